@@ -1,0 +1,55 @@
+# Compiler, linker and package settings that hold for every target.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(TW_CCACHE ccache)
+if(TW_CCACHE)
+  # With a precompiled header ccache must not look at time macros and defines inside it.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${TW_CCACHE})
+endif()
+find_program(TW_LLD NAMES ld.lld-22 ld.lld)
+if(TW_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_link_options(-fuse-ld=lld)
+endif()
+
+find_package(MLIR 22.1 REQUIRED CONFIG PATHS /usr/lib/llvm-22) # brings LLVM; "22" alone is refused by Debian's version file
+list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+if(TW_SANITIZE)
+  add_compile_options(-fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  add_link_options(-fsanitize=${TW_SANITIZE})
+  if(TW_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize=vptr) # libMLIR.so is not instrumented
+  endif()
+endif()
+
+# tw_llvm: LLVM alone (Support, Layout, Target, vgpu). tw_mlir: MLIR on top of it.
+# We do not include(HandleLLVMOptions): it would force -fno-exceptions on the nanobind module.
+separate_arguments(TW_LLVM_DEFINITIONS UNIX_COMMAND "${LLVM_DEFINITIONS}")
+add_library(tw_llvm INTERFACE)
+target_include_directories(tw_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_include_directories(tw_llvm INTERFACE ${PROJECT_SOURCE_DIR}/include)
+# Generated code does not meet -Wextra; it is a system header for us.
+target_include_directories(tw_llvm SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
+target_compile_definitions(tw_llvm INTERFACE ${TW_LLVM_DEFINITIONS})
+target_link_libraries(tw_llvm INTERFACE LLVM)
+add_library(tw_mlir INTERFACE)
+target_include_directories(tw_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS})
+target_link_libraries(tw_mlir INTERFACE tw_llvm MLIR)
+
+# The flags of our own code; third-party sources (nanobind) do not get them.
+add_library(tw_warnings INTERFACE)
+target_compile_options(tw_warnings INTERFACE -Wall -Wextra -Werror)

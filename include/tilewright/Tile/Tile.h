@@ -1,0 +1,47 @@
+//===- Tile.h - the tile dialect, front door of the room ------------------------------*- C++ -*-===//
+//
+// The tile dialect holds a user's program as statements on whole tiles. This room decides what a
+// legal program is (verifiers), what each statement touches (Effects.h), and nothing about how it
+// runs.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_TILE_TILE_H
+#define TILEWRIGHT_TILE_TILE_H
+
+#include "tilewright/Layout/Fragment.h"
+#include "tilewright/Layout/IndexExpr.h"
+#include "tilewright/Layout/Layout.h"
+#include "tilewright/Tile/Buffers.h"
+#include "tilewright/Tile/Effects.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include "tilewright/Tile/TileDialect.h.inc"
+#include "tilewright/Tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "tilewright/Tile/TileAttrs.h.inc"
+#include "tilewright/Tile/TileInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "tilewright/Tile/TileOps.h.inc"
+
+namespace tilewright::tile {
+
+/// Names of the attributes on arguments of a kernel function.
+inline constexpr llvm::StringLiteral kNameAttr = "tile.name";     // the user's name of a parameter
+inline constexpr llvm::StringLiteral kShapeAttr = "tile.shape";   // #tile.shape of a tensor
+inline constexpr llvm::StringLiteral kSymbolAttr = "tile.symbol"; // an index argument bound from shapes
+inline constexpr llvm::StringLiteral kDTypeAttr = "tile.dtype";   // element type of a scalar parameter
+
+} // namespace tilewright::tile
+
+#endif // TILEWRIGHT_TILE_TILE_H

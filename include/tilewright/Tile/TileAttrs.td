@@ -1,0 +1,94 @@
+//===- TileAttrs.td - attributes of the tile dialect --------------*- tablegen -*-===//
+#ifndef TILEWRIGHT_TILE_TILEATTRS_TD
+#define TILEWRIGHT_TILE_TILEATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "tilewright/Tile/TileDialect.td"
+
+class TileEnum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::tilewright::tile";
+  let genSpecializedAttr = 0;
+}
+
+/// Where a buffer lives. It changes nothing about values (docs/semantics.md).
+def TileSpace : TileEnum<"Space", "memory space of a buffer", [
+  I32EnumAttrCase<"Global", 0, "global">,     // a tensor argument or a workspace, seen by all blocks
+  I32EnumAttrCase<"Shared", 1, "shared">,     // one array a block
+  I32EnumAttrCase<"Fragment", 2, "fragment">, // distributed over the registers of a block
+  I32EnumAttrCase<"Local", 3, "local">        // a scalar variable (rank 0), later per-thread arrays
+]>;
+def TileSpaceAttr : EnumAttr<TileDialect, TileSpace, "space"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def TileReduceKind : TileEnum<"ReduceKind", "combining operation of a reduction", [
+  I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"AbsSum", 3, "abssum">,
+  I32EnumAttrCase<"AbsMax", 4, "absmax">, I32EnumAttrCase<"And", 5, "and">,
+  I32EnumAttrCase<"Or", 6, "or">, I32EnumAttrCase<"Xor", 7, "xor">
+]>;
+def TileReduceKindAttr : EnumAttr<TileDialect, TileReduceKind, "reduce_kind">;
+
+def TileAtomicKind : TileEnum<"AtomicKind", "combining operation of an atomic update", [
+  I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">,
+  I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"And", 3, "and">,
+  I32EnumAttrCase<"Or", 4, "or">, I32EnumAttrCase<"Xor", 5, "xor">,
+  I32EnumAttrCase<"Exchange", 6, "exchange">
+]>;
+def TileAtomicKindAttr : EnumAttr<TileDialect, TileAtomicKind, "atomic_kind">;
+
+def TileMemoryOrder : TileEnum<"MemoryOrder", "memory order of an atomic update", [
+  I32EnumAttrCase<"Relaxed", 0, "relaxed">, I32EnumAttrCase<"Consume", 1, "consume">,
+  I32EnumAttrCase<"Acquire", 2, "acquire">, I32EnumAttrCase<"Release", 3, "release">,
+  I32EnumAttrCase<"AcqRel", 4, "acq_rel">, I32EnumAttrCase<"SeqCst", 5, "seq_cst">
+]>;
+def TileMemoryOrderAttr : EnumAttr<TileDialect, TileMemoryOrder, "memory_order">;
+
+def TileGemmPolicy : TileEnum<"GemmPolicy", "how the warps of a block divide the result of a gemm", [
+  I32EnumAttrCase<"Square", 0, "square">, I32EnumAttrCase<"FullRow", 1, "full_row">,
+  I32EnumAttrCase<"FullCol", 2, "full_col">
+]>;
+def TileGemmPolicyAttr : EnumAttr<TileDialect, TileGemmPolicy, "gemm_policy">;
+
+def TileRounding : TileEnum<"Rounding", "rounding of a conversion to a float", [
+  I32EnumAttrCase<"NearestEven", 0, "nearest_even">, I32EnumAttrCase<"TowardZero", 1, "toward_zero">,
+  I32EnumAttrCase<"NearestAway", 2, "nearest_away">
+]>;
+def TileRoundingAttr : EnumAttr<TileDialect, TileRounding, "rounding">;
+
+def TileRasterOrder : TileEnum<"RasterOrder", "direction in which panels of blocks are walked", [
+  I32EnumAttrCase<"Row", 0, "row">, I32EnumAttrCase<"Column", 1, "column">
+]>;
+def TileRasterOrderAttr : EnumAttr<TileDialect, TileRasterOrder, "raster_order">;
+
+/// A logical-to-physical index map over a given shape (tilewright/Layout/Layout.h), e.g.
+/// `#tile.layout<[8, 32], "(i, j) -> (i, j ^ 4 * (i % 8))">`. The map is a string because `//`
+/// starts a comment in MLIR's lexer.
+def TileLayoutAttr : AttrDef<TileDialect, "Layout"> {
+  let mnemonic = "layout";
+  let parameters = (ins AttrParameter<"::tilewright::Layout", "index map">:$layout);
+  let hasCustomAssemblyFormat = 1;
+}
+
+/// A placement of a tile in registers: logical index -> (thread, slot), possibly replicated.
+def TileFragmentAttr : AttrDef<TileDialect, "Fragment"> {
+  let mnemonic = "fragment";
+  let parameters = (ins AttrParameter<"::tilewright::Fragment", "thread and slot map">:$fragment);
+  let hasCustomAssemblyFormat = 1;
+}
+
+/// The extents of a tensor argument as integer expressions of the function's shape symbols, e.g.
+/// `#tile.shape<"()[n, m] -> (2 * n, m, 64)">`. Every engine sizes the argument by it.
+def TileShapeAttr : AttrDef<TileDialect, "Shape"> {
+  let mnemonic = "shape";
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$symbols,
+                        AttrParameter<"::tilewright::Layout", "extents of the symbols">:$map);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::tilewright::IndexExpr> getExtents() const { return getMap().getOutputs(); }
+  }];
+}
+
+#endif

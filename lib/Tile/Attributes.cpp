@@ -1,0 +1,130 @@
+//===- Attributes.cpp - text forms of the tile dialect's attributes --------------------------===//
+
+#include "tilewright/Layout/Notation.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+#include "tilewright/Tile/TileEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "tilewright/Tile/TileAttrs.cpp.inc"
+
+void TileDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "tilewright/Tile/TileAttrs.cpp.inc"
+      >();
+}
+
+/// `<[8, 32], "text"`: the common start of layouts and fragments.
+static ParseResult parseShapeAndText(AsmParser &parser, SmallVectorImpl<int64_t> &shape,
+                                     std::string &text) {
+  auto parseExtent = [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      shape.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    int64_t extent = 0;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(extent))
+      return failure();
+    if (extent < 0)
+      return parser.emitError(loc, "expected an extent that is not negative");
+    shape.push_back(extent);
+    return success();
+  };
+  return failure(parser.parseLess() ||
+                 parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseExtent) ||
+                 parser.parseComma() || parser.parseString(&text));
+}
+
+static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape) {
+  printer << "[";
+  llvm::interleaveComma(shape, printer, [&](int64_t extent) {
+    if (ShapedType::isDynamic(extent))
+      printer << "?";
+    else
+      printer << extent;
+  });
+  printer << "]";
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> shape;
+  std::string text;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseShapeAndText(parser, shape, text) || parser.parseGreater())
+    return {};
+  llvm::Expected<Layout> layout = parseLayout(text, shape);
+  if (!layout) {
+    parser.emitError(loc) << llvm::toString(layout.takeError());
+    return {};
+  }
+  return LayoutAttr::get(parser.getContext(), *layout);
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printShape(printer, getLayout().getShape());
+  printer << ", \"" << getLayout().str() << "\">";
+}
+
+Attribute FragmentAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> shape;
+  std::string text;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseShapeAndText(parser, shape, text) || parser.parseGreater())
+    return {};
+  llvm::Expected<Fragment> fragment = parseFragment(text, shape);
+  if (!fragment) {
+    parser.emitError(loc) << llvm::toString(fragment.takeError());
+    return {};
+  }
+  return FragmentAttr::get(parser.getContext(), *fragment);
+}
+
+void FragmentAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printShape(printer, getFragment().getShape());
+  printer << ", \"" << getFragment().str() << "\">";
+}
+
+Attribute ShapeAttr::parse(AsmParser &parser, Type) {
+  std::string text;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return {};
+  auto refuse = [&](llvm::Error error) {
+    parser.emitError(loc) << llvm::toString(std::move(error));
+    return Attribute();
+  };
+  llvm::Expected<ParsedMap> map = parseIndexMap(text);
+  if (!map)
+    return refuse(map.takeError());
+  if (!map->names.dims.empty()) {
+    parser.emitError(loc) << "expected symbols in square brackets and no index, as in \"()[n] -> (n)\"";
+    return {};
+  }
+  if (llvm::Error error = Layout::verify({}, map->outputs, map->names.symbols.size()))
+    return refuse(std::move(error));
+  SmallVector<StringAttr> symbols;
+  for (const std::string &name : map->names.symbols)
+    symbols.push_back(parser.getBuilder().getStringAttr(name));
+  return ShapeAttr::get(parser.getContext(), symbols,
+                        Layout::get({}, map->outputs, symbols.size()));
+}
+
+void ShapeAttr::print(AsmPrinter &printer) const {
+  IndexNames names;
+  for (StringAttr symbol : getSymbols())
+    names.symbols.push_back(symbol.str());
+  printer << "<\"";
+  getMap().print(printer.getStream(), names);
+  printer << "\">";
+}

@@ -1,0 +1,92 @@
+//===- Dialect.cpp - registration of the tile dialect --------------------------------------===//
+
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+#include "tilewright/Tile/TileDialect.cpp.inc"
+
+void TileDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Tile/TileOps.cpp.inc"
+      >();
+}
+
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName().getValue();
+  if (name == "tile.unroll" || name == "tile.vectorized") {
+    if (isa<scf::ForOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'scf.for'";
+  }
+  if (name == "tile.fast_math") {
+    if (isa<func::FuncOp, ModuleOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of a function or module";
+  }
+  return op->emitError() << "unknown attribute '" << name << "' of the tile dialect";
+}
+
+/// `#tile.shape` of a tensor argument must agree with its type and with the function's symbols.
+static LogicalResult verifyShapeAttr(Operation *op, unsigned position, Attribute value) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  auto shape = dyn_cast<ShapeAttr>(value);
+  if (!function || !shape || position >= function.getNumArguments())
+    return op->emitError() << "'tile.shape' is a #tile.shape of a function's argument";
+  auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[position]);
+  if (!type || size_t(type.getRank()) != shape.getExtents().size())
+    return op->emitError() << "'tile.shape' of argument " << position << " has "
+                           << shape.getExtents().size() << " extents, the argument has type "
+                           << function.getArgumentTypes()[position];
+  for (auto [extent, expr] : llvm::zip_equal(type.getShape(), shape.getExtents())) {
+    std::optional<int64_t> constant = expr.getConstant();
+    if (ShapedType::isDynamic(extent) ? constant.has_value() : constant != extent)
+      return op->emitError() << "'tile.shape' of argument " << position
+                             << " disagrees with its type " << type;
+  }
+  for (StringAttr symbol : shape.getSymbols()) {
+    bool found = false;
+    for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
+      found |= function.getArgAttr(i, kSymbolAttr) == symbol;
+    if (!found)
+      return op->emitError() << "'tile.shape' of argument " << position << " names symbol '"
+                             << symbol.getValue() << "', which no argument carries";
+  }
+  return success();
+}
+
+LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned /*region*/,
+                                                    unsigned argument, NamedAttribute attribute) {
+  StringRef name = attribute.getName().getValue();
+  if (name == kShapeAttr)
+    return verifyShapeAttr(op, argument, attribute.getValue());
+  if (name == kNameAttr || name == kSymbolAttr) {
+    if (isa<StringAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a string";
+  }
+  if (name == kDTypeAttr) {
+    auto type = dyn_cast<TypeAttr>(attribute.getValue());
+    if (type && isElementType(type.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is an element type";
+  }
+  return op->emitError() << "unknown argument attribute '" << name << "' of the tile dialect";
+}

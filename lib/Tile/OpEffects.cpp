@@ -1,0 +1,113 @@
+//===- OpEffects.cpp - the effects of each statement, one short function an op ---------------===//
+
+#include "tilewright/Tile/Tile.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+using Effects = llvm::SmallVectorImpl<Effect>;
+
+static constexpr int64_t kWarpSize = 32;
+
+static void addBuffer(Effects &effects, EffectKind kind, Value buffer) {
+  effects.push_back(makeEffect(kind, buffer));
+}
+
+static void addElement(Effects &effects, EffectKind kind, Value buffer, ValueRange indices) {
+  effects.push_back(makeElementEffect(kind, buffer, indices));
+}
+
+void LoadOp::getTileEffects(Effects &effects) {
+  addElement(effects, EffectKind::Read, getBuffer(), getIndices());
+}
+
+void StoreOp::getTileEffects(Effects &effects) {
+  addElement(effects, EffectKind::Write, getBuffer(), getIndices());
+}
+
+void CopyOp::getTileEffects(Effects &effects) {
+  addBuffer(effects, EffectKind::Read, getSource());
+  addBuffer(effects, EffectKind::Write, getDest());
+}
+
+void FillOp::getTileEffects(Effects &effects) {
+  addBuffer(effects, EffectKind::Write, getDest());
+}
+
+void GemmOp::getTileEffects(Effects &effects) {
+  addBuffer(effects, EffectKind::Read, getA());
+  addBuffer(effects, EffectKind::Read, getB());
+  addBuffer(effects, EffectKind::Read, getC());
+  addBuffer(effects, EffectKind::Write, getC());
+}
+
+void ReduceOp::getTileEffects(Effects &effects) {
+  addBuffer(effects, EffectKind::Read, getSource());
+  if (!getClear())
+    addBuffer(effects, EffectKind::Read, getDest());
+  addBuffer(effects, EffectKind::Write, getDest());
+}
+
+/// One partial result of each destination element for every warp.
+static int64_t partialResultsBytes(MemRefType dest, int64_t numThreads) {
+  int64_t warps = llvm::divideCeil(numThreads, kWarpSize);
+  return dest.getNumElements() * warps * getStorageBytes(dest.getElementType());
+}
+
+int64_t ReduceOp::getScratchSharedBytes(int64_t numThreads) {
+  return partialResultsBytes(getDest().getType(), numThreads);
+}
+bool ReduceOp::synchronisesInside() { return true; }
+
+void CumsumOp::getTileEffects(Effects &effects) {
+  addBuffer(effects, EffectKind::Read, getSource());
+  addBuffer(effects, EffectKind::Write, getDest());
+}
+
+int64_t CumsumOp::getScratchSharedBytes(int64_t) {
+  MemRefType type = getSource().getType();
+  return type.getNumElements() * getStorageBytes(type.getElementType());
+}
+bool CumsumOp::synchronisesInside() { return true; }
+
+void AtomicOp::getTileEffects(Effects &effects) {
+  if (isBufferType(getValue().getType()))
+    addBuffer(effects, EffectKind::Read, getValue());
+  addBuffer(effects, EffectKind::Accumulate, getDest());
+}
+
+void AtomicElementOp::getTileEffects(Effects &effects) {
+  addElement(effects, EffectKind::Accumulate, getBuffer(), getIndices());
+}
+
+void ReducerUpdateOp::getTileEffects(Effects &effects) {
+  addElement(effects, EffectKind::Accumulate, getBuffer(), getIndices());
+}
+
+void FinalizeReducerOp::getTileEffects(Effects &effects) {
+  addBuffer(effects, EffectKind::Read, getReducer());
+  addBuffer(effects, EffectKind::Write, getDest());
+}
+
+int64_t FinalizeReducerOp::getScratchSharedBytes(int64_t numThreads) {
+  return partialResultsBytes(getReducer().getType(), numThreads);
+}
+bool FinalizeReducerOp::synchronisesInside() { return true; }
+
+void Im2colOp::getTileEffects(Effects &effects) {
+  effects.push_back({EffectKind::Read, getRoot(getImage()), EffectRegion::whole()});
+  addBuffer(effects, EffectKind::Write, getDest());
+}
+
+void PrintOp::getTileEffects(Effects &effects) {
+  if (getValue() && isBufferType(getValue().getType()))
+    addBuffer(effects, EffectKind::Read, getValue());
+}
+
+// Notes touch no memory. They count as writes for MLIR's own passes, which would otherwise delete
+// or move them.
+void AnnotateLayoutOp::getTileEffects(Effects &) {}
+void AnnotateSafeValueOp::getTileEffects(Effects &) {}
+void UseSwizzleOp::getTileEffects(Effects &) {}
+void HintOp::getTileEffects(Effects &) {}
+void AssumeOp::getTileEffects(Effects &) {}
+void AssertOp::getTileEffects(Effects &) {}
