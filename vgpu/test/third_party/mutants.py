@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Runs the seeded faults and prints who noticed them: the detection table of `make test-long`.
+
+    python mutants.py [PROGRAM …] [--operator NAME] [--jobs N] [--verbose]
+
+Outcomes of a mutant:
+  found      a checker reports it (for `far` and `misalign`: at the line of the fault)
+  stopped    the launch ends with an error (a step limit, an illegal operand)
+  values     no finding, but the results are wrong: not a checker's matter, the comparison sees it
+  never      a bounds predicate that skips nothing in this launch (a probe says so)
+  redundant  nothing changes, and `redundant.py` says why
+  MISSED     nothing changes and nobody knows why; or a wrong access without its finding
+"""
+
+import argparse
+import sys
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+from driver import launch, summary
+from mutations import AT_LINE, EXHAUSTIVE, Mutant, mutants
+from program import Program, kernel_lines
+from programs import PROGRAMS
+from redundant import REDUNDANT
+
+OUTCOMES = ("found", "stopped", "values", "never", "redundant", "MISSED")
+
+
+@dataclass
+class Result:
+    program: str
+    key: str
+    operator: str
+    line: int
+    was: str
+    outcome: str
+    kinds: tuple[str, ...]
+    detail: str
+
+
+def distinct_programs() -> list[Program]:
+    """One program a kernel; kernels that differ only in the target architecture count once."""
+    chosen, seen = [], set()
+    for program in PROGRAMS:
+        lines = program.path.read_text().splitlines()
+        body = "\n".join(lines[kernel_lines(lines, program.entry)])
+        if body not in seen and not program.known_findings:
+            seen.add(body)
+            chosen.append(program)
+    return chosen
+
+
+def _run(program: Program, text: str | None):
+    """Findings, whether the values are right, and the error if the launch ended with one."""
+    case = program.case(seed=1)
+    try:
+        findings = launch(program, case, ptx=text).findings
+    except Exception as error:
+        return [], False, str(error)
+    try:
+        case.verify()
+    except AssertionError as error:
+        return findings, False, str(error) if not findings else ""
+    return findings, True, ""
+
+
+def judge(program: Program, mutant: Mutant) -> Result:
+    findings, values_right, error = _run(program, mutant.text)
+    kinds = tuple(sorted({f.kind for f in findings}))
+    reason = REDUNDANT.get(program.name, {}).get(mutant.key)
+    detail = summary(findings) if findings else error
+    if findings:
+        at_line = any(f.ptx_line == mutant.line for f in findings)
+        outcome = "MISSED" if mutant.operator in AT_LINE and not at_line else "found"
+    elif error and not values_right and not error.startswith("argument"):
+        outcome = "stopped"
+    elif mutant.operator in AT_LINE:
+        outcome = "MISSED"
+    elif not values_right:
+        outcome = "values"
+    elif mutant.probe and not _run(program, mutant.probe)[0]:
+        outcome = "never"
+    elif mutant.operator not in EXHAUSTIVE:
+        outcome = "redundant"  # a sampled fault may hit something that does not matter
+    else:
+        outcome = "redundant" if reason else "MISSED"
+    if reason and outcome != "redundant":
+        outcome, detail = "MISSED", f"listed as redundant, but {outcome}: {detail}"
+    return Result(
+        program.name, mutant.key, mutant.operator, mutant.line, mutant.was, outcome, kinds, detail
+    )
+
+
+def judge_program(name: str, operator: str | None = None) -> list[Result]:
+    program = next(p for p in PROGRAMS if p.name == name)
+    return [judge(program, m) for m in mutants(program) if operator in (None, m.operator)]
+
+
+def false_alarms(programs: list[Program]) -> list[str]:
+    """Correct programs on which a checker cries."""
+    alarms = []
+    for program in programs:
+        findings, _, _ = _run(program, None)
+        if findings:
+            alarms.append(f"{program.name}: {summary(findings)}")
+    return alarms
+
+
+def table(results: list[Result]) -> str:
+    """Operators by outcomes, and how many mutants each kind of finding showed itself in."""
+    rows = defaultdict(Counter)
+    kinds = Counter()
+    for r in results:
+        rows[r.operator][r.outcome] += 1
+        kinds.update(r.kinds)
+    lines = [f"{'fault':14}{'mutants':>8}" + "".join(f"{o:>11}" for o in OUTCOMES)]
+    for operator, row in rows.items():
+        counts = "".join(f"{row[o] or '.':>11}" for o in OUTCOMES)
+        lines.append(f"{operator:14}{sum(row.values()):>8}{counts}")
+    total = Counter(r.outcome for r in results)
+    counts = "".join(f"{total[o] or '.':>11}" for o in OUTCOMES)
+    lines.append(f"{'all':14}{len(results):>8}{counts}")
+    lines += ["", "finding kind            mutants"]
+    lines += [f"{kind:24}{count:>7}" for kind, count in sorted(kinds.items())]
+    return "\n".join(lines)
+
+
+def run(programs: list[Program], operator: str | None = None, jobs: int = 1) -> list[Result]:
+    names = [p.name for p in programs]
+    if jobs == 1:
+        return [r for n in names for r in judge_program(n, operator)]
+    with ProcessPoolExecutor(jobs) as pool:
+        return [r for rs in pool.map(judge_program, names, [operator] * len(names)) for r in rs]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("programs", nargs="*")
+    parser.add_argument("--operator")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--verbose", action="store_true", help="print every mutant")
+    options = parser.parse_args()
+    programs = [
+        p for p in distinct_programs() if not options.programs or p.name in options.programs
+    ]
+    results = run(programs, options.operator, options.jobs)
+    for r in results:
+        if options.verbose or r.outcome == "MISSED":
+            print(f"{r.outcome:10}{r.program}:{r.line} {r.key} [{r.was}] {r.detail}")
+    print(table(results))
+    alarms = false_alarms(programs)
+    print(f"\nfalse alarms: {len(alarms)} of {len(programs)} unmutated kernels")
+    print("\n".join(alarms))
+    return 1 if alarms or any(r.outcome == "MISSED" for r in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Seeded faults: every one is noticed or explained, and every checker finds at least five."""
+
+from collections import Counter
+
+import mutants
+import mutations
+import pytest
+from programs import PROGRAMS
+
+slow = pytest.mark.slow
+
+# Checkers that a fault in PTX text can trigger.
+KINDS = ("race", "misaligned", "out_of_bounds", "uninitialized", "barrier_divergence", "deadlock",
+         "async_not_waited", "proxy_fence")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def results():
+    pytest.importorskip("tilewright.vgpu", reason="the virtual GPU's Python module is not built")
+    return mutants.run(mutants.distinct_programs(), jobs=2)
+
+
+@slow
+def test_no_mutant_is_missed(results, capsys):
+    with capsys.disabled():
+        print("\n" + mutants.table(results))
+    missed = [r for r in results if r.outcome == "MISSED"]
+    listing = "\n".join(f"{r.program}:{r.line} {r.key} [{r.was}] {r.detail}" for r in missed)
+    assert not missed, f"{len(missed)} mutants missed:\n{listing}"
+
+
+@slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_checker_finds_five(results, kind):
+    found = Counter(k for r in results for k in r.kinds)
+    assert found[kind] >= 5
+
+
+@slow
+def test_no_false_alarm(capsys):
+    pytest.importorskip("tilewright.vgpu", reason="the virtual GPU's Python module is not built")
+    programs = mutants.distinct_programs()
+    alarms = mutants.false_alarms(programs)
+    with capsys.disabled():
+        print(f"\nfalse alarms: {len(alarms)} of {len(programs)} unmutated kernels")
+    assert not alarms, "\n".join(alarms)
+
+
+@pytest.mark.parametrize("name", ["transpose_padded", "matmul_mma_f16", "triton_matmul_tma_sm90"])
+def test_a_mutant_changes_its_line_and_no_line_number(name):
+    program = next(p for p in PROGRAMS if p.name == name)
+    original = program.path.read_text().splitlines()
+    made = list(mutations.mutants(program))
+    assert {m.operator for m in made} >= {"barrier", "far", "misalign"}
+    for mutant in made:
+        changed = mutant.text.splitlines()
+        assert len(changed) == len(original)
+        differing = [i + 1 for i in range(len(original)) if changed[i] != original[i]]
+        assert mutant.line == differing[0]
+        assert len(differing) == (2 if mutant.operator == "swap" else 1)
