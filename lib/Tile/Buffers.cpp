@@ -26,8 +26,13 @@ bool isScalarType(Type type) {
 
 bool isBufferType(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
-  return memref && isa_and_present<SpaceAttr>(memref.getMemorySpace()) &&
-         memref.getLayout().isIdentity() && isElementType(memref.getElementType());
+  if (!memref || !isa_and_present<SpaceAttr>(memref.getMemorySpace()) ||
+      !memref.getLayout().isIdentity())
+    return false;
+  // A scalar variable may also hold an index: a mathematical integer that a loop carries.
+  return isElementType(memref.getElementType()) ||
+         (memref.getRank() == 0 && isa<IndexType>(memref.getElementType()) &&
+          getSpace(memref) == Space::Local);
 }
 
 Type getScalarType(Type elementType) {
@@ -108,8 +113,8 @@ std::string describeElementType(Type type) {
 std::string describe(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   StringRef name = getName(buffer);
-  std::string shape = describeShape(type.getShape()) + " " +
-                      describeElementType(type.getElementType());
+  std::string shape =
+      describeShape(type.getShape()) + " " + describeElementType(type.getElementType());
   return name.empty() ? "a buffer (" + shape + ")" : ("'" + name + "' (" + shape + ")").str();
 }
 

@@ -11,12 +11,44 @@ using namespace mlir;
 
 namespace tilewright::tile {
 
+/// Adds `factor * value` to `sum`. Depth is bounded, as user expressions may be deep.
+static void addLinear(IndexSum &sum, Value value, int64_t factor, unsigned depth) {
+  auto leaf = [&] {
+    IndexSum term;
+    term.terms.emplace_back(value, 1);
+    sum.add(term, factor);
+  };
+  if (std::optional<int64_t> constant = getConstantIntValue(value)) {
+    sum.constant += factor * *constant;
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return leaf();
+  if (auto add = dyn_cast<arith::AddIOp>(op)) {
+    addLinear(sum, add.getLhs(), factor, depth - 1);
+    return addLinear(sum, add.getRhs(), factor, depth - 1);
+  }
+  if (auto sub = dyn_cast<arith::SubIOp>(op)) {
+    addLinear(sum, sub.getLhs(), factor, depth - 1);
+    return addLinear(sum, sub.getRhs(), -factor, depth - 1);
+  }
+  if (auto mul = dyn_cast<arith::MulIOp>(op)) {
+    for (auto [operand, other] :
+         {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
+      if (std::optional<int64_t> constant = getConstantIntValue(other))
+        return addLinear(sum, operand, factor * *constant, depth - 1);
+  }
+  leaf();
+}
+
 IndexSum IndexSum::get(OpFoldResult value) {
+  constexpr unsigned kMaxDepth = 32;
   IndexSum sum;
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     sum.constant = *constant;
   else
-    sum.terms.emplace_back(cast<Value>(value), 1);
+    addLinear(sum, cast<Value>(value), 1, kMaxDepth);
   return sum;
 }
 

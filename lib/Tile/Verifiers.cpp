@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Layout/Questions.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -26,8 +27,8 @@ static InFlightDiagnostic &noteAllocation(InFlightDiagnostic &diag, Value buffer
 static LogicalResult verifyIndices(Operation *op, Value buffer, ValueRange indices) {
   auto type = cast<MemRefType>(buffer.getType());
   if (indices.size() != size_t(type.getRank()))
-    return op->emitOpError() << "expected " << type.getRank() << " indices for "
-                             << describe(buffer) << ", got " << indices.size();
+    return op->emitOpError() << "expected " << type.getRank() << " indices for " << describe(buffer)
+                             << ", got " << indices.size();
   if (!isOnChip(buffer))
     return success();
   for (auto [dim, index] : llvm::enumerate(indices)) {
@@ -50,9 +51,8 @@ static LogicalResult verifySameExtents(Operation *op, StringRef what, Value sour
   if (areCompatibleShapes(from.getShape(), to.getShape()) ||
       areCompatibleShapes(dropUnitExtents(from.getShape()), dropUnitExtents(to.getShape())))
     return success();
-  InFlightDiagnostic diag = op->emitError()
-                            << what << ": expected equal extents, got " << describe(source)
-                            << " and " << describe(dest);
+  InFlightDiagnostic diag = op->emitError() << what << ": expected equal extents, got "
+                                            << describe(source) << " and " << describe(dest);
   noteAllocation(diag, source);
   return noteAllocation(diag, dest);
 }
@@ -100,9 +100,10 @@ LogicalResult ParallelOp::verify() {
       return emitError() << "'T.Parallel' extent " << extent << " is negative";
   if (auto width = getCoalescedWidth(); width && *width < 1)
     return emitError() << "coalesced_width " << *width << " is not positive";
-  if (auto layout = getLoopLayout(); layout && layout->getFragment().getRank() != getBody().getNumArguments())
-    return emitError() << "loop_layout has " << layout->getFragment().getRank() << " inputs, the loop has "
-                       << getBody().getNumArguments() << " variables";
+  if (auto layout = getLoopLayout();
+      layout && layout->getFragment().getRank() != getBody().getNumArguments())
+    return emitError() << "loop_layout has " << layout->getFragment().getRank()
+                       << " inputs, the loop has " << getBody().getNumArguments() << " variables";
   return success();
 }
 
@@ -198,10 +199,9 @@ LogicalResult SliceOp::verify() {
       continue;
     int64_t last = *offset + (*size - 1) * step.value_or(1);
     if (*offset < 0 || last >= extent) {
-      InFlightDiagnostic diag = emitError()
-                                << "slice " << *offset << ":" << last + 1
-                                << " is out of bounds for dimension " << dim << " of "
-                                << describe(getSource());
+      InFlightDiagnostic diag = emitError() << "slice " << *offset << ":" << last + 1
+                                            << " is out of bounds for dimension " << dim << " of "
+                                            << describe(getSource());
       return noteAllocation(diag, getSource());
     }
   }
@@ -225,8 +225,8 @@ LogicalResult ViewOp::verify() {
   if (fromBytes != toBytes)
     return emitError() << "view of " << describe(getSource()) << " as "
                        << describeShape(to.getShape()) << " "
-                       << describeElementType(to.getElementType()) << ": expected "
-                       << fromBytes << " bytes, got " << toBytes;
+                       << describeElementType(to.getElementType()) << ": expected " << fromBytes
+                       << " bytes, got " << toBytes;
   return success();
 }
 
@@ -262,7 +262,8 @@ LogicalResult GemmOp::verify() {
     ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
     return shape.size() >= 2 && llvm::all_of(shape.drop_back(2), [](int64_t e) { return e == 1; });
   };
-  for (auto [name, buffer] : {std::pair<StringRef, Value>{"A", getA()}, {"B", getB()}, {"C", getC()}})
+  for (auto [name, buffer] :
+       {std::pair<StringRef, Value>{"A", getA()}, {"B", getB()}, {"C", getC()}})
     if (!isMatrix(buffer))
       return emitError() << "'T.gemm': expected a matrix for " << name << ", got "
                          << describe(buffer);
@@ -306,7 +307,8 @@ LogicalResult ReduceOp::verify() {
   kept[dim] = 1;
   if (dropped.empty())
     dropped.push_back(1);
-  if (!areCompatibleShapes(dest.getShape(), dropped) && !areCompatibleShapes(dest.getShape(), kept)) {
+  if (!areCompatibleShapes(dest.getShape(), dropped) &&
+      !areCompatibleShapes(dest.getShape(), kept)) {
     InFlightDiagnostic diag = emitError()
                               << "'T.reduce_" << stringifyReduceKind(getKind()) << "' of "
                               << describe(getSource()) << " along dimension " << dim
@@ -320,8 +322,9 @@ LogicalResult ReduceOp::verify() {
     return emitError() << "'T.reduce_bit" << stringifyReduceKind(getKind())
                        << "' needs integers, got " << describe(getSource());
   if (integers != isa<IntegerType>(dest.getElementType()))
-    return emitError() << "'T.reduce_" << stringifyReduceKind(getKind()) << "': " << describe(getSource())
-                       << " and " << describe(getDest()) << " are not both floats or both integers";
+    return emitError() << "'T.reduce_" << stringifyReduceKind(getKind())
+                       << "': " << describe(getSource()) << " and " << describe(getDest())
+                       << " are not both floats or both integers";
   return success();
 }
 
@@ -411,7 +414,13 @@ LogicalResult Im2colOp::verify() {
 //===----------------------------------------------------------------------------------------===//
 
 /// A layout must give each element a place of its own; the message shows two that collide.
-template <typename Map> static LogicalResult verifyOneToOne(AnnotateLayoutOp, const Map &) { return success(); }
+template <typename Map> static LogicalResult verifyOneToOne(AnnotateLayoutOp op, const Map &map) {
+  const Answer<Collision> &answer = isInjective(map);
+  if (!answer.isNo())
+    return success();
+  return op.emitError() << "layout of " << describe(op.getBuffer())
+                        << " is not injective: " << answer.getCounterexample().str();
+}
 
 LogicalResult AnnotateLayoutOp::verify() {
   MemRefType type = getBuffer().getType();
@@ -436,7 +445,7 @@ LogicalResult AnnotateLayoutOp::verify() {
                          << describe(getBuffer()) << ", use 'T.Layout'";
     if (failed(verifyShape(fragment.getFragment().getShape())))
       return failure();
-    return verifyOneToOne(*this, fragment.getFragment().asLayout());
+    return verifyOneToOne(*this, fragment.getFragment());
   }
   const Layout &layout = cast<LayoutAttr>(getLayout()).getLayout();
   if (getSpace(type) == Space::Fragment)
@@ -485,7 +494,8 @@ LogicalResult CastOp::verify() {
 LogicalResult BitcastOp::verify() {
   if (getStorageBytes(getValue().getType()) != getStorageBytes(getType()) ||
       isa<IndexType>(getType()) || isa<IndexType>(getValue().getType()))
-    return emitError() << "bits of " << describeElementType(getValue().getType()) << " are not those of "
-                       << describeElementType(getType()) << ": the widths differ";
+    return emitError() << "bits of " << describeElementType(getValue().getType())
+                       << " are not those of " << describeElementType(getType())
+                       << ": the widths differ";
   return success();
 }

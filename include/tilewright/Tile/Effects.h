@@ -1,4 +1,5 @@
-//===- Effects.h - which memory an op touches, how, and until when --------------------*- C++ -*-===//
+//===- Effects.h - which memory an op touches, how, and until when --------------------*- C++
+//-*-===//
 //
 // Every pass that orders, overlaps or moves statements asks this header and nothing else. An effect
 // names the root allocation (never a view of it), the rectangle of it that may be touched, and its
@@ -32,6 +33,8 @@ struct IndexSum {
   int64_t constant = 0;
   llvm::SmallVector<std::pair<mlir::Value, int64_t>, 1> terms;
 
+  /// Looks through additions, subtractions and multiplications by constants, so that the difference
+  /// of `(k + 1) * 32` and `k * 32` is 32.
   static IndexSum get(mlir::OpFoldResult value);
   bool isConstant() const { return terms.empty(); }
   IndexSum &add(const IndexSum &other, int64_t factor = 1);

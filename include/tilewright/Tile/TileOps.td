@@ -184,9 +184,9 @@ def Tile_SliceOp : TileOp<"slice", [Pure, AttrSizedOperandSegments,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dropped);
   let results = (outs TileBuffer:$result);
   let assemblyFormat = [{
-    $source ` ` custom<DynamicIndexList>($offsets, $staticOffsets)
-    ` ` custom<DynamicIndexList>($sizes, $staticSizes)
-    ` ` custom<DynamicIndexList>($steps, $staticSteps)
+    $source custom<DynamicIndexList>($offsets, $staticOffsets)
+    custom<DynamicIndexList>($sizes, $staticSizes)
+    custom<DynamicIndexList>($steps, $staticSteps)
     (`drop` $dropped^)? attr-dict `:` type($source) `to` type($result)
   }];
   let hasVerifier = 1;

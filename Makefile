@@ -1,0 +1,57 @@
+# `make run` and `make test` start from a bare Debian 12: they install what is missing (bootstrap),
+# build into build/, and go. `make help` lists the rest.
+
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+PYTHON := .venv/bin/python
+export LLVM_PREFIX ?= /usr/lib/llvm-22
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-long bench asan format lint docs build clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+
+run: build ## run the seed kernel and compare it with numpy
+	$(PYTHON) examples/seed/run_seed.py
+
+test: build ## every suite and the quick lints; ends with "N passed, N failed"
+	@$(PYTHON) scripts/run_tests.py
+
+test-long: build ## the same with the slow tests, and a minute of each fuzz target
+	@scripts/bootstrap.sh asan
+	cmake --preset fuzz
+	cmake --build build-fuzz -j $(JOBS)
+	@$(PYTHON) scripts/run_tests.py --long
+
+bench: ## the figures of benchmarks/
+	@scripts/bootstrap.sh bench
+	cmake --preset bench
+	cmake --build build -j $(JOBS)
+	$(PYTHON) benchmarks/run_benchmarks.py
+
+asan: ## unit and lit tests with AddressSanitizer and UBSan, in build-asan/
+	@scripts/bootstrap.sh asan
+	cmake --preset asan
+	cmake --build build-asan -j $(JOBS)
+	@$(PYTHON) scripts/run_tests.py --build-dir build-asan unit lit
+
+format: ## rewrite C++ and Python in the house style
+	@scripts/bootstrap.sh
+	@$(PYTHON) scripts/lint.py --fix clang-format ruff ruff-format
+
+lint: build ## the quick lints, and clang-tidy on changed files
+	@scripts/bootstrap.sh lint
+	@$(PYTHON) scripts/lint.py
+	@$(PYTHON) scripts/lint.py clang-tidy
+
+docs: build ## guide and op reference as HTML, in build/docs/
+	@$(PYTHON) scripts/build_docs.py
+
+build: ## bootstrap, configure and compile into build/
+	@scripts/bootstrap.sh
+	@[ build/build.ninja -nt CMakePresets.json ] || cmake --preset release
+	@cmake --build build -j $(JOBS)
+
+clean: ## remove all builds; keeps .venv
+	rm -rf build build-debug build-asan build-fuzz

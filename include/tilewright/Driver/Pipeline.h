@@ -1,0 +1,38 @@
+//===- Pipeline.h - which passes run in which order, front door of the room -----------*- C++
+//-*-===//
+//
+// The table of contents of the compiler: read Pipeline.cpp from top to bottom.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_DRIVER_PIPELINE_H
+#define TILEWRIGHT_DRIVER_PIPELINE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include <functional>
+#include <string>
+
+namespace tilewright::driver {
+
+/// Called with a pass's name and the IR it leaves.
+using AfterPass = std::function<void(llvm::StringRef pass, llvm::StringRef ir)>;
+
+struct PipelineOptions {
+  /// Passes whose result is shown; "*" shows all.
+  std::vector<std::string> dumpAfter;
+  AfterPass afterPass;
+};
+
+/// What every engine wants of a traced program, whatever it is compiled for.
+void buildCheckPipeline(mlir::OpPassManager &pm);
+
+/// Runs the checks on `module`. Errors are emitted as diagnostics.
+mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &options = {});
+
+/// The names of all passes of the pipelines, in order, for `--dump-ir-after`.
+std::vector<std::string> getPassNames();
+
+} // namespace tilewright::driver
+
+#endif // TILEWRIGHT_DRIVER_PIPELINE_H

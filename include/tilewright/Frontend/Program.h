@@ -1,0 +1,39 @@
+//===- Program.h - a traced function with the context that owns it --------------------*- C++
+//-*-===//
+
+#ifndef TILEWRIGHT_FRONTEND_PROGRAM_H
+#define TILEWRIGHT_FRONTEND_PROGRAM_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <memory>
+#include <string>
+
+namespace tilewright::frontend {
+
+/// Tile IR of one prim_func. Each program has a context of its own: programs are compiled in
+/// parallel and freed whole.
+class Program {
+public:
+  Program(std::unique_ptr<mlir::MLIRContext> context, mlir::OwningOpRef<mlir::ModuleOp> module)
+      : context(std::move(context)), module(std::move(module)) {}
+
+  mlir::ModuleOp getModule() const { return *module; }
+  mlir::func::FuncOp getFunction() const {
+    return *mlir::ModuleOp(*module).getOps<mlir::func::FuncOp>().begin();
+  }
+  std::string getText(bool withLocations) const;
+
+private:
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// A context with the dialects of tile programs loaded.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+} // namespace tilewright::frontend
+
+#endif // TILEWRIGHT_FRONTEND_PROGRAM_H

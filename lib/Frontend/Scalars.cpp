@@ -1,0 +1,546 @@
+//===- Scalars.cpp - typing and building of scalar expressions -------------------------------===//
+
+#include "TraceImpl.h"
+#include "tilewright/Frontend/DTypes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+namespace tilewright::frontend {
+
+std::optional<BinaryKind> symbolizeBinary(StringRef name) {
+  using B = BinaryKind;
+  return llvm::StringSwitch<std::optional<B>>(name)
+      .Case("add", B::Add)
+      .Case("sub", B::Sub)
+      .Case("mul", B::Mul)
+      .Case("div", B::Div)
+      .Case("floordiv", B::FloorDiv)
+      .Case("floormod", B::FloorMod)
+      .Case("truncdiv", B::TruncDiv)
+      .Case("truncmod", B::TruncMod)
+      .Case("pow", B::Pow)
+      .Case("max", B::Max)
+      .Case("min", B::Min)
+      .Case("maxnan", B::MaxNan)
+      .Case("minnan", B::MinNan)
+      .Case("and", B::And)
+      .Case("or", B::Or)
+      .Case("xor", B::Xor)
+      .Case("shl", B::Shl)
+      .Case("shr", B::Shr)
+      .Case("lt", B::Lt)
+      .Case("le", B::Le)
+      .Case("gt", B::Gt)
+      .Case("ge", B::Ge)
+      .Case("eq", B::Eq)
+      .Case("ne", B::Ne)
+      .Case("atan2", B::Atan2)
+      .Case("fmod", B::Fmod)
+      .Default(std::nullopt);
+}
+
+std::optional<UnaryKind> symbolizeUnary(StringRef name) {
+  using U = UnaryKind;
+  return llvm::StringSwitch<std::optional<U>>(name)
+      .Case("exp", U::Exp)
+      .Case("exp2", U::Exp2)
+      .Case("exp10", U::Exp10)
+      .Case("log", U::Log)
+      .Case("log2", U::Log2)
+      .Case("log10", U::Log10)
+      .Case("log1p", U::Log1p)
+      .Case("sqrt", U::Sqrt)
+      .Case("rsqrt", U::Rsqrt)
+      .Case("sin", U::Sin)
+      .Case("cos", U::Cos)
+      .Case("tan", U::Tan)
+      .Case("tanh", U::Tanh)
+      .Case("sinh", U::Sinh)
+      .Case("cosh", U::Cosh)
+      .Case("atan", U::Atan)
+      .Case("erf", U::Erf)
+      .Case("sigmoid", U::Sigmoid)
+      .Case("floor", U::Floor)
+      .Case("ceil", U::Ceil)
+      .Case("round", U::Round)
+      .Case("trunc", U::Trunc)
+      .Case("abs", U::Abs)
+      .Case("neg", U::Neg)
+      .Case("not", U::Not)
+      .Case("bitnot", U::BitNot)
+      .Case("isnan", U::IsNan)
+      .Case("isinf", U::IsInf)
+      .Case("isfinite", U::IsFinite)
+      .Case("popcount", U::Popcount)
+      .Default(std::nullopt);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Operands become values
+//===----------------------------------------------------------------------------------------===//
+
+Value Trace::indexConstant(int64_t value) { return create<arith::ConstantIndexOp>(value); }
+
+Value Trace::materializeIndexExpr(const IndexExpr &expr) {
+  using K = IndexExpr::Kind;
+  switch (expr.getKind()) {
+  case K::Constant:
+    return indexConstant(*expr.getConstant());
+  case K::Dim:
+    fail("an index of a layout is used as a value of the kernel");
+  case K::Symbol:
+    return symbolValue(expr.getPosition());
+  default:
+    break;
+  }
+  Value lhs = materializeIndexExpr(expr.getLhs()), rhs = materializeIndexExpr(expr.getRhs());
+  Location loc = location();
+  switch (expr.getKind()) {
+  case K::Add:
+    return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+  case K::Sub:
+    return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
+  case K::Mul:
+    return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+  case K::FloorDiv:
+    return builder.createOrFold<tile::FloorDivOp>(loc, lhs, rhs, /*isUnsigned=*/false);
+  case K::Mod:
+    return builder.createOrFold<tile::FloorModOp>(loc, lhs, rhs, /*isUnsigned=*/false);
+  case K::Xor:
+    return builder.createOrFold<arith::XOrIOp>(loc, lhs, rhs);
+  case K::Min:
+    return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
+  case K::Max:
+    return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
+  default:
+    llvm_unreachable("all kinds of index expressions are handled");
+  }
+}
+
+Scalar Trace::constant(const Literal &literal, Type dtype) {
+  Type scalarType = tile::getScalarType(dtype);
+  if (auto floatType = dyn_cast<FloatType>(scalarType)) {
+    if (literal.isUnsigned64 || literal.kind != Literal::Kind::Int) {
+      bool losesInfo = false;
+      llvm::APFloat value(literal.real);
+      value.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      return wrap(create<arith::ConstantOp>(builder.getFloatAttr(floatType, value)), dtype);
+    }
+    llvm::APFloat value(floatType.getFloatSemantics());
+    value.convertFromAPInt(llvm::APInt(64, literal.integer, true), true,
+                           llvm::APFloat::rmNearestTiesToEven);
+    return wrap(create<arith::ConstantOp>(builder.getFloatAttr(floatType, value)), dtype);
+  }
+  if (literal.kind == Literal::Kind::Float)
+    fail("the number " + llvm::Twine(std::to_string(literal.real)) +
+         " is not an integer, expected " + getDTypeName(dtype) +
+         "; write an integer, or convert with 'T.cast'");
+  if (isBool(dtype))
+    return wrap(create<arith::ConstantOp>(builder.getBoolAttr(literal.integer != 0)), dtype);
+  if (isa<IndexType>(scalarType)) {
+    if (literal.isUnsigned64)
+      fail("the number " + llvm::Twine(uint64_t(literal.integer)) + " does not fit an index");
+    return wrap(indexConstant(literal.integer), dtype);
+  }
+  unsigned width = scalarType.getIntOrFloatBitWidth();
+  // Bit patterns such as 0xFF for an int8 are accepted; numbers that fit neither way are not.
+  bool fits = literal.isUnsigned64
+                  ? width == 64
+                  : (llvm::isIntN(width, literal.integer) ||
+                     (literal.integer >= 0 && llvm::isUIntN(width, uint64_t(literal.integer)))) &&
+                        !(dtype.isUnsignedInteger() && literal.integer < 0 && width < 64 &&
+                          !llvm::isIntN(width, literal.integer));
+  if (!fits)
+    fail("the number " + llvm::Twine(literal.integer) + " does not fit " + getDTypeName(dtype) +
+         "; convert the other operand with 'T.cast' first");
+  llvm::APInt bits(width, uint64_t(literal.integer), /*isSigned=*/true, /*implicitTrunc=*/true);
+  return wrap(create<arith::ConstantOp>(builder.getIntegerAttr(scalarType, bits)), dtype);
+}
+
+Scalar Trace::read(const Element &element) {
+  checkOwn(element.buffer.traceId);
+  SmallVector<Value> indices;
+  for (const Scalar &index : element.indices)
+    indices.push_back(index.value);
+  Type scalar = tile::getScalarType(element.buffer.dtype);
+  auto op = verified(create<tile::LoadOp>(scalar, element.buffer.value, indices));
+  return wrap(op.getValue(), element.buffer.dtype);
+}
+
+Scalar Trace::read(const Variable &variable) { return read(Element{variable.cell, {}}); }
+
+Scalar Trace::materialize(const Operand &operand) {
+  if (auto *literal = std::get_if<Literal>(&operand))
+    return constant(*literal, defaultType(*literal, context.get()));
+  if (auto *expr = std::get_if<IndexExpr>(&operand))
+    return wrap(materializeIndexExpr(*expr), builder.getIndexType());
+  if (auto *element = std::get_if<Element>(&operand))
+    return read(*element);
+  if (auto *variable = std::get_if<Variable>(&operand))
+    return read(*variable);
+  Scalar scalar = std::get<Scalar>(operand);
+  checkOwn(scalar.traceId);
+  return scalar;
+}
+
+Scalar Trace::convert(const Operand &operand, Type dtype) {
+  if (auto *literal = std::get_if<Literal>(&operand)) {
+    if (literal->kind == Literal::Kind::Float && !isFloat(dtype) &&
+        literal->real == std::trunc(literal->real) && std::abs(literal->real) < 9.0e15)
+      return constant(Literal::ofInt(int64_t(literal->real)), dtype);
+    if (literal->kind != Literal::Kind::Float || isFloat(dtype))
+      return constant(*literal, dtype);
+  }
+  return cast(materialize(operand), dtype);
+}
+
+Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, bool saturate) {
+  if (std::holds_alternative<Literal>(operand) && rounding == tile::Rounding::NearestEven) {
+    const Literal &literal = std::get<Literal>(operand);
+    if (literal.kind != Literal::Kind::Float || isFloat(dtype))
+      return constant(literal, dtype);
+  }
+  Scalar from = materialize(operand);
+  if (from.dtype == dtype)
+    return from;
+  if (rounding != tile::Rounding::NearestEven && !isFloat(dtype))
+    fail("a rounding mode is given but the result, " + getDTypeName(dtype) + ", is not a float");
+  Value value = builder.createOrFold<tile::CastOp>(
+      location(), tile::getScalarType(dtype), from.value, TypeAttr::get(from.dtype),
+      TypeAttr::get(dtype), tile::RoundingAttr::get(context.get(), rounding),
+      saturate ? builder.getUnitAttr() : UnitAttr());
+  return wrap(value, dtype);
+}
+
+Scalar Trace::bitcast(const Operand &operand, Type dtype) {
+  Scalar from = materialize(operand);
+  if (isa<IndexType>(from.dtype))
+    from = cast(from, builder.getI32Type());
+  Type scalar = tile::getScalarType(dtype);
+  if (from.value.getType() == scalar)
+    return wrap(from.value, dtype);
+  return wrap(verified(create<tile::BitcastOp>(scalar, from.value)).getResult(), dtype);
+}
+
+Value Trace::toIndex(const Operand &operand, StringRef what) {
+  if (auto *literal = std::get_if<Literal>(&operand))
+    if (literal->kind == Literal::Kind::Float)
+      fail(what + ": expected an integer, got a float");
+  Scalar scalar = materialize(operand);
+  if (isFloat(scalar.dtype))
+    fail(what + ": expected an integer, got " + getDTypeName(scalar.dtype) +
+         "; convert with 'T.cast'");
+  return cast(scalar, builder.getIndexType()).value;
+}
+
+OpFoldResult Trace::toIndexOrConstant(const Operand &operand, StringRef what) {
+  if (auto *literal = std::get_if<Literal>(&operand);
+      literal && literal->kind == Literal::Kind::Int)
+    return builder.getIndexAttr(literal->integer);
+  return getAsOpFoldResult(toIndex(operand, what));
+}
+
+Value Trace::toCondition(const Operand &operand) {
+  Scalar scalar = materialize(operand);
+  if (isBool(scalar.dtype))
+    return scalar.value;
+  return compare(BinaryKind::Ne, scalar, constant(Literal::ofInt(0), scalar.dtype)).value;
+}
+
+std::pair<Scalar, Scalar> Trace::unify(const Operand &lhs, const Operand &rhs, bool arithmetic) {
+  auto *left = std::get_if<Literal>(&lhs), *right = std::get_if<Literal>(&rhs);
+  if (left && right) {
+    Type type = promote(defaultType(*left, context.get()), defaultType(*right, context.get()));
+    return {convert(lhs, type), convert(rhs, type)};
+  }
+  auto same = [&](Type dtype) { return arithmetic ? arithmeticType(dtype) : dtype; };
+  if (left) {
+    Scalar value = materialize(rhs);
+    Type type = isBool(value.dtype) && left->kind == Literal::Kind::Bool
+                    ? same(value.dtype)
+                    : literalType(*left, value.dtype);
+    return {convert(lhs, type), convert(value, type)};
+  }
+  if (right) {
+    auto [second, first] = unify(rhs, lhs, arithmetic);
+    return {first, second};
+  }
+  Scalar first = materialize(lhs), second = materialize(rhs);
+  if (first.dtype == second.dtype) {
+    Type type = same(first.dtype);
+    return {convert(first, type), convert(second, type)};
+  }
+  Type type = promote(first.dtype, second.dtype);
+  return {convert(first, type), convert(second, type)};
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------------------------===//
+
+Scalar Trace::compare(BinaryKind kind, Scalar lhs, Scalar rhs) {
+  Type boolean = builder.getI1Type();
+  if (isFloat(lhs.dtype)) {
+    using P = arith::CmpFPredicate;
+    P predicate = kind == BinaryKind::Lt   ? P::OLT
+                  : kind == BinaryKind::Le ? P::OLE
+                  : kind == BinaryKind::Gt ? P::OGT
+                  : kind == BinaryKind::Ge ? P::OGE
+                  : kind == BinaryKind::Eq ? P::OEQ
+                                           : P::UNE;
+    return wrap(builder.createOrFold<arith::CmpFOp>(location(), predicate, lhs.value, rhs.value),
+                boolean);
+  }
+  using P = arith::CmpIPredicate;
+  bool isUnsignedCompare = isUnsigned(lhs.dtype);
+  P predicate = kind == BinaryKind::Lt   ? (isUnsignedCompare ? P::ult : P::slt)
+                : kind == BinaryKind::Le ? (isUnsignedCompare ? P::ule : P::sle)
+                : kind == BinaryKind::Gt ? (isUnsignedCompare ? P::ugt : P::sgt)
+                : kind == BinaryKind::Ge ? (isUnsignedCompare ? P::uge : P::sge)
+                : kind == BinaryKind::Eq ? P::eq
+                                         : P::ne;
+  return wrap(builder.createOrFold<arith::CmpIOp>(location(), predicate, lhs.value, rhs.value),
+              boolean);
+}
+
+Scalar Trace::binaryInteger(BinaryKind kind, Scalar lhs, Scalar rhs) {
+  Location loc = location();
+  Value l = lhs.value, r = rhs.value;
+  bool isUns = lhs.dtype.isUnsignedInteger();
+  auto result = [&](Value value) { return wrap(value, lhs.dtype); };
+  using B = BinaryKind;
+  switch (kind) {
+  case B::Add:
+    return result(builder.createOrFold<arith::AddIOp>(loc, l, r));
+  case B::Sub:
+    return result(builder.createOrFold<arith::SubIOp>(loc, l, r));
+  case B::Mul:
+    return result(builder.createOrFold<arith::MulIOp>(loc, l, r));
+  case B::FloorDiv:
+    return result(builder.createOrFold<tile::FloorDivOp>(loc, l, r, isUns));
+  case B::FloorMod:
+    return result(builder.createOrFold<tile::FloorModOp>(loc, l, r, isUns));
+  case B::TruncDiv:
+    return result(builder.createOrFold<tile::TruncDivOp>(loc, l, r, isUns));
+  case B::TruncMod:
+  case B::Fmod:
+    return result(builder.createOrFold<tile::TruncModOp>(loc, l, r, isUns));
+  case B::Shl:
+    return result(builder.createOrFold<tile::ShlOp>(loc, l, r, isUns));
+  case B::Shr:
+    return result(builder.createOrFold<tile::ShrOp>(loc, l, r, isUns));
+  case B::And:
+    return result(builder.createOrFold<arith::AndIOp>(loc, l, r));
+  case B::Or:
+    return result(builder.createOrFold<arith::OrIOp>(loc, l, r));
+  case B::Xor:
+    return result(builder.createOrFold<arith::XOrIOp>(loc, l, r));
+  case B::Max:
+  case B::MaxNan:
+    return result(isUns ? builder.createOrFold<arith::MaxUIOp>(loc, l, r)
+                        : builder.createOrFold<arith::MaxSIOp>(loc, l, r));
+  case B::Min:
+  case B::MinNan:
+    return result(isUns ? builder.createOrFold<arith::MinUIOp>(loc, l, r)
+                        : builder.createOrFold<arith::MinSIOp>(loc, l, r));
+  case B::Pow:
+    if (isa<IndexType>(lhs.dtype)) {
+      Type wide = builder.getI64Type();
+      Value power = create<math::IPowIOp>(cast(lhs, wide).value, cast(rhs, wide).value);
+      return cast(wrap(power, wide), lhs.dtype);
+    }
+    return result(create<math::IPowIOp>(l, r));
+  default:
+    llvm_unreachable("comparisons and float operations are handled by the caller");
+  }
+}
+
+Scalar Trace::binaryFloat(BinaryKind kind, Scalar lhs, Scalar rhs) {
+  Location loc = location();
+  Value l = lhs.value, r = rhs.value;
+  auto result = [&](Value value) { return wrap(value, lhs.dtype); };
+  using B = BinaryKind;
+  switch (kind) {
+  case B::Add:
+    return result(builder.createOrFold<arith::AddFOp>(loc, l, r));
+  case B::Sub:
+    return result(builder.createOrFold<arith::SubFOp>(loc, l, r));
+  case B::Mul:
+    return result(builder.createOrFold<arith::MulFOp>(loc, l, r));
+  case B::Div:
+    return result(builder.createOrFold<arith::DivFOp>(loc, l, r));
+  case B::FloorDiv:
+    return result(create<math::FloorOp>(builder.createOrFold<arith::DivFOp>(loc, l, r)));
+  case B::TruncDiv:
+    return result(create<math::TruncOp>(builder.createOrFold<arith::DivFOp>(loc, l, r)));
+  case B::TruncMod:
+  case B::Fmod:
+    return result(create<arith::RemFOp>(l, r));
+  case B::FloorMod: {
+    // Python's %: the remainder takes the sign of the divisor.
+    Value remainder = create<arith::RemFOp>(l, r);
+    Scalar zero = constant(Literal::ofFloat(0), lhs.dtype);
+    Value isNonzero = compare(B::Ne, wrap(remainder, lhs.dtype), zero).value;
+    Value remainderNegative = compare(B::Lt, wrap(remainder, lhs.dtype), zero).value;
+    Value divisorNegative = compare(B::Lt, rhs, zero).value;
+    Value differs = create<arith::XOrIOp>(remainderNegative, divisorNegative);
+    Value adjust = create<arith::AndIOp>(isNonzero, differs);
+    Value moved = create<arith::AddFOp>(remainder, r);
+    return result(create<arith::SelectOp>(adjust, moved, remainder));
+  }
+  case B::Max:
+    return result(builder.createOrFold<arith::MaxNumFOp>(loc, l, r));
+  case B::Min:
+    return result(builder.createOrFold<arith::MinNumFOp>(loc, l, r));
+  case B::MaxNan:
+    return result(builder.createOrFold<arith::MaximumFOp>(loc, l, r));
+  case B::MinNan:
+    return result(builder.createOrFold<arith::MinimumFOp>(loc, l, r));
+  case B::Pow:
+    return result(create<math::PowFOp>(l, r));
+  case B::Atan2:
+    return result(create<math::Atan2Op>(l, r));
+  default:
+    fail("this operation needs integers, got " + getDTypeName(lhs.dtype));
+  }
+}
+
+Scalar Trace::binary(BinaryKind kind, const Operand &lhs, const Operand &rhs) {
+  using B = BinaryKind;
+  bool isComparison = kind >= B::Lt && kind <= B::Ne;
+  bool isBitwise = kind == B::And || kind == B::Or || kind == B::Xor;
+  auto [l, r] = unify(lhs, rhs, /*arithmetic=*/!isComparison && !isBitwise);
+  if (isComparison)
+    return compare(kind, l, r);
+  bool needsFloat = kind == B::Div || kind == B::Atan2;
+  if (needsFloat && !isFloat(l.dtype)) {
+    l = cast(l, builder.getF32Type());
+    r = cast(r, builder.getF32Type());
+  }
+  return isFloat(l.dtype) ? binaryFloat(kind, l, r) : binaryInteger(kind, l, r);
+}
+
+Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
+  using U = UnaryKind;
+  Scalar x = materialize(operand);
+  Location loc = location();
+  if (kind == U::Not)
+    return wrap(
+        builder.createOrFold<arith::XOrIOp>(
+            loc, toCondition(x), constant(Literal::ofBool(true), builder.getI1Type()).value),
+        builder.getI1Type());
+  if (kind == U::BitNot) {
+    if (isFloat(x.dtype))
+      fail("'~' needs an integer, got " + getDTypeName(x.dtype));
+    if (isBool(x.dtype))
+      return unary(U::Not, x);
+    return binary(BinaryKind::Xor, x, constant(Literal::ofInt(-1), x.dtype));
+  }
+  x = convert(x, arithmeticType(x.dtype));
+  if (!isFloat(x.dtype)) {
+    switch (kind) {
+    case U::Neg:
+      return binary(BinaryKind::Sub, constant(Literal::ofInt(0), x.dtype), x);
+    case U::Abs:
+      if (x.dtype.isUnsignedInteger())
+        return x;
+      if (isa<IndexType>(x.dtype))
+        return binary(BinaryKind::Max, x, unary(U::Neg, x));
+      return wrap(create<math::AbsIOp>(x.value), x.dtype);
+    case U::Floor:
+    case U::Ceil:
+    case U::Round:
+    case U::Trunc:
+      return x;
+    case U::IsNan:
+    case U::IsInf:
+      return constant(Literal::ofBool(false), builder.getI1Type());
+    case U::IsFinite:
+      return constant(Literal::ofBool(true), builder.getI1Type());
+    case U::Popcount:
+      if (isa<IndexType>(x.dtype))
+        x = cast(x, builder.getI32Type());
+      return wrap(create<math::CtPopOp>(x.value), x.dtype);
+    default:
+      x = cast(x, builder.getF32Type());
+    }
+  }
+  auto result = [&](Value value) { return wrap(value, x.dtype); };
+  auto number = [&](double value) { return constant(Literal::ofFloat(value), x.dtype); };
+  switch (kind) {
+  case U::Exp:
+    return result(create<math::ExpOp>(x.value));
+  case U::Exp2:
+    return result(create<math::Exp2Op>(x.value));
+  case U::Exp10:
+    return result(create<math::PowFOp>(number(10).value, x.value));
+  case U::Log:
+    return result(create<math::LogOp>(x.value));
+  case U::Log2:
+    return result(create<math::Log2Op>(x.value));
+  case U::Log10:
+    return result(create<math::Log10Op>(x.value));
+  case U::Log1p:
+    return result(create<math::Log1pOp>(x.value));
+  case U::Sqrt:
+    return result(create<math::SqrtOp>(x.value));
+  case U::Rsqrt:
+    return result(create<math::RsqrtOp>(x.value));
+  case U::Sin:
+    return result(create<math::SinOp>(x.value));
+  case U::Cos:
+    return result(create<math::CosOp>(x.value));
+  case U::Tan:
+    return result(create<math::TanOp>(x.value));
+  case U::Tanh:
+    return result(create<math::TanhOp>(x.value));
+  case U::Sinh:
+    return result(create<math::SinhOp>(x.value));
+  case U::Cosh:
+    return result(create<math::CoshOp>(x.value));
+  case U::Atan:
+    return result(create<math::AtanOp>(x.value));
+  case U::Erf:
+    return result(create<math::ErfOp>(x.value));
+  case U::Sigmoid: {
+    Scalar negated = result(create<arith::NegFOp>(x.value));
+    Scalar exponential = result(create<math::ExpOp>(negated.value));
+    Scalar sum = binary(BinaryKind::Add, number(1), exponential);
+    return binary(BinaryKind::Div, number(1), sum);
+  }
+  case U::Floor:
+    return result(create<math::FloorOp>(x.value));
+  case U::Ceil:
+    return result(create<math::CeilOp>(x.value));
+  case U::Round: // to nearest even, as Python's round and torch.round
+    return result(create<math::RoundEvenOp>(x.value));
+  case U::Trunc:
+    return result(create<math::TruncOp>(x.value));
+  case U::Abs:
+    return result(create<math::AbsFOp>(x.value));
+  case U::Neg:
+    return result(builder.createOrFold<arith::NegFOp>(loc, x.value));
+  case U::IsNan:
+    return wrap(create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x.value, x.value),
+                builder.getI1Type());
+  case U::IsInf:
+    return compare(BinaryKind::Eq, result(create<math::AbsFOp>(x.value)),
+                   number(std::numeric_limits<double>::infinity()));
+  case U::IsFinite:
+    return compare(BinaryKind::Lt, result(create<math::AbsFOp>(x.value)),
+                   number(std::numeric_limits<double>::infinity()));
+  case U::Popcount:
+    fail("'T.popcount' needs an integer, got " + getDTypeName(x.dtype));
+  case U::Not:
+  case U::BitNot:
+    break;
+  }
+  llvm_unreachable("all unary operations are handled");
+}
+
+} // namespace tilewright::frontend

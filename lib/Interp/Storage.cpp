@@ -1,0 +1,123 @@
+//===- Storage.cpp - the bytes of an allocation and what is known about them ------------------===//
+
+#include "Storage.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace tilewright;
+using namespace tilewright::interp;
+
+/// Unwritten memory: NaN for floats, -1 for integers, so that its use shows without checks too.
+static constexpr uint8_t kUnwrittenByte = 0xff;
+/// A granule inside an element whose radius stands at its first granule.
+static constexpr double kInside = -1;
+
+Scalar tilewright::interp::unpack(Format format, const Cell &cell) {
+  Scalar value;
+  if (isFloat(format))
+    value.real = decodeFloat(format, cell.bits);
+  else if (format == Format::Bool)
+    value.integer = cell.bits != 0; // any byte but zero is true
+  else
+    value.integer = wrap(static_cast<int64_t>(cell.bits), getBits(format));
+  value.radius = cell.radius;
+  value.isPoison = cell.isPoison;
+  return value;
+}
+
+Cell tilewright::interp::pack(Format format, const Scalar &value) {
+  Cell cell;
+  cell.bits =
+      isFloat(format) ? packFloat(format, value.real) : asUnsigned(value.integer, getBits(format));
+  cell.radius = value.radius;
+  cell.isPoison = value.isPoison;
+  return cell;
+}
+
+void Storage::allocate(bool tracksPoison) {
+  owned = ShadowArray<uint8_t>(physicalElements * getBytes(format));
+  bytes = owned.data();
+  if (tracksPoison)
+    poison = ShadowArray<uint8_t>(countGranules());
+  forget();
+}
+
+void Storage::forget() {
+  std::memset(owned.data(), kUnwrittenByte, owned.size());
+  if (!poison.empty())
+    std::memset(poison.data(), 1, poison.size());
+  if (!radius.empty())
+    std::memset(radius.data(), 0, radius.size() * sizeof(double));
+  if (!sums.empty())
+    std::memset(sums.data(), 0, sums.size() * sizeof(SumShadow));
+}
+
+double Storage::readRadius(int64_t offset, unsigned size) const {
+  int64_t first = offset / granuleBytes, last = (offset + size - 1) / granuleBytes;
+  double result = radius[first];
+  if (result == kInside) // part of a wider element: its error has no meaning in these bits
+    return kUndecided;
+  for (int64_t granule = first + 1; granule <= last; ++granule)
+    if (radius[granule] > 0)
+      return kUndecided;
+  bool isWhole = last + 1 >= static_cast<int64_t>(radius.size()) || radius[last + 1] != kInside;
+  return isWhole || result == 0 ? result : kUndecided;
+}
+
+void Storage::writeRadius(int64_t offset, unsigned size, double value) {
+  int64_t first = offset / granuleBytes, last = (offset + size - 1) / granuleBytes;
+  radius[first] = value;
+  for (int64_t granule = first + 1; granule <= last; ++granule)
+    radius[granule] = kInside;
+}
+
+Cell Storage::readPlain(int64_t offset, unsigned size) const {
+  Cell cell;
+  std::memcpy(&cell.bits, bytes + offset, size);
+  if (!poison.empty())
+    for (int64_t granule = offset / granuleBytes, end = (offset + size - 1) / granuleBytes;
+         granule <= end; ++granule)
+      cell.isPoison |= poison[granule] != 0;
+  if (!radius.empty())
+    cell.radius = readRadius(offset, size);
+  return cell;
+}
+
+Cell Storage::read(int64_t element, unsigned size) {
+  if (!layout)
+    return readPlain(element * size, size);
+  Cell whole;
+  forEachPiece(element, size, [&](int64_t offset, unsigned count, unsigned shift) {
+    Cell piece = readPlain(offset, count);
+    whole.bits |= piece.bits << (8 * shift);
+    whole.isPoison |= piece.isPoison;
+    whole.radius = std::max(whole.radius, shift && piece.radius > 0 ? kUndecided : piece.radius);
+  });
+  return whole;
+}
+
+void Storage::write(int64_t element, unsigned size, const Cell &cell) {
+  forEachPiece(element, size, [&](int64_t offset, unsigned count, unsigned shift) {
+    uint64_t bits = cell.bits >> (8 * shift);
+    std::memcpy(bytes + offset, &bits, count);
+    if (!poison.empty())
+      std::memset(poison.data() + offset / granuleBytes, cell.isPoison,
+                  std::max(1u, count / granuleBytes));
+    if (!radius.empty())
+      writeRadius(offset, count, shift && cell.radius > 0 ? kUndecided : cell.radius);
+    if (!sums.empty())
+      sums[offset / granuleBytes].count = 0;
+  });
+}
+
+void Storage::markUndecided(int64_t element, unsigned size) {
+  forEachPiece(element, size, [&](int64_t offset, unsigned count, unsigned) {
+    writeRadius(offset, count, kUndecided);
+  });
+}
+
+void Storage::markAllUndecided() {
+  for (int64_t granule = 0, end = radius.size(); granule < end; ++granule)
+    if (radius[granule] != kInside)
+      radius[granule] = kUndecided;
+}

@@ -1,0 +1,266 @@
+//===- Arguments.cpp - checks what a caller passes before anything runs ----------------------===//
+
+#include "tilewright/Runtime/Arguments.h"
+#include "tilewright/Layout/Notation.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+using namespace mlir;
+
+namespace tilewright::runtime {
+
+namespace {
+
+/// Where a symbol's value was found, for messages about a second value.
+struct SymbolValue {
+  int64_t value;
+  std::string from; // 'A' dimension 0
+};
+
+class Binder {
+public:
+  Binder(func::FuncOp function, ArrayRef<CallArgument> arguments)
+      : function(function), arguments(arguments) {}
+
+  llvm::Expected<std::vector<BoundArgument>> run();
+
+private:
+  llvm::Error bindTensor(unsigned position, const TensorView &view);
+  llvm::Error bindScalar(unsigned position, const CallArgument &argument);
+  llvm::Error bindSymbols(unsigned position, const TensorView &view);
+  llvm::Error checkExtents(unsigned position, const TensorView &view);
+  llvm::Error checkLayouts();
+  llvm::Error refuse(unsigned position, const Twine &message) {
+    return llvm::createStringError("parameter '" + name(position) + "': " + message);
+  }
+  std::string name(unsigned position) {
+    auto attribute = function.getArgAttrOfType<StringAttr>(position, tile::kNameAttr);
+    return attribute ? attribute.str() : std::to_string(position);
+  }
+  tile::ShapeAttr shapeOf(unsigned position) {
+    return function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kShapeAttr);
+  }
+  std::string describeExpected(unsigned position);
+
+  func::FuncOp function;
+  ArrayRef<CallArgument> arguments;
+  std::map<std::string, SymbolValue> symbols;
+  std::vector<BoundArgument> bound;
+};
+
+} // namespace
+
+static bool isTensor(const CallArgument &argument) {
+  return std::holds_alternative<TensorView>(argument);
+}
+
+static std::string list(ArrayRef<int64_t> values) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "(";
+  llvm::interleaveComma(values, os);
+  os << (values.size() == 1 ? ",)" : ")");
+  return text;
+}
+
+/// `(n, 128)`: the shape as the user declared it.
+std::string Binder::describeExpected(unsigned position) {
+  auto type = cast<MemRefType>(function.getArgumentTypes()[position]);
+  tile::ShapeAttr shape = shapeOf(position);
+  if (!shape)
+    return list(type.getShape());
+  IndexNames names;
+  for (StringAttr symbol : shape.getSymbols())
+    names.symbols.push_back(symbol.str());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "(";
+  llvm::interleaveComma(shape.getExtents(), os,
+                        [&](const IndexExpr &extent) { printIndexExpr(os, extent, names); });
+  os << (shape.getExtents().size() == 1 ? ",)" : ")");
+  return text;
+}
+
+/// Symbols that are a whole extent take its value; a second value must be the same.
+llvm::Error Binder::bindSymbols(unsigned position, const TensorView &view) {
+  tile::ShapeAttr shape = shapeOf(position);
+  if (!shape)
+    return llvm::Error::success();
+  for (auto [dim, extent] : llvm::enumerate(shape.getExtents())) {
+    if (extent.getKind() != IndexExpr::Kind::Symbol)
+      continue;
+    std::string symbol = shape.getSymbols()[extent.getPosition()].str();
+    std::string from = "'" + name(position) + "' dimension " + std::to_string(dim);
+    auto [it, isNew] = symbols.try_emplace(symbol, SymbolValue{view.shape[dim], from});
+    if (!isNew && it->second.value != view.shape[dim])
+      return refuse(position, "dimension " + Twine(dim) + ": expected " + symbol + " = " +
+                                  Twine(it->second.value) + " (from " + it->second.from +
+                                  "), got " + Twine(view.shape[dim]) + " in shape " +
+                                  list(view.shape));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::checkExtents(unsigned position, const TensorView &view) {
+  auto type = cast<MemRefType>(function.getArgumentTypes()[position]);
+  tile::ShapeAttr shape = shapeOf(position);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t expected = type.getDimSize(dim);
+    if (ShapedType::isDynamic(expected) && shape) {
+      SmallVector<int64_t> values;
+      for (StringAttr symbol : shape.getSymbols())
+        values.push_back(symbols.count(symbol.str()) ? symbols.at(symbol.str()).value : 0);
+      std::optional<int64_t> computed = shape.getExtents()[dim].evaluate({}, values);
+      if (!computed)
+        return refuse(position, "dimension " + Twine(dim) + " is too large to compute");
+      expected = *computed;
+    }
+    if (!ShapedType::isDynamic(expected) && view.shape[dim] != expected)
+      return refuse(position, "expected shape " + describeExpected(position) + ", got " +
+                                  list(view.shape) + " (dimension " + Twine(dim) + " should be " +
+                                  Twine(expected) + ")");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::bindTensor(unsigned position, const TensorView &view) {
+  auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[position]);
+  if (!type)
+    return refuse(position, "expected a number, got a tensor of shape " + list(view.shape));
+  std::string dtype = tile::describeElementType(type.getElementType());
+  // Storage of tfloat32 is float32; of bool one byte.
+  bool sameStorage = view.dtype == dtype || (dtype == "tfloat32" && view.dtype == "float32");
+  if (!sameStorage)
+    return refuse(position, "expected dtype " + dtype + ", got " + view.dtype);
+  if (int64_t(view.shape.size()) != type.getRank())
+    return refuse(position, "expected rank " + Twine(type.getRank()) + ", shape " +
+                                describeExpected(position) + ", got rank " +
+                                Twine(view.shape.size()) + ", shape " + list(view.shape));
+  // An array without elements, and a dimension of extent 1, may have any stride.
+  bool isEmpty = llvm::is_contained(view.shape, 0);
+  int64_t expected = 1;
+  for (size_t dim = view.shape.size(); dim-- > 0 && !isEmpty;) {
+    if (view.shape[dim] != 1 && view.strides[dim] != expected)
+      return refuse(position, "expected a contiguous (row-major) tensor, got strides " +
+                                  list(view.strides) + " for shape " + list(view.shape) +
+                                  "; pass a contiguous copy");
+    expected *= view.shape[dim];
+  }
+  if (!view.data && !isEmpty)
+    return refuse(position, "the tensor has no data");
+  bound[position] = BoundTensor{view.data, llvm::to_vector(view.shape), type.getElementType()};
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::bindScalar(unsigned position, const CallArgument &argument) {
+  Type type = function.getArgumentTypes()[position];
+  if (isa<MemRefType>(type))
+    return refuse(position,
+                  "expected a tensor of shape " + describeExpected(position) + ", got a number");
+  Type dtype = type;
+  if (auto attribute = function.getArgAttrOfType<TypeAttr>(position, tile::kDTypeAttr))
+    dtype = attribute.getValue();
+  if (isa<FloatType>(dtype)) {
+    bound[position] = std::visit(
+        [](const auto &value) -> double {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, TensorView>)
+            return 0;
+          else
+            return double(value);
+        },
+        argument);
+    return llvm::Error::success();
+  }
+  int64_t value;
+  if (auto *boolean = std::get_if<bool>(&argument))
+    value = *boolean;
+  else if (auto *integer = std::get_if<int64_t>(&argument))
+    value = *integer;
+  else
+    return refuse(position, "expected " + tile::describeElementType(dtype) + ", got a float");
+  unsigned width = isa<IndexType>(dtype) ? 64 : dtype.getIntOrFloatBitWidth();
+  bool fits = width == 1                  ? value == 0 || value == 1
+              : dtype.isUnsignedInteger() ? width == 64 || llvm::isUIntN(width, uint64_t(value))
+                                          : llvm::isIntN(width, value);
+  if (!fits || (dtype.isUnsignedInteger() && value < 0 && width < 64))
+    return refuse(position, "the number " + Twine(value) + " does not fit " +
+                                tile::describeElementType(dtype));
+  bound[position] = value;
+  return llvm::Error::success();
+}
+
+/// A layout annotated on a tensor may reach places that the array does not have.
+llvm::Error Binder::checkLayouts() {
+  llvm::Error error = llvm::Error::success();
+  function.walk([&](tile::AnnotateLayoutOp op) {
+    auto argument = dyn_cast<BlockArgument>(op.getBuffer());
+    auto layout = dyn_cast<tile::LayoutAttr>(op.getLayout());
+    if (!argument || !layout || argument.getOwner() != &function.front())
+      return WalkResult::advance();
+    const auto &tensor = std::get<BoundTensor>(bound[argument.getArgNumber()]);
+    int64_t elements = 1;
+    for (int64_t extent : tensor.shape)
+      elements *= extent;
+    const Layout &map = layout.getLayout();
+    Layout actual = map.hasStaticShape()
+                        ? map
+                        : Layout::get(tensor.shape, map.getOutputs(), map.getNumSymbols());
+    std::optional<int64_t> places = actual.getPhysicalSize();
+    if (elements == 0 || !places || *places <= elements)
+      return WalkResult::advance();
+    error = llvm::joinErrors(
+        std::move(error),
+        refuse(argument.getArgNumber(), "its layout " + map.str() + " needs " + Twine(*places) +
+                                            " elements, the tensor has " + Twine(elements)));
+    return WalkResult::interrupt();
+  });
+  return error;
+}
+
+llvm::Expected<std::vector<BoundArgument>> Binder::run() {
+  unsigned numParameters = 0;
+  while (numParameters < function.getNumArguments() &&
+         !function.getArgAttr(numParameters, tile::kSymbolAttr))
+    ++numParameters;
+  if (arguments.size() != numParameters) {
+    std::string names;
+    for (unsigned i = 0; i < numParameters; ++i)
+      names += (i ? ", " : "") + name(i);
+    return llvm::createStringError("'" + function.getName() + "' takes " + Twine(numParameters) +
+                                   " arguments (" + names + "), got " + Twine(arguments.size()));
+  }
+  bound.resize(function.getNumArguments());
+  for (auto [position, argument] : llvm::enumerate(arguments)) {
+    auto *view = std::get_if<TensorView>(&argument);
+    if (llvm::Error error = view ? bindTensor(position, *view) : bindScalar(position, argument))
+      return std::move(error);
+  }
+  for (auto [position, argument] : llvm::enumerate(arguments))
+    if (isTensor(argument))
+      if (llvm::Error error = bindSymbols(position, std::get<TensorView>(argument)))
+        return std::move(error);
+  for (auto [position, argument] : llvm::enumerate(arguments))
+    if (isTensor(argument))
+      if (llvm::Error error = checkExtents(position, std::get<TensorView>(argument)))
+        return std::move(error);
+  for (unsigned i = numParameters; i < function.getNumArguments(); ++i) {
+    auto symbol = function.getArgAttrOfType<StringAttr>(i, tile::kSymbolAttr);
+    auto it = symbol ? symbols.find(symbol.str()) : symbols.end();
+    if (it == symbols.end())
+      return llvm::createStringError("shape symbol of argument " + Twine(i) +
+                                     " is not the extent of any tensor");
+    bound[i] = it->second.value;
+  }
+  if (llvm::Error error = checkLayouts())
+    return std::move(error);
+  return std::move(bound);
+}
+
+llvm::Expected<std::vector<BoundArgument>> bindArguments(func::FuncOp function,
+                                                         ArrayRef<CallArgument> arguments) {
+  return Binder(function, arguments).run();
+}
+
+} // namespace tilewright::runtime

@@ -1,0 +1,50 @@
+//===- Bindings.h - shared declarations of the Python extension -----------------------*- C++
+//-*-===//
+//
+// Thin: it converts Python objects to the Frontend's values and back, and decides nothing.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
+#define TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
+
+#include "tilewright/Frontend/Trace.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace tilewright::bindings {
+namespace nb = nanobind;
+using namespace tilewright::frontend;
+
+/// A Python number, symbolic size, element, variable or run-time scalar; nothing for other objects.
+std::optional<Operand> tryOperand(nb::handle object);
+/// The same; throws UserError naming `what` for other objects.
+Operand toOperand(nb::handle object, llvm::StringRef what);
+std::vector<Operand> toOperands(nb::handle sequence, llvm::StringRef what);
+/// An int or a symbolic size.
+IndexExpr toExtent(nb::handle object, llvm::StringRef what);
+std::vector<IndexExpr> toShape(nb::handle sequence, llvm::StringRef what);
+TileOperand toTile(nb::handle object, llvm::StringRef what);
+Buffer toBuffer(nb::handle object, llvm::StringRef what);
+std::vector<Subscript> toSubscripts(nb::handle index, unsigned rank);
+
+/// Python's view: constants become ints.
+nb::object fromIndexExpr(const IndexExpr &expr);
+nb::object fromExtent(const Extent &extent);
+nb::list fromScalars(const std::vector<Scalar> &scalars);
+mlir::DictionaryAttr toAttributes(mlir::MLIRContext *context, nb::handle dictionary);
+
+void bindValues(nb::module_ &module);
+void bindLayouts(nb::module_ &module);
+void bindTraces(nb::module_ &module);
+void bindPrograms(nb::module_ &module);
+/// The Python class TraceError, for translators.
+nb::object &traceErrorClass();
+
+} // namespace tilewright::bindings
+
+#endif // TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H

@@ -1,0 +1,127 @@
+//===- Layouts.cpp - Layout and Fragment in Python -------------------------------------------===//
+
+#include "Bindings.h"
+#include "tilewright/Layout/Notation.h"
+#include "tilewright/Layout/Questions.h"
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+
+namespace {
+
+std::vector<int64_t> toStaticShape(nb::handle sequence, llvm::StringRef what) {
+  std::vector<int64_t> shape;
+  for (const IndexExpr &extent : toShape(sequence, what))
+    shape.push_back(extent.getConstant().value_or(kDynamic));
+  return shape;
+}
+
+std::vector<IndexExpr> toOutputs(nb::handle sequence, llvm::StringRef what) {
+  std::vector<IndexExpr> outputs;
+  for (const IndexExpr &output : toShape(sequence, what)) {
+    if (output.getNumSymbols() > 0)
+      throw UserError((what + ": a layout cannot depend on shape symbols").str());
+    outputs.push_back(output);
+  }
+  return outputs;
+}
+
+[[noreturn]] void refuse(llvm::Error error) { throw UserError(llvm::toString(std::move(error))); }
+
+Layout makeLayout(nb::object shape, nb::object outputs) {
+  std::vector<int64_t> extents = toStaticShape(shape, "layout shape");
+  std::vector<IndexExpr> exprs = toOutputs(outputs, "layout");
+  if (llvm::Error error = Layout::verify(extents, exprs))
+    refuse(std::move(error));
+  return Layout::get(extents, exprs);
+}
+
+Fragment makeFragment(nb::object shape, nb::object thread, nb::object slot, int64_t replicate) {
+  std::vector<int64_t> extents = toStaticShape(shape, "fragment shape");
+  IndexExpr threadExpr = toExtent(thread, "thread of a fragment");
+  IndexExpr slotExpr = toExtent(slot, "slot of a fragment");
+  if (llvm::Error error = Fragment::verify(extents, threadExpr, slotExpr, replicate))
+    refuse(std::move(error));
+  return Fragment::get(extents, threadExpr, slotExpr, replicate);
+}
+
+/// Extents as Python sees them: None where unknown.
+nb::tuple fromExtents(llvm::ArrayRef<int64_t> extents) {
+  nb::list list;
+  for (int64_t extent : extents)
+    list.append(extent == kDynamic ? nb::none() : nb::object(nb::int_(extent)));
+  return nb::tuple(list);
+}
+
+template <typename T> nb::object questionInjective(const T &map) {
+  const Answer<Collision> &answer = isInjective(map);
+  if (answer.isYes())
+    return nb::make_tuple("yes", "");
+  if (answer.isNo())
+    return nb::make_tuple("no", answer.getCounterexample().str());
+  return nb::make_tuple("unknown", answer.getReason());
+}
+
+} // namespace
+
+void tilewright::bindings::bindLayouts(nb::module_ &module) {
+  nb::class_<Layout>(module, "Layout", "A map from logical to physical indices.")
+      .def(
+          "__init__",
+          [](Layout *self, nb::object shape, nb::object outputs) {
+            new (self) Layout(makeLayout(shape, outputs));
+          },
+          nb::arg("shape"), nb::arg("outputs"))
+      .def_prop_ro("input_shape", [](const Layout &self) { return fromExtents(self.getShape()); })
+      .def_prop_ro("output_shape",
+                   [](const Layout &self) { return fromExtents(self.getOutputShape()); })
+      .def("map",
+           [](const Layout &self, const std::vector<int64_t> &index) {
+             if (index.size() != self.getRank())
+               throw UserError("the layout has " + std::to_string(self.getRank()) +
+                               " indices, got " + std::to_string(index.size()));
+             auto image = self.map(index);
+             if (!image)
+               throw UserError("the physical index does not fit 64 bits");
+             return nb::tuple(nb::cast(std::vector<int64_t>(image->begin(), image->end())));
+           })
+      .def("outputs",
+           [](const Layout &self) {
+             nb::list list;
+             for (const IndexExpr &output : self.getOutputs())
+               list.append(fromIndexExpr(output));
+             return list;
+           })
+      .def("is_injective", &questionInjective<Layout>)
+      .def("is_equal",
+           [](const Layout &self, const Layout &other) { return isEqual(self, other).isYes(); })
+      .def("__repr__", &Layout::str);
+  nb::class_<Fragment>(module, "Fragment", "A map from logical indices to (thread, slot).")
+      .def(
+          "__init__",
+          [](Fragment *self, nb::object shape, nb::object thread, nb::object slot,
+             int64_t replicate) {
+            new (self) Fragment(makeFragment(shape, thread, slot, replicate));
+          },
+          nb::arg("shape"), nb::arg("thread"), nb::arg("slot"), nb::arg("replicate") = 1)
+      .def_prop_ro("input_shape", [](const Fragment &self) { return fromExtents(self.getShape()); })
+      .def_prop_ro("replicate", &Fragment::getReplicas)
+      .def_prop_ro("threads", &Fragment::getThreadExtent)
+      .def_prop_ro("slots", &Fragment::getSlotsPerThread)
+      .def(
+          "place",
+          [](const Fragment &self, const std::vector<int64_t> &index, int64_t replica) {
+            if (index.size() != self.getRank())
+              throw UserError("the fragment has " + std::to_string(self.getRank()) +
+                              " indices, got " + std::to_string(index.size()));
+            auto place = self.place(index, replica);
+            if (!place)
+              throw UserError("the place does not fit 64 bits");
+            return nb::make_tuple(place->thread, place->slot);
+          },
+          nb::arg("index"), nb::arg("replica") = 0)
+      .def("is_injective", &questionInjective<Fragment>)
+      .def("is_equal",
+           [](const Fragment &self, const Fragment &other) { return isEqual(self, other).isYes(); })
+      .def("__repr__", &Fragment::str);
+}

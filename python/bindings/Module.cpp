@@ -1,0 +1,51 @@
+//===- Module.cpp - the Python extension `_tilewright_core` ----------------------------------===//
+
+#include "Bindings.h"
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+
+nb::object &tilewright::bindings::traceErrorClass() {
+  static nb::object cls;
+  return cls;
+}
+
+static nb::object toPython(const SourcePosition &position) {
+  return nb::make_tuple(position.file, position.line, position.column);
+}
+
+/// UserError becomes TraceError with .message, .location and .notes.
+static void raiseTraceError(const UserError &error) {
+  nb::object &cls = traceErrorClass();
+  nb::object instance = cls(error.message);
+  nb::list notes;
+  for (const UserError::Note &note : error.notes)
+    notes.append(
+        nb::make_tuple(note.position.file, note.position.line, note.position.column, note.text));
+  instance.attr("message") = error.message;
+  instance.attr("location") = error.position ? toPython(*error.position) : nb::none();
+  instance.attr("notes") = notes;
+  PyErr_SetObject(cls.ptr(), instance.ptr());
+}
+
+NB_MODULE(_tilewright_core, module) {
+  module.doc() = "Tilewright's compiler, as the Python package `tilewright` calls it.";
+  traceErrorClass() = nb::steal(PyErr_NewExceptionWithDoc(
+      "_tilewright_core.TraceError", "A mistake in the user's program.", nullptr, nullptr));
+  module.attr("TraceError") = traceErrorClass();
+  module.attr("InternalError") = nb::steal(PyErr_NewExceptionWithDoc(
+      "_tilewright_core.InternalError", "A defect of Tilewright.", nullptr, nullptr));
+  nb::register_exception_translator([](const std::exception_ptr &pointer, void *) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const UserError &error) {
+      raiseTraceError(error);
+    }
+  });
+  // Kernel objects live in module globals until the interpreter is gone; that is no leak.
+  nb::set_leak_warnings(false);
+  bindValues(module);
+  bindLayouts(module);
+  bindPrograms(module);
+  bindTraces(module);
+}

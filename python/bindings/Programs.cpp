@@ -1,0 +1,218 @@
+//===- Programs.cpp - Program in Python: text, summary, checks, runs -------------------------===//
+
+#include "Bindings.h"
+#include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Frontend/DTypes.h"
+#include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Interp/Interp.h"
+#include "tilewright/Layout/Notation.h"
+#include "tilewright/Runtime/Arguments.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include <chrono>
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+
+namespace {
+
+/// An extent as a user would write it: a number or a formula of symbols.
+nb::object describeExtent(tile::ShapeAttr shape, mlir::MemRefType type, unsigned dim) {
+  if (!mlir::ShapedType::isDynamic(type.getDimSize(dim)))
+    return nb::int_(type.getDimSize(dim));
+  if (!shape)
+    return nb::str("?");
+  IndexNames names;
+  for (mlir::StringAttr symbol : shape.getSymbols())
+    names.symbols.push_back(symbol.str());
+  return nb::str(toString(shape.getExtents()[dim], names).c_str());
+}
+
+nb::list getParams(const Program &self) {
+  mlir::func::FuncOp function = self.getFunction();
+  nb::list params;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    if (function.getArgAttr(i, tile::kSymbolAttr))
+      continue;
+    nb::dict param;
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, tile::kNameAttr);
+    param["name"] = name ? name.str() : std::to_string(i);
+    mlir::Type type = function.getArgumentTypes()[i];
+    if (auto memref = llvm::dyn_cast<mlir::MemRefType>(type)) {
+      param["kind"] = "tensor";
+      param["dtype"] = getDTypeName(memref.getElementType());
+      nb::list shape;
+      auto attribute = function.getArgAttrOfType<tile::ShapeAttr>(i, tile::kShapeAttr);
+      for (int64_t dim = 0; dim < memref.getRank(); ++dim)
+        shape.append(describeExtent(attribute, memref, dim));
+      param["shape"] = shape;
+    } else {
+      param["kind"] = "scalar";
+      auto dtype = function.getArgAttrOfType<mlir::TypeAttr>(i, tile::kDTypeAttr);
+      param["dtype"] = getDTypeName(dtype ? dtype.getValue() : type);
+      param["shape"] = nb::list();
+    }
+    params.append(param);
+  }
+  return params;
+}
+
+nb::dict describeTile(tile::AllocOp alloc) {
+  mlir::MemRefType type = alloc.getBuffer().getType();
+  nb::dict entry;
+  entry["name"] = alloc.getName().str();
+  entry["scope"] = tile::stringifySpace(tile::getSpace(type)).str();
+  entry["shape"] = std::vector<int64_t>(type.getShape().begin(), type.getShape().end());
+  entry["dtype"] = getDTypeName(type.getElementType());
+  entry["bytes"] = type.hasStaticShape()
+                       ? nb::object(nb::int_(type.getNumElements() *
+                                             tile::getStorageBytes(type.getElementType())))
+                       : nb::none();
+  return entry;
+}
+
+nb::dict getSummary(const Program &self) {
+  nb::list kernels;
+  self.getFunction().walk([&](tile::KernelOp kernel) {
+    nb::dict entry;
+    nb::list grid, tiles;
+    for (mlir::Value extent : kernel.getGrid()) {
+      std::optional<int64_t> constant = mlir::getConstantIntValue(extent);
+      grid.append(constant ? nb::object(nb::int_(*constant)) : nb::object(nb::str("?")));
+    }
+    kernel.walk([&](tile::AllocOp alloc) {
+      if (alloc.getBuffer().getType().getRank() > 0)
+        tiles.append(describeTile(alloc));
+    });
+    unsigned statements = 0;
+    kernel.walk([&](tile::TileEffectsOpInterface) { ++statements; });
+    entry["grid"] = grid;
+    entry["threads"] = std::vector<int64_t>(kernel.getThreads().begin(), kernel.getThreads().end());
+    entry["tiles"] = tiles;
+    entry["statements"] = statements;
+    kernels.append(entry);
+  });
+  nb::dict summary;
+  summary["name"] = self.getFunction().getName().str();
+  summary["kernels"] = kernels;
+  summary["params"] = getParams(self);
+  return summary;
+}
+
+/// Runs the checks; gives the IR after each pass asked for as (pass, text).
+nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
+  nb::list dumps;
+  driver::PipelineOptions options;
+  options.dumpAfter = dumpAfter;
+  options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
+    dumps.append(nb::make_tuple(pass.str(), ir.str()));
+  };
+  mlir::ModuleOp module = self.getModule();
+  DiagnosticCapture capture(module.getContext());
+  if (mlir::failed(driver::checkProgram(module, options)))
+    throw capture.takeError();
+  return dumps;
+}
+
+runtime::CallArgument toCallArgument(nb::handle object) {
+  if (PyBool_Check(object.ptr()))
+    return object.ptr() == Py_True;
+  if (PyLong_Check(object.ptr())) {
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+    if (overflow)
+      throw UserError("the number " + nb::cast<std::string>(nb::str(object)) +
+                      " does not fit 64 bits");
+    return int64_t(value);
+  }
+  if (PyFloat_Check(object.ptr()))
+    return nb::cast<double>(object);
+  nb::tuple fields = nb::cast<nb::tuple>(object); // (pointer, shape, strides, dtype, writable)
+  runtime::TensorView view;
+  view.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
+  view.shape = nb::cast<std::vector<int64_t>>(fields[1]);
+  view.strides = nb::cast<std::vector<int64_t>>(fields[2]);
+  view.dtype = nb::cast<std::string>(fields[3]);
+  view.isWritable = nb::cast<bool>(fields[4]);
+  return view;
+}
+
+std::vector<runtime::BoundArgument> bind(const Program &self, nb::list args) {
+  std::vector<runtime::CallArgument> arguments;
+  for (nb::handle arg : args)
+    arguments.push_back(toCallArgument(arg));
+  auto bound = runtime::bindArguments(self.getFunction(), arguments);
+  if (!bound)
+    throw UserError(llvm::toString(bound.takeError()));
+  return std::move(*bound);
+}
+
+nb::dict fromFinding(const interp::Finding &finding) {
+  nb::dict entry;
+  entry["severity"] = interp::getName(finding.severity).str();
+  entry["kind"] = interp::getName(finding.kind).str();
+  entry["message"] = finding.message;
+  entry["file"] = finding.file;
+  entry["line"] = finding.line;
+  entry["column"] = finding.column;
+  entry["buffer"] = finding.buffer;
+  entry["index"] = std::vector<int64_t>(finding.index.begin(), finding.index.end());
+  entry["block"] = std::vector<int64_t>(finding.block.begin(), finding.block.end());
+  entry["count"] = finding.count;
+  entry["text"] = interp::toString(finding);
+  return entry;
+}
+
+nb::dict run(const Program &self, const std::string &device, nb::list args, nb::dict options) {
+  if (device != "interp")
+    throw UserError("device '" + device + "' does not exist in this build; use 'interp'");
+  std::vector<interp::Argument> arguments;
+  for (const runtime::BoundArgument &argument : bind(self, args)) {
+    if (auto *tensor = std::get_if<runtime::BoundTensor>(&argument))
+      arguments.push_back(interp::TensorArgument{tensor->data, tensor->shape, tensor->elementType});
+    else if (auto *integer = std::get_if<int64_t>(&argument))
+      arguments.push_back(*integer);
+    else
+      arguments.push_back(std::get<double>(argument));
+  }
+  interp::Options interpOptions;
+  auto flag = [&](const char *name, bool fallback) {
+    return options.contains(name) ? nb::cast<bool>(options[name]) : fallback;
+  };
+  interpOptions.check = flag("check", true);
+  interpOptions.bounds = flag("bounds", false);
+  auto start = std::chrono::steady_clock::now();
+  llvm::Expected<interp::Result> result = [&] {
+    nb::gil_scoped_release release;
+    return interp::run(self.getFunction(), arguments, interpOptions);
+  }();
+  if (!result)
+    throw UserError(llvm::toString(result.takeError()));
+  nb::dict answer;
+  nb::list findings;
+  for (const interp::Finding &finding : result->findings)
+    findings.append(fromFinding(finding));
+  nb::dict radii;
+  for (const interp::TensorRadii &tensor : result->radii)
+    radii[nb::int_(tensor.argument)] = tensor.radii;
+  answer["findings"] = findings;
+  answer["stopped"] = result->stopped;
+  answer["steps"] = result->steps;
+  answer["radii"] = radii;
+  answer["seconds"] =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return answer;
+}
+
+} // namespace
+
+void tilewright::bindings::bindPrograms(nb::module_ &module) {
+  module.def("pass_names", &driver::getPassNames, "All passes, in order.");
+  nb::class_<Program>(module, "Program", "Verified tile IR of one prim_func.")
+      .def("text", &Program::getText, nb::arg("locations") = false)
+      .def("summary", &getSummary)
+      .def_prop_ro("params", &getParams)
+      .def("check", &check, nb::arg("dump_after") = std::vector<std::string>())
+      .def("check_arguments", [](const Program &self, nb::list args) { bind(self, args); })
+      .def("run", &run, nb::arg("device"), nb::arg("args"), nb::arg("options") = nb::dict());
+}

@@ -1,0 +1,305 @@
+//===- Values.cpp - Expr, Element, Var, IndexExpr and Buffer in Python -----------------------===//
+
+#include "Bindings.h"
+#include "tilewright/Frontend/DTypes.h"
+#include "tilewright/Layout/Notation.h"
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+
+namespace {
+
+nb::object notImplemented() { return nb::borrow(Py_NotImplemented); }
+
+nb::object traceBinary(BinaryKind kind, const Operand &self, nb::handle other, bool reflected) {
+  std::optional<Operand> operand = tryOperand(other);
+  if (!operand)
+    return nb::isinstance<Buffer>(other) ? (toOperand(other, "expression"), nb::none())
+                                         : notImplemented();
+  Trace &trace = Trace::current();
+  return nb::cast(reflected ? trace.binary(kind, *operand, self)
+                            : trace.binary(kind, self, *operand));
+}
+
+struct Operator {
+  const char *name;
+  const char *reflectedName; // null: none
+  BinaryKind kind;
+};
+constexpr Operator kOperators[] = {
+    {"__add__", "__radd__", BinaryKind::Add},
+    {"__sub__", "__rsub__", BinaryKind::Sub},
+    {"__mul__", "__rmul__", BinaryKind::Mul},
+    {"__truediv__", "__rtruediv__", BinaryKind::Div},
+    {"__floordiv__", "__rfloordiv__", BinaryKind::FloorDiv},
+    {"__mod__", "__rmod__", BinaryKind::FloorMod},
+    {"__pow__", "__rpow__", BinaryKind::Pow},
+    {"__lshift__", "__rlshift__", BinaryKind::Shl},
+    {"__rshift__", "__rrshift__", BinaryKind::Shr},
+    {"__and__", "__rand__", BinaryKind::And},
+    {"__or__", "__ror__", BinaryKind::Or},
+    {"__xor__", "__rxor__", BinaryKind::Xor},
+    {"__lt__", nullptr, BinaryKind::Lt},
+    {"__le__", nullptr, BinaryKind::Le},
+    {"__gt__", nullptr, BinaryKind::Gt},
+    {"__ge__", nullptr, BinaryKind::Ge},
+    {"__eq__", nullptr, BinaryKind::Eq},
+    {"__ne__", nullptr, BinaryKind::Ne},
+};
+
+/// What every scalar-like class has in common: operators that build operations, and clear errors
+/// where Python asks for a value that is only known when the kernel runs.
+template <typename T> void defineScalarProtocol(nb::class_<T> &cls) {
+  for (const Operator &op : kOperators) {
+    cls.def(
+        op.name,
+        [kind = op.kind](const T &self, nb::object other) {
+          return traceBinary(kind, self, other, false);
+        },
+        nb::is_operator());
+    if (op.reflectedName)
+      cls.def(
+          op.reflectedName,
+          [kind = op.kind](const T &self, nb::object other) {
+            return traceBinary(kind, self, other, true);
+          },
+          nb::is_operator());
+  }
+  cls.def("__neg__", [](const T &self) { return Trace::current().unary(UnaryKind::Neg, self); });
+  cls.def("__pos__", [](const T &self) { return Trace::current().materialize(self); });
+  cls.def("__abs__", [](const T &self) { return Trace::current().unary(UnaryKind::Abs, self); });
+  cls.def("__invert__",
+          [](const T &self) { return Trace::current().unary(UnaryKind::BitNot, self); });
+  cls.def("__bool__", [](const T &) -> bool {
+    throw UserError("this value is only known when the kernel runs, so Python cannot decide on it; "
+                    "inside a kernel use 'if', 'and', 'or', 'T.if_then_else' directly on it");
+  });
+  cls.def("__index__", [](const T &) -> int64_t {
+    throw UserError(
+        "this value is only known when the kernel runs, Python cannot use it as an integer");
+  });
+  cls.def("__iter__", [](const T &) -> nb::object {
+    throw UserError("a scalar of the kernel is not iterable");
+  });
+  cls.def("__hash__", [](nb::handle self) { return size_t(self.ptr()) >> 4; });
+}
+
+/// The element type of a scalar-like object, by the language's name.
+template <typename T> std::string dtypeOf(const T &value) {
+  if constexpr (std::is_same_v<T, Scalar>)
+    return getDTypeName(value.dtype);
+  else if constexpr (std::is_same_v<T, Element>)
+    return getDTypeName(value.buffer.dtype);
+  else
+    return getDTypeName(value.cell.dtype);
+}
+
+void bindScalars(nb::module_ &module) {
+  nb::class_<Scalar> expr(module, "Expr", "A scalar that is known when the kernel runs.");
+  defineScalarProtocol(expr);
+  expr.def_prop_ro("dtype_name", &dtypeOf<Scalar>);
+  expr.def("__repr__",
+           [](const Scalar &self) { return "<kernel value of dtype " + dtypeOf(self) + ">"; });
+
+  nb::class_<Element> element(module, "Element", "One element of a buffer, read where it is used.");
+  defineScalarProtocol(element);
+  element.def_prop_ro("dtype_name", &dtypeOf<Element>);
+  element.def_prop_ro("buffer", [](const Element &self) { return self.buffer; });
+  element.def("load", [](const Element &self) { return Trace::current().read(self); });
+  element.def("store", [](const Element &self, nb::object value) {
+    Trace::current().store(self, toOperand(value, "stored value"));
+  });
+  element.def("__repr__", [](const Element &self) {
+    return "<element of '" + tile::getName(self.buffer.value).str() + "'>";
+  });
+
+  nb::class_<Variable> variable(module, "Var", "A scalar variable; reading it loads it.");
+  defineScalarProtocol(variable);
+  variable.def_prop_ro("dtype_name", &dtypeOf<Variable>);
+  variable.def("load", [](const Variable &self) { return Trace::current().read(self); });
+  variable.def("rename", [](const Variable &self, const std::string &name) {
+    Trace::current().rename(self.cell, name);
+  });
+  variable.def("store", [](const Variable &self, nb::object value) {
+    Trace::current().assign(self, toOperand(value, "assigned value"));
+  });
+}
+
+//===----------------------------------------------------------------------------------------===//
+// IndexExpr
+//===----------------------------------------------------------------------------------------===//
+
+/// An int or IndexExpr keeps the expression symbolic; anything else makes it a value of the trace.
+nb::object indexBinary(IndexExpr::Kind symbolic, BinaryKind traced, const IndexExpr &self,
+                       nb::handle other, bool reflected) {
+  bool isInteger = PyLong_Check(other.ptr()) && !PyBool_Check(other.ptr());
+  if (isInteger || nb::isinstance<IndexExpr>(other)) {
+    IndexExpr operand = toExtent(other, "size");
+    return fromIndexExpr(reflected ? IndexExpr::binary(symbolic, operand, self)
+                                   : IndexExpr::binary(symbolic, self, operand));
+  }
+  return traceBinary(traced, self, other, reflected);
+}
+
+nb::object indexCompare(BinaryKind kind, const IndexExpr &self, nb::handle other) {
+  bool isEquality = kind == BinaryKind::Eq || kind == BinaryKind::Ne;
+  if (isEquality && nb::isinstance<IndexExpr>(other) && nb::cast<IndexExpr>(other) == self)
+    return nb::bool_(kind == BinaryKind::Eq);
+  if (isEquality && !tryOperand(other))
+    return notImplemented();
+  if (Trace::currentOrNull())
+    return traceBinary(kind, self, other, false);
+  if (isEquality)
+    return nb::bool_(kind == BinaryKind::Ne);
+  throw UserError("a symbolic size has no value outside a kernel");
+}
+
+std::string printSymbolic(const IndexExpr &expr) {
+  IndexNames names = IndexNames::defaults(expr.getNumDims());
+  for (unsigned symbol = 0; symbol < expr.getNumSymbols(); ++symbol)
+    names.symbols.push_back(getSymbolName(symbol));
+  return toString(expr, names);
+}
+
+void bindIndexExpr(nb::module_ &module) {
+  using K = IndexExpr::Kind;
+  using B = BinaryKind;
+  struct Pair {
+    const char *name, *reflectedName;
+    K symbolic;
+    B traced;
+  };
+  constexpr Pair pairs[] = {{"__add__", "__radd__", K::Add, B::Add},
+                            {"__sub__", "__rsub__", K::Sub, B::Sub},
+                            {"__mul__", "__rmul__", K::Mul, B::Mul},
+                            {"__floordiv__", "__rfloordiv__", K::FloorDiv, B::FloorDiv},
+                            {"__mod__", "__rmod__", K::Mod, B::FloorMod},
+                            {"__xor__", "__rxor__", K::Xor, B::Xor}};
+  nb::class_<IndexExpr> cls(
+      module, "IndexExpr", "A symbolic integer: a shape symbol, a layout index, or a sum of such.");
+  cls.def_static("symbol",
+                 [](const std::string &name) { return IndexExpr::symbol(internSymbol(name)); });
+  cls.def_static("dim", [](unsigned position) { return IndexExpr::dim(position); });
+  for (const Pair &pair : pairs) {
+    cls.def(
+        pair.name,
+        [pair](const IndexExpr &self, nb::object other) {
+          return indexBinary(pair.symbolic, pair.traced, self, other, false);
+        },
+        nb::is_operator());
+    cls.def(
+        pair.reflectedName,
+        [pair](const IndexExpr &self, nb::object other) {
+          return indexBinary(pair.symbolic, pair.traced, self, other, true);
+        },
+        nb::is_operator());
+  }
+  for (const Operator &op : kOperators) {
+    bool isComparison = op.kind >= B::Lt && op.kind <= B::Ne;
+    if (isComparison)
+      cls.def(
+          op.name,
+          [kind = op.kind](const IndexExpr &self, nb::object other) {
+            return indexCompare(kind, self, other);
+          },
+          nb::is_operator());
+    bool isTracedOnly = op.kind == B::Div || op.kind == B::Pow || op.kind == B::Shl ||
+                        op.kind == B::Shr || op.kind == B::And || op.kind == B::Or;
+    if (!isTracedOnly)
+      continue;
+    cls.def(
+        op.name,
+        [kind = op.kind](const IndexExpr &self, nb::object other) {
+          return traceBinary(kind, self, other, false);
+        },
+        nb::is_operator());
+    cls.def(
+        op.reflectedName,
+        [kind = op.kind](const IndexExpr &self, nb::object other) {
+          return traceBinary(kind, self, other, true);
+        },
+        nb::is_operator());
+  }
+  cls.def("__neg__", [](const IndexExpr &self) { return fromIndexExpr(IndexExpr(0) - self); });
+  cls.def("__pos__", [](const IndexExpr &self) { return self; });
+  cls.def("min", [](const IndexExpr &self, nb::object other) {
+    return fromIndexExpr(minOf(self, toExtent(other, "min")));
+  });
+  cls.def("max", [](const IndexExpr &self, nb::object other) {
+    return fromIndexExpr(maxOf(self, toExtent(other, "max")));
+  });
+  cls.def("__bool__", [](const IndexExpr &) -> bool {
+    throw UserError(
+        "a symbolic size is only known when the kernel runs, so Python cannot decide on it");
+  });
+  cls.def("__index__", [](const IndexExpr &) -> int64_t {
+    throw UserError(
+        "a symbolic size is only known when the kernel runs, Python cannot use it as an integer");
+  });
+  cls.def("__hash__", [](const IndexExpr &self) { return size_t(hash_value(self)); });
+  cls.def_prop_ro("dtype_name", [](const IndexExpr &) { return "index"; });
+  cls.def("__repr__", &printSymbolic);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Buffer
+//===----------------------------------------------------------------------------------------===//
+
+nb::object getItem(const Buffer &self, nb::object index) {
+  std::variant<Buffer, Element> part =
+      Trace::current().subscript(self, toSubscripts(index, self.getRank()));
+  if (auto *element = std::get_if<Element>(&part))
+    return nb::cast(*element);
+  return nb::cast(std::get<Buffer>(part));
+}
+
+void setItem(const Buffer &self, nb::object index, nb::object value) {
+  Trace &trace = Trace::current();
+  std::variant<Buffer, Element> part = trace.subscript(self, toSubscripts(index, self.getRank()));
+  if (auto *element = std::get_if<Element>(&part))
+    return trace.store(*element, toOperand(value, "stored value"));
+  if (nb::isinstance<Buffer>(value))
+    return trace.copy(nb::cast<Buffer>(value), std::get<Buffer>(part), std::nullopt, nullptr,
+                      mlir::DictionaryAttr::get(trace.getContext()));
+  trace.fill(std::get<Buffer>(part), toOperand(value, "stored value"));
+}
+
+void bindBuffer(nb::module_ &module) {
+  nb::class_<Buffer>(module, "Buffer", "A tensor, a tile, or a rectangular part of one.")
+      .def_prop_ro("shape",
+                   [](const Buffer &self) {
+                     nb::list extents;
+                     for (const Extent &extent : self.shape)
+                       extents.append(fromExtent(extent));
+                     return nb::tuple(extents);
+                   })
+      .def_prop_ro("ndim", &Buffer::getRank)
+      .def_prop_ro("dtype_name", [](const Buffer &self) { return getDTypeName(self.dtype); })
+      .def_prop_ro(
+          "scope_name",
+          [](const Buffer &self) { return tile::stringifySpace(tile::getSpace(self.value)).str(); })
+      .def_prop_ro("name", [](const Buffer &self) { return tile::getName(self.value).str(); })
+      .def_prop_ro("is_region", [](const Buffer &self) { return self.isRegion; })
+      .def("rename",
+           [](const Buffer &self, const std::string &name) { Trace::current().rename(self, name); })
+      .def("__getitem__", &getItem)
+      .def("__setitem__", &setItem)
+      .def("__iter__",
+           [](const Buffer &) -> nb::object {
+             throw UserError("a buffer is not iterable; loop over its indices");
+           })
+      .def("__bool__",
+           [](const Buffer &) -> bool {
+             throw UserError("a whole tile has no truth value; index it");
+           })
+      .def("__repr__",
+           [](const Buffer &self) { return "<buffer " + tile::describe(self.value) + ">"; });
+}
+
+} // namespace
+
+void tilewright::bindings::bindValues(nb::module_ &module) {
+  bindScalars(module);
+  bindIndexExpr(module);
+  bindBuffer(module);
+}

@@ -1,0 +1,106 @@
+"""Tilewright: a compiler for TileLang kernels that proves its decisions and needs no GPU.
+
+    import tilewright
+    import tilewright.language as T
+
+    @tilewright.jit
+    def double(n):
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+            with T.Kernel(T.ceildiv(n, 128), threads=128) as bx:
+                for i in T.Parallel(128):
+                    B[bx * 128 + i] = A[bx * 128 + i] * 2.0
+        return main
+
+    double(1000)(a, b)      # numpy arrays or torch CPU tensors
+
+Importing this package is cheap: its parts are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tilewright.errors import TilewrightError, install_excepthook
+
+if TYPE_CHECKING:
+    from tilewright import language, layout, math, profiler, testing
+    from tilewright.jitting import compile, jit
+    from tilewright.kernel import JITKernel
+    from tilewright.layout import Fragment, Layout
+    from tilewright.math import cdiv, next_power_of_2
+    from tilewright.pass_config import PassConfigKey
+    from tilewright.supply import TensorSupplyType
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "jit": "tilewright.jitting",
+    "compile": "tilewright.jitting",
+    "JITKernel": "tilewright.kernel",
+    "Layout": "tilewright.layout",
+    "Fragment": "tilewright.layout",
+    "PassConfigKey": "tilewright.pass_config",
+    "TensorSupplyType": "tilewright.supply",
+    "cdiv": "tilewright.math",
+    "next_power_of_2": "tilewright.math",
+    "GemmWarpPolicy": "tilewright.language",
+}
+_MODULES = ("language", "layout", "math", "profiler", "testing", "dtypes")
+_NOT_YET = ("autotune", "autotuner", "lower", "Profiler", "carver", "contrib", "tools", "utils")
+
+install_excepthook()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(import_module(_LAZY[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"tilewright.{name}")
+    elif name in _NOT_YET:
+        from tilewright.errors import ReportedNameError, caller_place
+
+        raise ReportedNameError(f"'tilelang.{name}' is not supported yet", caller_place())
+    else:
+        raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY, *_MODULES])
+
+
+def set_log_level(level: str) -> None:
+    """Accepted for TileLang's scripts: Tilewright prints remarks only when asked."""
+
+
+def disable_cache() -> None:
+    """Accepted for TileLang's scripts: there is no cache on disk yet."""
+
+
+def enable_cache() -> None:
+    """Accepted for TileLang's scripts: there is no cache on disk yet."""
+
+
+__all__ = [
+    "Fragment",
+    "JITKernel",
+    "Layout",
+    "PassConfigKey",
+    "TensorSupplyType",
+    "TilewrightError",
+    "cdiv",
+    "compile",
+    "disable_cache",
+    "enable_cache",
+    "jit",
+    "language",
+    "layout",
+    "math",
+    "next_power_of_2",
+    "profiler",
+    "set_log_level",
+    "testing",
+]

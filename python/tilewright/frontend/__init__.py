@@ -1,0 +1,14 @@
+"""From a Python function to tile IR.
+
+    source.py      finds the function's text and its place in the parsed file
+    syntax.py      refuses what a kernel cannot contain, with the line
+    jumps.py       makes `break`, `continue` and early `return` into guards
+    liveness.py    which names are needed after a statement
+    rewrite.py     turns statements into calls of the hooks (rewrite_expr.py: expressions)
+    hooks.py       what rewritten code calls: each hook asks "Python value or kernel value?"
+    branches.py, loops.py, jump_state.py   the hooks with state: `if`, `for`/`while`, flags
+    trace.py       the active trace; scalars and their types
+    functions.py   `T.prim_func` and `T.macro`
+
+Python holds no compiler logic: the hooks decide which of the core's builder calls to make.
+"""

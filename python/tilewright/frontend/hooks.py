@@ -1,0 +1,312 @@
+"""What rewritten kernel code calls.
+
+One `Hooks` object belongs to each rewritten function and is its only extra name. Each hook asks
+whether it got Python values (then it does what Python does) or kernel values (then it builds IR).
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.branches import SKIPPED, TAKEN, TracedBranch, refuse_raise
+from tilewright.frontend.builtins import KERNEL_BUILTINS
+from tilewright.frontend.jump_state import FunctionState, keep_going
+from tilewright.frontend.loops import LoopInfo, While, start_for, store_checked, truth
+from tilewright.frontend.trace import (
+    UNBOUND,
+    Buffer,
+    Element,
+    Unbound,
+    Var,
+    describe,
+    is_kernel_value,
+    is_scalar,
+)
+
+
+class _Key:
+    """`key[i, 0:4]` gives the key itself, so that it can be evaluated once and used twice."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key
+
+
+class Hooks:
+    """The hooks of one rewritten function."""
+
+    UNBOUND: Unbound = UNBOUND
+    key = _Key()
+
+    iadd = staticmethod(operator.iadd)
+    isub = staticmethod(operator.isub)
+    imul = staticmethod(operator.imul)
+    itruediv = staticmethod(operator.itruediv)
+    ifloordiv = staticmethod(operator.ifloordiv)
+    imod = staticmethod(operator.imod)
+    ipow = staticmethod(operator.ipow)
+    ilshift = staticmethod(operator.ilshift)
+    irshift = staticmethod(operator.irshift)
+    iand = staticmethod(operator.iand)
+    ior = staticmethod(operator.ior)
+    ixor = staticmethod(operator.ixor)
+    imatmul = staticmethod(operator.imatmul)
+
+    def __init__(self, file: str, kind: str) -> None:
+        self.file = file
+        self.kind = kind
+        self.loops: list[LoopInfo] = []
+
+    # ---- Statements ----
+
+    def at(self, line: int, column: int, name: str | None = None) -> None:
+        """The statement at this place runs next; `name` is what it assigns, if one name."""
+        state = trace.active()
+        if state is not None:
+            state.core.locate(self.file, line, column)
+            state.name_hint = name
+
+    def function(self) -> FunctionState:
+        """Begins a call of the function, if it may return early."""
+        return FunctionState(trace.require("return"), self.kind)
+
+    def if_(self, condition: Any, names: tuple[str, ...], live: tuple[str, ...], line: int) -> Any:
+        """Begins an `if`; see branches.py."""
+        if not is_kernel_value(condition):
+            return TAKEN if condition else SKIPPED
+        state = trace.require("if")
+        frame = sys._getframe(1)
+        return TracedBranch(state, truth(state, condition), names, live, line, frame)
+
+    def for_(self, iterable: Any, number: int) -> Any:
+        """Begins a `for`; see loops.py."""
+        return start_for(trace.active(), iterable, self.loops[number])
+
+    def while_(self, number: int, forever: bool) -> While:
+        """Begins a `while`; `forever` for `while True` with an exit inside."""
+        return While(trace.require("while"), self.loops[number], sys._getframe(1), forever)
+
+    def keep_going(self, loop: Any, function: Any, kinds: tuple[str, ...]) -> Any:
+        """The condition of a guard behind a statement that may jump; see jumps.py."""
+        state = trace.active()
+        return True if state is None else keep_going(state, loop, function, kinds)
+
+    def before_raise(self) -> None:
+        """`raise` is about to run."""
+        refuse_raise(trace.active())
+
+    def assert_(self, condition: Any, message: Any) -> bool:
+        """`assert`: false if Python has to raise; `message` is a function."""
+        if not is_kernel_value(condition):
+            return bool(condition)
+        state = trace.require("assert")
+        text = message() if message is not None else "assertion failed"
+        state.core.assert_(truth(state, condition), str(text))
+        return True
+
+    # ---- Assignments ----
+
+    def value(self, value: Any) -> Any:
+        """`value` as it is now: elements and variables are read, also inside tuples and lists."""
+        kind = type(value)
+        if kind is Element:
+            return value.load()
+        if kind is Var:
+            state = trace.active()
+            return value.load() if state is None or id(value) in state.bound_vars else value
+        if kind is tuple:
+            frozen = tuple(self.value(item) for item in value)
+            return frozen if any(a is not b for a, b in zip(frozen, value, strict=True)) else value
+        if kind is list:
+            for position, item in enumerate(value):
+                if type(item) is not int:
+                    value[position] = self.value(item)
+        return value
+
+    def bind(self, value: Any) -> Any:
+        """What a name is bound to by `name = value`."""
+        value = self.value(value)
+        if type(value) is Var:
+            trace.require("T.alloc_var").bound_vars[id(value)] = value
+        return value
+
+    def assign(self, name: str, value: Any) -> Any:
+        """`name = value` where the name may hold a variable: then the value is stored into it."""
+        old = sys._getframe(1).f_locals.get(name)
+        value = self.value(value)
+        if type(old) is Element:  # a T.Ref parameter
+            old.store(value)
+            return old
+        if type(old) is Var and type(value) is not Var and type(value) is not Buffer:
+            state = trace.require("assignment")
+            if not is_scalar(value):
+                raise LanguageError(
+                    f"'{name}' is a variable of type {old.dtype_name} and cannot become "
+                    f"{describe(value)}"
+                )
+            store_checked(state, old, value, name)
+            return old
+        if type(old) is Buffer and old is not value:
+            self._refuse_parameter(name)
+        if type(value) is Var:
+            trace.require("T.alloc_var").bound_vars[id(value)] = value
+        return value
+
+    def _refuse_parameter(self, name: str) -> None:
+        state = trace.active()
+        if self.kind == "eager" and state is not None and name in state.eager.tensors:
+            raise LanguageError(
+                f"'{name}' is an argument of the kernel and cannot be assigned",
+                hint=f"store into it ('{name}[...] = ...') or use another name",
+            )
+
+    def typed(self, annotation: Any, value: Any) -> Any:
+        """`name: T.int32 = value`; other annotations mean nothing, as in Python."""
+        from tilewright.dtypes import canonical, dtype
+
+        value = self.bind(value)
+        if type(annotation) is dtype and is_scalar(value):
+            return trace.require("typed binding").core.cast(value, str(canonical(annotation)))
+        return value
+
+    def declare(self, name: str, annotation: Any) -> Any:
+        """`name: T.Tensor[...]` without a value: a parameter of an eager function."""
+        from tilewright.language.eager import declare_tensor
+
+        return declare_tensor(self.kind, name, annotation)
+
+    def unpack(self, value: Any, count: int, what: str) -> Any:
+        """`value` as a sequence of `count` items for a tuple of names."""
+        if type(value) in (Buffer, Element) or is_kernel_value(value):
+            got = "1 value" if what != "=" else describe(value)
+            raise LanguageError(f"expected {count} values for {count} names, got {got}")
+        try:
+            items = tuple(value)
+        except TypeError:
+            raise LanguageError(
+                f"expected {count} values for {count} names, got {describe(value)}"
+            ) from None
+        if len(items) != count:
+            raise LanguageError(f"expected {count} values for {count} names, got {len(items)}")
+        return self.value(items)
+
+    # ---- Expressions ----
+
+    def not_(self, value: Any) -> Any:
+        """`not value`."""
+        if not is_kernel_value(value):
+            return not value
+        state = trace.require("not")
+        return state.core.unary("not", truth(state, value))
+
+    def and_begin(self, left: Any) -> bool:
+        """`left and …`: true if the right side is to be evaluated."""
+        if not is_kernel_value(left):
+            trace.push_pending(None if left else left)
+            return bool(left)
+        state = trace.require("and")
+        left = left if type(left) is trace.Expr else self.value(left)
+        trace.push_pending((left, "and"))
+        state.core.select_begin(truth(state, left))
+        return True
+
+    def or_begin(self, left: Any) -> bool:
+        """`left or …`: true if the right side is to be evaluated."""
+        if not is_kernel_value(left):
+            trace.push_pending(left if left else None)
+            return not left
+        state = trace.require("or")
+        left = left if type(left) is trace.Expr else self.value(left)
+        trace.push_pending((left, "or"))
+        state.core.select_begin(self.not_(left))
+        return True
+
+    def bool_end(self, right: Any) -> Any:
+        """The value of `left and right` or `left or right` once the right side is known."""
+        pending = trace.pop_pending()
+        if pending is None:
+            return right
+        left, operation = pending
+        state = trace.require(operation)
+        if not is_scalar(right):
+            raise LanguageError(
+                f"'{operation}' of a run-time value and {describe(right)}",
+                hint="both sides must be scalars",
+            )
+        # The value is Python's: the left side where it decides, else the right one.
+        if trace.dtype_of(left) == "bool" and trace.dtype_of(right) == "bool":
+            state.core.select_else(right)
+            return state.core.select_end(operation == "or")
+        state.core.select_else(right)
+        return state.core.select_end(left)
+
+    def bool_skip(self) -> Any:
+        """The value of `left and …` or `left or …` where Python's left side decides."""
+        return trace.pop_pending()
+
+    def choose_begin(self, condition: Any) -> bool:
+        """`a if condition else b`: true if `a` is to be evaluated."""
+        if not is_kernel_value(condition):
+            trace.push_pending(bool(condition))
+            return bool(condition)
+        state = trace.require("conditional expression")
+        trace.push_pending("traced")
+        state.core.select_begin(truth(state, condition))
+        return True
+
+    def choose_else(self, value: Any) -> bool:
+        """Takes `a`; true if `b` is to be evaluated."""
+        pending = trace.pop_pending()
+        if pending is False:
+            trace.push_pending(None)
+            return True
+        if pending is True:
+            trace.push_pending((value,))
+            return False
+        self._require_choice(value)
+        trace.require("conditional expression").core.select_else(value)
+        trace.push_pending("traced")
+        return True
+
+    def choose_end(self, value: Any) -> Any:
+        """Takes `b`; the value of the whole expression."""
+        if trace.pop_pending() is None:
+            return value
+        self._require_choice(value)
+        return trace.require("conditional expression").core.select_end(value)
+
+    def choose_result(self) -> Any:
+        """The value of the expression where Python chose `a`."""
+        return trace.pop_pending()[0]
+
+    def _require_choice(self, value: Any) -> None:
+        if not is_scalar(value):
+            raise LanguageError(
+                f"a conditional expression on a run-time value cannot choose {describe(value)}",
+                hint="only scalars can be chosen at run time; write an 'if' statement",
+            )
+
+    def in_(self, value: Any, container: Any) -> Any:
+        """`value in container`."""
+        if not is_kernel_value(value):
+            return value in container
+        state = trace.require("in")
+        value = self.value(value)
+        found = state.core.constant(False, "bool")
+        for item in container:
+            found = state.core.binary("or", found, state.core.binary("eq", value, item))
+        return found
+
+    def not_in(self, value: Any, container: Any) -> Any:
+        """`value not in container`."""
+        return self.not_(self.in_(value, container))
+
+    def builtin(self, function: Any) -> Any:
+        """`function`, or the kernel's version if it is a Python builtin that has one."""
+        try:
+            return KERNEL_BUILTINS.get(function, function)
+        except TypeError:  # not hashable
+            return function

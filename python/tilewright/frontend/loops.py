@@ -1,0 +1,444 @@
+"""`for` and `while` in a kernel.
+
+A loop over `T.serial`, `T.Parallel`, …, or a plain `range`, is traced: its body runs once, inside a
+region. A loop over any other iterable is Python's: its body runs once an item.
+
+Names that a traced loop assigns and that live longer than an iteration are *carried*: before the
+loop they become variables, inside it assignments store into them, after it they are values again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tilewright.errors import LanguageError, Place
+from tilewright.frontend.branches import TracedBranch, snapshot
+from tilewright.frontend.tile_loops import SerialLoop, TileLoop
+from tilewright.frontend.trace import (
+    UNBOUND,
+    TraceState,
+    Var,
+    describe,
+    dtype_of,
+    is_kernel_value,
+    is_scalar,
+    keeps_value,
+)
+
+_CAN_BREAK = ("serial", "unroll", "grid", "while")
+_MANY = 100_000
+
+
+class LoopInfo(NamedTuple):
+    """What the syntax says about a loop."""
+
+    line: int
+    names: tuple[str, ...]  # assigned in the loop, loop variables included
+    targets: frozenset[str]  # the loop variables
+    live_in: frozenset[str]  # needed at the start of an iteration
+    live_after: frozenset[str]  # needed after the loop
+    has_exit: bool  # contains `break` or `return`
+    places: dict[str, Place]  # where each name is assigned first
+
+
+class Loop:
+    """What all loops share: names to rebind, and the flags of `break` and `continue`.
+
+    Rewritten code assigns `values` to the names where `rebinding` or `finish()` says so.
+    """
+
+    def __init__(self, state: TraceState, info: LoopInfo, frame: Any) -> None:
+        self._state = state
+        self._info = info
+        self._frame = frame
+        self._base = len(state.regions)
+        self.rebinding = False
+        self.lost = False
+        self.values: tuple[Any, ...] = ()
+        self.break_flag: Any = None
+        self.continue_flag: Any = None
+        self.skips = False
+        self._broken = False
+
+    kind = "python"
+
+    def _rebind(self, values: list[Any]) -> None:
+        self.rebinding = True
+        self.values = tuple(values)
+        self.lost = any(value is UNBOUND for value in values)
+
+    def _nested(self) -> Any:
+        """The outermost region opened inside the current iteration, if any."""
+        regions = self._state.regions
+        return regions[self._base] if len(regions) > self._base else None
+
+    def _new_flag(self, name: str) -> Any:
+        return self._state.core.alloc_var_outside(self._nested().depth, "bool", False, name)
+
+    def continues(self) -> bool:
+        """`continue`: true if Python may really continue."""
+        if self._nested() is None:
+            return True
+        if self.continue_flag is None:
+            self.continue_flag = self._new_flag("continued")
+        self.continue_flag.store(True)
+        return False
+
+    def breaks(self) -> bool:
+        """`break`: true if Python may really leave its loop."""
+        raise NotImplementedError
+
+    def stop_after_return(self) -> None:
+        """A `return` inside the loop was taken at run time: no further iteration may start."""
+        raise NotImplementedError
+
+    def completed(self) -> Any:
+        """The condition of the loop's `else`: it was not left by `break`."""
+        if self.break_flag is not None:
+            return self._state.core.unary("not", self.break_flag.load())
+        return not self._broken
+
+    def finish(self) -> bool:
+        """After the loop: true if names must be rebound."""
+        self._frame = None  # no cycle from the frame to itself
+        return self.rebinding
+
+
+class PythonFor(Loop):
+    """A loop over an ordinary iterable, unrolled while tracing."""
+
+    def __init__(self, state: TraceState, info: LoopInfo, frame: Any, items: Any) -> None:
+        super().__init__(state, info, frame)
+        self._items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        info = self._info
+        live = tuple(info.live_in | info.live_after)
+        for item in self._items:
+            guard = None
+            self.continue_flag = None
+            self._base = len(self._state.regions)
+            if self.break_flag is not None:
+                condition = self._state.core.unary("not", self.break_flag.load())
+                guard = TracedBranch(
+                    self._state, condition, info.names, live, info.line, self._frame
+                )
+                self._base = len(self._state.regions)
+            yield item
+            self.rebinding = False
+            if guard is not None:
+                guard.finish_in(self._frame)
+                self._rebind(list(guard.values))
+
+    def breaks(self) -> bool:
+        if self._nested() is None:
+            if self.break_flag is None:
+                self._broken = True
+                return True
+            # An earlier iteration may have been left at run time: this one ends for all others.
+            self.break_flag.store(True)
+            self.skips = True
+            return False
+        if self.break_flag is None:
+            self.break_flag = self._new_flag("broken")
+        self.break_flag.store(True)
+        self.skips = False
+        return False
+
+    def stop_after_return(self) -> None:
+        if self._nested() is not None:
+            self.breaks()
+
+
+class LoadAfter(NamedTuple):
+    """A name whose value after the loop is what a variable holds then."""
+
+    variable: Any
+
+
+class Carried:
+    """The carried names of one traced loop."""
+
+    def __init__(self, state: TraceState, info: LoopInfo, frame: Any) -> None:
+        self._state = state
+        self._info = info
+        self._entry = snapshot(frame, info.names)
+        self._variables: dict[str, Any] = {}
+
+    def open(self) -> list[Any]:
+        """Makes variables, before the loop; the values of the names inside it."""
+        info = self._info
+        inside = []
+        for name in info.names:
+            value = self._entry[name]
+            wanted = name in info.live_in or name in info.live_after
+            if wanted and name not in info.targets and is_scalar(value) and type(value) is not Var:
+                variable = self._state.core.alloc_var(dtype_of(value), value, name)
+                self._state.bound_vars[id(variable)] = variable
+                self._state.auto_vars[id(variable)] = (variable, describe(value))
+                self._variables[name] = value = variable
+            inside.append(value)
+        return inside
+
+    def close_iteration(self, frame: Any, depth: int, certain: bool) -> list[Any]:
+        """Stores what must survive, at the end of the body; the values after the loop.
+
+        `depth` is the loop's own; `certain` says that the body runs at least once.
+        """
+        now = snapshot(frame, self._info.names)
+        return [self._after(name, now[name], depth, certain) for name in self._info.names]
+
+    def _after(self, name: str, value: Any, depth: int, certain: bool) -> Any:
+        info, entry = self._info, self._entry[name]
+        if name in self._variables:
+            variable = self._variables[name]
+            if value is not variable:
+                store_checked(self._state, variable, value, name)
+            return LoadAfter(variable)
+        if value is entry or (name not in info.live_after and name not in info.live_in):
+            return entry
+        if name in info.targets:
+            self._state.lost[name] = (
+                f"'{name}' is the variable of the loop at line {info.line} and has no value after it"
+            )
+            return UNBOUND
+        if entry is not UNBOUND and name in info.live_in:
+            raise LanguageError(
+                f"the loop at line {info.line} changes '{name}' from {describe(entry)} to "
+                f"{describe(value)}; only scalars can change from one iteration to the next",
+                place=info.places.get(name),
+            )
+        if name not in info.live_after:
+            return entry
+        if not is_scalar(value):
+            self._state.lost[name] = (
+                f"'{name}' is bound inside the loop at line {info.line}; "
+                "bind it before the loop to use it after"
+            )
+            return UNBOUND
+        if certain and type(value) in (int, float, bool):
+            return value
+        variable = self._state.core.alloc_var_outside(depth, dtype_of(value), None, name)
+        variable.store(value)
+        return LoadAfter(variable)
+
+
+def load_all(values: list[Any]) -> list[Any]:
+    """`values` with the variables that the loop made replaced by what they hold now."""
+    return [v.variable.load() if type(v) is LoadAfter else v for v in values]
+
+
+def store_checked(state: TraceState, variable: Any, value: Any, name: str) -> None:
+    """Stores into a variable; one that stands for a plain name must not lose anything."""
+    known = state.auto_vars.get(id(variable))
+    if known is not None:
+        if not is_scalar(value):
+            raise LanguageError(
+                f"'{name}' is carried by a loop as a scalar and cannot become {describe(value)}"
+            )
+        if not keeps_value(variable.dtype_name, value):
+            raise LanguageError(
+                f"'{name}' starts as {known[1]} and becomes {describe(value)} in a loop",
+                hint=f"start it with the type it needs, for example '{name} = "
+                f"T.{dtype_of(value) if dtype_of(value) != 'index' else 'int64'}(...)'",
+            )
+    variable.store(value)
+
+
+class TracedFor(Loop):
+    """A loop of the language: its body is traced once."""
+
+    def __init__(self, state: TraceState, info: LoopInfo, frame: Any, loop: Any) -> None:
+        super().__init__(state, info, frame)
+        self._loop = loop
+        self.kind = loop.kind
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.kind == "parallel":
+            yield from self._iterate_parallel()
+        else:
+            yield from self._iterate_serial()
+
+    def _iterate_serial(self) -> Iterator[Any]:
+        state, info = self._state, self._info
+        carried = Carried(state, info, self._frame) if info.names else None
+        if carried is not None:
+            self._rebind(carried.open())
+        guarded = info.has_exit and self.kind in _CAN_BREAK
+        if guarded:
+            self.break_flag = state.core.alloc_var("bool", False, "broken")
+        outer = len(state.regions)
+        item = self._loop.open(state, info.line)
+        depth = state.regions[outer].depth
+        if guarded:
+            state.open("if", info.line)
+            state.core.if_begin(state.core.unary("not", self.break_flag.load()))
+        self._base = len(state.regions)
+        yield item
+        after = []
+        if carried is not None:
+            after = carried.close_iteration(self._frame, depth, self._loop.runs_at_least_once())
+        while len(state.regions) > outer:
+            state.close(state.regions[-1])
+        self._rebind(load_all(after))
+
+    def _iterate_parallel(self) -> Iterator[Any]:
+        state, info = self._state, self._info
+        entry = snapshot(self._frame, info.names)
+        outer = len(state.regions)
+        # A name that an outer loop carries is a plain value here: iterations share nothing.
+        inside = {n: v.load() if id(v) in state.auto_vars else v for n, v in entry.items()}
+        if info.names:
+            self._rebind(list(inside.values()))
+        item = self._loop.open(state, info.line)
+        self._base = len(state.regions)
+        yield item
+        now = snapshot(self._frame, info.names)
+        for name in info.names:
+            changed = now[name] is not inside[name]
+            if changed and entry[name] is not UNBOUND and name in info.live_in - info.targets:
+                raise LanguageError(
+                    f"'{name}' is carried from one iteration of T.Parallel to the next, but its "
+                    "iterations are independent",
+                    hint="use T.reduce_sum, T.atomic_add or a T.serial loop",
+                    place=info.places.get(name),
+                )
+            if changed and name in info.live_after:
+                state.lost[name] = (
+                    f"'{name}' is bound inside the T.Parallel loop at line {info.line}, whose "
+                    "iterations have no last one; store it into a tile to use it after the loop"
+                )
+                entry[name] = UNBOUND
+        while len(state.regions) > outer:
+            state.close(state.regions[-1])
+        if info.names:
+            self._rebind([entry[name] for name in info.names])
+
+    def breaks(self) -> bool:
+        if self.break_flag is None:
+            raise LanguageError(
+                f"'break' inside {self._loop.name}",
+                hint="only T.serial, T.unroll and while loops can be left early",
+            )
+        self.break_flag.store(True)
+        self.skips = self._nested() is None
+        return False
+
+    def stop_after_return(self) -> None:
+        if self.break_flag is not None:
+            self.break_flag.store(True)
+
+
+class While(Loop):
+    """A `while` loop. Its condition is evaluated once to see whether Python can decide it."""
+
+    kind = "while"
+
+    def __init__(self, state: TraceState, info: LoopInfo, frame: Any, traced: bool) -> None:
+        super().__init__(state, info, frame)
+        self._phase = "trace" if traced else "probe"
+        self._always = traced
+        self._rounds = 0
+        self._carried: Carried | None = None
+        self._region: Any = None
+        self._traced = False
+
+    def next(self) -> bool:
+        """Before each evaluation of the condition; false when the loop is over."""
+        state = self._state
+        if self._phase == "done":
+            if self._traced:
+                self._close()
+            return False
+        self.rebinding = False
+        self.continue_flag = None
+        if self._phase == "probe":
+            self._rounds += 1
+            if self._rounds > _MANY:
+                raise LanguageError(
+                    f"this 'while' ran {_MANY} times while tracing: its condition is a Python value",
+                    hint="use T.alloc_var for values that change at run time",
+                )
+            state.core.while_begin()
+            return True
+        self._open()
+        return True
+
+    def _open(self) -> None:
+        state, info = self._state, self._info
+        self._carried = Carried(state, info, self._frame)
+        self._rebind(self._carried.open())
+        if info.has_exit:
+            self.break_flag = state.core.alloc_var("bool", False, "broken")
+        self._region = state.open("while", info.line)
+        state.core.while_begin()
+        if info.has_exit:
+            state.core.select_begin(state.core.unary("not", self.break_flag.load()))
+        self._traced = True
+
+    def test(self, condition: Any) -> bool:
+        """Takes the condition; true if the body is to run now."""
+        state = self._state
+        if self._phase == "probe":
+            if not is_kernel_value(condition):
+                state.core.while_cancel(True)
+                self._base = len(state.regions)
+                if not condition:
+                    self._phase = "done"
+                return bool(condition)
+            state.core.while_cancel(False)
+            self._phase = "trace"
+            return False
+        if self._info.has_exit:
+            state.core.select_else(truth(state, condition))
+            condition = state.core.select_end(False)
+        state.core.while_body(truth(state, condition))
+        self._base = len(state.regions)
+        self._phase = "done"
+        return True
+
+    def _close(self) -> None:
+        after = self._carried.close_iteration(self._frame, self._region.depth, False)
+        self._state.close(self._region)
+        self._traced = False
+        self._rebind(load_all(after))
+
+    def breaks(self) -> bool:
+        if self._traced:
+            self.break_flag.store(True)
+            self.skips = self._nested() is None
+            return False
+        if self._nested() is None:
+            self._broken = True
+            return True
+        raise LanguageError(
+            "'break' under a run-time condition cannot leave this 'while': its own condition is a "
+            "Python value, so it runs while tracing",
+            hint="make the condition depend on a T.alloc_var",
+        )
+
+    def stop_after_return(self) -> None:
+        self.breaks()
+
+
+def truth(state: TraceState, value: Any) -> Any:
+    """`value` as a condition: Python's truth of a number is "not zero"."""
+    if type(value) is bool:
+        return state.core.constant(value, "bool")
+    if dtype_of(value) == "bool":
+        return value
+    return state.core.binary("ne", value, 0)
+
+
+def start_for(state: TraceState | None, iterable: Any, info: LoopInfo) -> Any:
+    """The loop object for `for … in iterable` of the frame that called the hook."""
+    frame = sys._getframe(2)
+    if state is None:
+        raise LanguageError("kernel code runs outside a trace")
+    if type(iterable) is range:
+        iterable = SerialLoop("range", iterable.start, iterable.stop, iterable.step)
+    if isinstance(iterable, TileLoop):
+        return TracedFor(state, info, frame, iterable)
+    return PythonFor(state, info, frame, iterable)

@@ -1,0 +1,150 @@
+"""Rewrites expressions whose operators Python does not let us overload.
+
+    a and b          bool_end(b) if and_begin(a) else bool_skip()
+    x if c else y    choose_end(y) if choose_else(x if choose_begin(c) else None) else choose_result()
+    a < b < c        a < (t := value(b)) and t < c, rewritten as `and`
+    not a            not_(a)
+    x in (1, 2)      in_(x, (1, 2))
+    min(a, b)        builtin(min)(a, b)
+
+The hooks run the operands in place (no lambdas), so names, walrus and tracebacks stay Python's.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+HOOKS = "tw.hooks"  # not an identifier: no name of the user's can collide
+
+_BUILTINS = frozenset(
+    "min max range sum any all pow divmod bool round int float print sorted".split()
+)
+
+
+def name(identifier: str, context: type[ast.expr_context] = ast.Load) -> ast.Name:
+    """A use of a local name."""
+    return ast.Name(id=identifier, ctx=context())
+
+
+def hook(attribute: str) -> ast.Attribute:
+    """The hook of that name."""
+    return ast.Attribute(value=name(HOOKS), attr=attribute, ctx=ast.Load())
+
+
+def call(function: ast.expr, *arguments: ast.expr) -> ast.Call:
+    """A call."""
+    return ast.Call(func=function, args=list(arguments), keywords=[])
+
+
+def constant(value: Any) -> ast.Constant:
+    """A constant; tuples of constants are constants too."""
+    return ast.Constant(value=value)
+
+
+def located(node: Any, origin: ast.AST) -> Any:
+    """`node` and its new parts with the position of `origin`; parts with one keep it."""
+    place = {
+        field: getattr(origin, field, None)
+        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    }
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if "lineno" in current._attributes:
+            if getattr(current, "lineno", None) is not None:
+                continue
+            for field, value in place.items():
+                setattr(current, field, value)
+        stack.extend(ast.iter_child_nodes(current))
+    return node
+
+
+class ExpressionRewriter(ast.NodeTransformer):
+    """Rewrites the expressions of one function. `local_names` hide builtins."""
+
+    def __init__(self, local_names: set[str]) -> None:
+        self._local = local_names
+        self._temporaries = 0
+
+    def temporary(self, what: str = "t") -> str:
+        """A fresh local name."""
+        self._temporaries += 1
+        return f"tw.{what}{self._temporaries}"
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:  # noqa: N802
+        values = [self.visit(value) for value in node.values]
+        begin = "and_begin" if isinstance(node.op, ast.And) else "or_begin"
+        result = values[-1]
+        for value in reversed(values[:-1]):
+            result = self._boolean(begin, value, result, node)
+        return result
+
+    def _boolean(self, begin: str, left: ast.expr, right: ast.expr, at: ast.AST) -> ast.expr:
+        choice = ast.IfExp(
+            test=call(hook(begin), left),
+            body=call(hook("bool_end"), right),
+            orelse=call(hook("bool_skip")),
+        )
+        return located(choice, at)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:  # noqa: N802
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not):
+            return located(call(hook("not_"), node.operand), node)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:  # noqa: N802
+        left = self.visit(node.left)
+        others = [self.visit(other) for other in node.comparators]
+        parts: list[ast.expr] = []
+        for position, (operator, right) in enumerate(zip(node.ops, others, strict=True)):
+            following = left_of_next = right
+            if position + 1 < len(others):
+                temporary = self.temporary()
+                following = ast.NamedExpr(
+                    target=name(temporary, ast.Store), value=call(hook("value"), right)
+                )
+                left_of_next = name(temporary)
+            parts.append(located(self._comparison(left, operator, following), node))
+            left = left_of_next
+        result = parts[-1]
+        for part in reversed(parts[:-1]):
+            result = self._boolean("and_begin", part, result, node)
+        return result
+
+    def _comparison(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.expr:
+        if isinstance(operator, ast.In):
+            return call(hook("in_"), left, right)
+        if isinstance(operator, ast.NotIn):
+            return call(hook("not_in"), left, right)
+        return ast.Compare(left=left, ops=[operator], comparators=[right])
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:  # noqa: N802
+        self.generic_visit(node)
+        first = ast.IfExp(
+            test=call(hook("choose_begin"), node.test), body=node.body, orelse=constant(None)
+        )
+        choice = ast.IfExp(
+            test=call(hook("choose_else"), first),
+            body=call(hook("choose_end"), node.orelse),
+            orelse=call(hook("choose_result")),
+        )
+        return located(choice, node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:  # noqa: N802
+        self.generic_visit(node)
+        node.value = located(
+            call(hook("assign"), constant(node.target.id), node.value), node.value
+        )
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+        self.generic_visit(node)
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in _BUILTINS - self._local:
+            node.func = located(call(hook("builtin"), function), function)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:  # noqa: N802
+        return node  # a function of its own: rewrite.py decides

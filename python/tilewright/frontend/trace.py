@@ -1,0 +1,205 @@
+"""The trace in progress, and what the hooks need to know about values.
+
+A *kernel value* is computed when the kernel runs; everything else is a Python value and is known
+while tracing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright._core import core
+from tilewright.errors import LanguageError
+
+Expr, Element, Var, IndexExpr = core.Expr, core.Element, core.Var, core.IndexExpr
+Buffer = core.Buffer
+
+#: Classes of run-time scalars.
+KERNEL_SCALARS = frozenset({Expr, Element, Var, IndexExpr})
+_NUMBERS = frozenset({int, float, bool})
+
+
+class Unbound:
+    """Stands for a local name that has no value."""
+
+    def __repr__(self) -> str:
+        return "<unbound>"
+
+
+UNBOUND = Unbound()
+
+
+class Region:
+    """An open region of the IR: where it was opened, and what it is."""
+
+    __slots__ = ("depth", "kind", "line")
+
+    def __init__(self, kind: str, depth: int, line: int = 0) -> None:
+        self.kind = kind
+        self.depth = depth
+        self.line = line
+
+
+class TraceState:
+    """One function being traced: the core's trace and the front end's own bookkeeping."""
+
+    def __init__(self, name: str, file: str, line: int) -> None:
+        self.core = core.Trace(name, file, line)
+        self.regions: list[Region] = []
+        self.bound_vars: dict[int, Any] = {}  # variables that have a Python name already
+        self.auto_vars: dict[int, Any] = {}  # variables made for plain names (loops carry them)
+        self.lost: dict[str, str] = {}  # why a local name has no value
+        self.name_hint: str | None = None
+        self.calls: list[Any] = []  # macros being inlined, outermost first
+        self.kernels = 0
+        self.returned_in_kernel = False
+        self.eager: Any = None  # the declarations of an eager function
+
+    def open(self, kind: str, line: int = 0) -> Region:
+        """Notes that the region of this `kind` is about to be opened in the core."""
+        region = Region(kind, self.core.depth(), line)
+        self.regions.append(region)
+        return region
+
+    def close(self, region: Region) -> None:
+        """Ends the innermost region, which must be `region`."""
+        assert self.regions[-1] is region
+        self.regions.pop()
+        self.core.end()
+
+    def innermost(self, kinds: tuple[str, ...]) -> Region | None:
+        """The innermost open region of one of `kinds`."""
+        for region in reversed(self.regions):
+            if region.kind in kinds:
+                return region
+        return None
+
+    def take_name(self, default: str) -> str:
+        """The name of the assignment that is being traced, for a tile or variable."""
+        hint, self.name_hint = self.name_hint, None
+        return hint or default
+
+
+_active: TraceState | None = None
+
+
+def active() -> TraceState | None:
+    """The trace in progress, if any."""
+    return _active
+
+
+def require(what: str) -> TraceState:
+    """The trace in progress; `what` is the construct that needs one."""
+    if _active is None:
+        raise LanguageError(
+            f"'{what}' is only allowed inside a kernel",
+            hint="call it from a function decorated with @T.prim_func, @T.macro or @tilelang.jit",
+        )
+    return _active
+
+
+def begin(state: TraceState) -> TraceState | None:
+    """Makes `state` the trace in progress; returns the one it interrupts."""
+    global _active
+    previous, _active = _active, state
+    if previous is None:
+        _pending.clear()  # an error in an earlier trace may have left something
+    if previous is not None:
+        previous.core.deactivate()
+    state.core.activate()
+    return previous
+
+
+def finish(state: TraceState, previous: TraceState | None) -> None:
+    """Ends what `begin` began, also after an error."""
+    global _active
+    state.core.deactivate()
+    _active = previous
+    if previous is not None:
+        previous.core.activate()
+
+
+# ---- Operands of `and`, `or` and conditional expressions, between their hooks ----
+
+_pending: list[Any] = []
+
+
+def push_pending(value: Any) -> None:
+    """Remembers what the first hook of an expression found out."""
+    _pending.append(value)
+
+
+def pop_pending() -> Any:
+    """What the first hook of the innermost expression remembered."""
+    return _pending.pop()
+
+
+# ---- Scalars ----
+
+
+def is_kernel_value(value: Any) -> bool:
+    """True for a scalar that is only known when the kernel runs."""
+    return type(value) in KERNEL_SCALARS
+
+
+def is_scalar(value: Any) -> bool:
+    """True for run-time scalars and Python numbers."""
+    return type(value) in KERNEL_SCALARS or type(value) in _NUMBERS
+
+
+def dtype_of(value: Any) -> str:
+    """The dtype a scalar has in the IR: Python ints are index values, floats float32."""
+    kind = type(value)
+    if kind is bool:
+        return "bool"
+    if kind is int or kind is IndexExpr:
+        return "index"
+    if kind is float:
+        return "float32"
+    return value.dtype_name
+
+
+def describe(value: Any) -> str:
+    """What `value` is, in the words of a message."""
+    kind = type(value)
+    if kind is Buffer:
+        return f"the tile '{value.name}'"
+    if kind in KERNEL_SCALARS:
+        return f"a run-time value of type {dtype_of(value)}"
+    if value is None:
+        return "None"
+    if kind in _NUMBERS:
+        return f"the Python number {value!r}"
+    return f"a Python {kind.__name__}"
+
+
+_WIDTH = {"float16": 1, "bfloat16": 1, "float32": 2, "tfloat32": 2, "float64": 3}
+
+
+def keeps_value(target: str, source: Any) -> bool:
+    """True if a variable of dtype `target` can hold the scalar `source` without losing anything."""
+    if type(source) in (bool, int):
+        return target != "bool" or type(source) is bool
+    if type(source) is float:
+        return "float" in target
+    given = dtype_of(source)
+    if given == target:
+        return True
+    if target == "bool" or given == "float64":
+        return False
+    if "float" in target:
+        if given in ("bool", "index") or "int" in given:
+            return given == "bool"
+        return _WIDTH.get(given, 0) < _WIDTH.get(target, 0)
+    if "float" in given:
+        return False
+    if target == "index":
+        return given != "uint64"
+    if given == "index":
+        return target in ("int64",)
+    bits = {name: int("".join(filter(str.isdigit, name)) or 1) for name in (target, given)}
+    if given == "bool":
+        return True
+    if given.startswith("u") == target.startswith("u"):
+        return bits[given] < bits[target]
+    return given.startswith("u") and bits[given] < bits[target]

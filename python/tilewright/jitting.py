@@ -1,0 +1,325 @@
+"""`tilewright.jit` and `tilewright.compile`.
+
+A jitted function has one of two forms, told apart by its source:
+- *lazy*: it returns a `T.prim_func`; calling it gives a compiled kernel;
+- *eager*: it is the kernel (it contains `T.Kernel` itself); calling it with tensors runs it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from tilewright.arguments import is_torch
+from tilewright.device import place
+from tilewright.errors import LanguageError, reporting
+from tilewright.frontend import functions
+from tilewright.frontend.functions import PrimFunc, run_trace, traceable
+from tilewright.frontend.source import function_node, place_of
+from tilewright.frontend.trace import Buffer, TraceState
+from tilewright.kernel import JITKernel
+from tilewright.language.eager import Declarations, ProbeDone
+from tilewright.pass_config import fast_math, normalize
+
+
+@reporting
+def compile(
+    func: PrimFunc,
+    out_idx: Any = None,
+    target: Any = "auto",
+    target_host: Any = None,
+    execution_backend: str | None = None,
+    verbose: bool = False,
+    pass_configs: dict[Any, Any] | None = None,
+    device: str | None = None,
+    compile_flags: Any = None,
+) -> JITKernel:
+    """Compiles a traced function into a kernel that can be called with arrays."""
+    if not isinstance(func, PrimFunc):
+        hint = "decorate it with @T.prim_func" if callable(func) else None
+        raise LanguageError(
+            f"tilewright.compile expects a T.prim_func, got {_describe(func)}", hint=hint
+        )
+    configs = normalize(pass_configs)
+    return JITKernel(func, out_idx, place(target, device), configs)
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, FunctionType):
+        return f"the plain function '{value.__name__}'"
+    return "None" if value is None else f"a Python {type(value).__name__}"
+
+
+def _is_eager(function: FunctionType) -> bool:
+    """True if the function's own body opens a kernel or declares tensors."""
+    stack: list[ast.AST] = list(function_node(function).body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("Kernel", "const", "empty") and isinstance(
+                node.func.value, ast.Name
+            ):
+                value = function.__globals__.get(node.func.value.id)
+                if getattr(value, "__name__", "").endswith(".language"):
+                    return True
+        stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+class JITFunction:
+    """A function under `@tilewright.jit`. Kernels are cached by the arguments they depend on."""
+
+    def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__wrapped__ = function
+        self._function = function
+        self._signature = inspect.signature(function)
+        self._options = options
+        self._configs = normalize(options.get("pass_configs"))
+        self._cache: dict[Any, JITKernel] = {}
+        self._eager: bool | None = None
+        self._tensors: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<jit {self.__name__}>"
+
+    @property
+    def mode(self) -> str:
+        """ "lazy" or "eager"."""
+        return "eager" if self._decide() else "lazy"
+
+    def _decide(self) -> bool:
+        if self._eager is None:
+            self._eager = _is_eager(self._function)
+            if self._eager:
+                if self._options.get("out_idx") is not None:
+                    raise LanguageError(
+                        f"'{self.__name__}' is an eager kernel: 'out_idx' is not allowed",
+                        hint="declare outputs with T.empty and return them",
+                    )
+                self._tensors = _tensor_parameters(self._function)
+        return self._eager
+
+    @reporting
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._decide():
+            return self._kernel(args, kwargs)
+        bound = self._bind(args, kwargs)
+        kernel = self._eager_kernel(bound, {})
+        by_name = {name: bound[name] for name in self._tensors}
+        return kernel(**by_name)
+
+    @reporting
+    def compile(self, *args: Any, **kwargs: Any) -> JITKernel:
+        """The kernel for these arguments, without running it.
+
+        Of an eager kernel, tensors may be left out if the constants of `T.const` are given by name.
+        """
+        if not self._decide():
+            return self._kernel(args, kwargs)
+        known = set(self._signature.parameters)
+        constants = {name: value for name, value in kwargs.items() if name not in known}
+        given = {name: value for name, value in kwargs.items() if name in known}
+        return self._eager_kernel(self._bind(args, given, partial=True), constants)
+
+    @reporting
+    def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
+        """The traced function for these arguments."""
+        return self.compile(*args, **kwargs).prim_func
+
+    # ---- Lazy ----
+
+    def _kernel(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> JITKernel:
+        key = _key((args, tuple(sorted(kwargs.items()))))
+        if key is not None and key in self._cache:
+            return self._cache[key]
+        with functions.fast_math(fast_math(self._configs)):
+            made = self._function(*args, **kwargs)
+        if not isinstance(made, PrimFunc):
+            raise LanguageError(
+                f"'{self.__name__}' must return a T.prim_func, got {_describe(made)}",
+                hint="or open the kernel in its own body ('with T.Kernel(...)')",
+                place=place_of(self._function.__code__.co_filename, function_node(self._function)),
+            )
+        kernel = JITKernel(made, self._options.get("out_idx"), self._placement(), self._configs)
+        if key is not None:
+            self._cache[key] = kernel
+        return kernel
+
+    def _placement(self) -> Any:
+        return place(self._options.get("target"), self._options.get("device"))
+
+    # ---- Eager ----
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], partial: bool = False) -> Any:
+        binder = self._signature.bind_partial if partial else self._signature.bind
+        try:
+            bound = binder(*args, **kwargs)
+        except TypeError as error:
+            raise LanguageError(f"'{self.__name__}': {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
+    def _eager_kernel(self, bound: dict[str, Any], constants: dict[str, int]) -> JITKernel:
+        shapes = {name: _shape_of(bound.get(name), name) for name in self._tensors}
+        others = {name: v for name, v in bound.items() if name not in self._tensors}
+        key = _key((tuple(shapes.items()), tuple(others.items()), tuple(constants.items())))
+        if key is not None and key in self._cache:
+            return self._cache[key]
+        declarations = Declarations(shapes, constants)
+        missing = [n for n in self._signature.parameters if n not in bound and n not in shapes]
+        if missing:
+            raise LanguageError(f"'{self.__name__}': argument '{missing[0]}' is missing")
+        self._probe(declarations, others)
+        prim_func, outputs = self._build(declarations, others)
+        names = [parameter["name"] for parameter in prim_func.params]
+        out_idx = [names.index(name) for name in outputs]
+        kernel = JITKernel(prim_func, out_idx, self._placement(), self._configs)
+        if key is not None:
+            self._cache[key] = kernel
+        return kernel
+
+    def _start(self, declarations: Declarations) -> tuple[TraceState, Callable[..., Any]]:
+        code = self._function.__code__
+        twin = traceable(self._function, "eager")
+        state = TraceState(self.__name__, code.co_filename, code.co_firstlineno)
+        state.eager = declarations
+        return state, twin
+
+    def _probe(self, declarations: Declarations, others: dict[str, Any]) -> None:
+        state, twin = self._start(declarations)
+        placeholders = dict.fromkeys(self._tensors)
+        if not self._tensors:
+            return
+        try:
+            run_trace(state, lambda: twin(**placeholders, **others))
+        except ProbeDone:
+            return
+
+    def _build(
+        self, declarations: Declarations, others: dict[str, Any]
+    ) -> tuple[PrimFunc, list[str]]:
+        declarations.restart()
+        state, twin = self._start(declarations)
+        source = place_of(self._function.__code__.co_filename, function_node(self._function))
+        placeholders = dict.fromkeys(self._tensors)
+
+        def body() -> Any:
+            result = twin(**placeholders, **others)
+            outputs = self._check_result(result, declarations, source)
+            if not state.kernels:
+                raise LanguageError(f"'{self.__name__}' launches no kernel", place=source)
+            program = state.core.finish(fast_math(self._configs))
+            program.check()
+            return program, outputs
+
+        program, outputs = run_trace(state, body)
+        return PrimFunc(self.__name__, program, source), outputs
+
+    def _check_result(self, result: Any, declarations: Declarations, source: Any) -> list[str]:
+        """The names of the returned outputs, in order."""
+        returned = list(result) if isinstance(result, tuple | list) else [result]
+        if result is None:
+            returned = []
+        names = []
+        for value in returned:
+            name = next((n for n, buffer in declarations.outputs if buffer is value), None)
+            if type(value) is not Buffer or name is None:
+                raise LanguageError(
+                    f"'{self.__name__}' must return tensors made by T.empty, got {_describe(value)}",
+                    place=source,
+                )
+            names.append(name)
+        for name, _ in declarations.outputs:
+            if name not in names:
+                raise LanguageError(
+                    f"the output '{name}' of '{self.__name__}' is not returned", place=source
+                )
+        return names
+
+
+def _tensor_parameters(function: FunctionType) -> tuple[str, ...]:
+    """The parameters that the body declares as tensors, in the order of the signature."""
+    node = function_node(function)
+    declared = {
+        part.target.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.AnnAssign) and part.value is None and isinstance(part.target, ast.Name)
+    }
+    return tuple(name for name in inspect.signature(function).parameters if name in declared)
+
+
+def _shape_of(value: Any, name: str) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    if is_torch(value) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
+        return tuple(int(extent) for extent in value.shape)
+    raise LanguageError(f"argument '{name}': expected a tensor, got a Python {type(value).__name__}")
+
+
+def _key(value: Any) -> Any:
+    """A dictionary key for argument values, or None if they cannot be compared."""
+
+    def freeze(item: Any) -> Any:
+        if isinstance(item, list | tuple):
+            return (type(item).__name__, tuple(freeze(part) for part in item))
+        if isinstance(item, dict):
+            return ("dict", tuple((freeze(k), freeze(v)) for k, v in item.items()))
+        return (type(item).__name__, item)
+
+    try:
+        frozen = freeze(value)
+        hash(frozen)
+    except TypeError:
+        return None
+    return frozen
+
+
+def jit(
+    func: Callable[..., Any] | None = None,
+    *,
+    out_idx: Any = None,
+    target: Any = None,
+    target_host: Any = None,
+    execution_backend: str | None = None,
+    verbose: bool | None = None,
+    pass_configs: dict[Any, Any] | None = None,
+    debug_root_path: str | None = None,
+    compile_flags: Any = None,
+    device: str | None = None,
+) -> Any:
+    """Compiles kernels on demand: `@tilewright.jit` or `@tilewright.jit(out_idx=[-1])`.
+
+    Lazy form: the function returns a `T.prim_func`; calling it gives a kernel. `out_idx` names the
+    parameters that the kernel allocates and returns. Eager form: the function is the kernel;
+    calling it with tensors runs it.
+    """
+    options = {
+        "out_idx": out_idx,
+        "target": target,
+        "pass_configs": pass_configs,
+        "device": device,
+    }
+    if func is None:
+        return lambda decorated: _jit(decorated, options)
+    return _jit(func, options)
+
+
+@reporting
+def _jit(function: Any, options: dict[str, Any]) -> JITFunction:
+    if isinstance(function, PrimFunc):
+        raise LanguageError(
+            "'jit' decorates a function that returns a T.prim_func",
+            hint="compile a prim_func with tilewright.compile",
+        )
+    if not isinstance(function, FunctionType):
+        raise LanguageError(f"'jit' expects a function, got {_describe(function)}")
+    return JITFunction(function, options)

@@ -1,0 +1,201 @@
+"""A compiled kernel: callable, with its program and what was decided about it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tilewright.arguments import (
+    allocate_output,
+    bind_symbols,
+    convert_argument,
+    is_torch,
+)
+from tilewright.device import Placement
+from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
+from tilewright.frontend.functions import PrimFunc
+
+
+class Remark(NamedTuple):
+    """A decision of the compiler."""
+
+    file: str
+    line: int
+    severity: str
+    kind: str
+    buffer: str
+    message: str
+    data: dict[str, Any]
+
+
+class TilewrightWarning(UserWarning):
+    """The interpreter found that a result depends on what it should not."""
+
+
+#: Called with each kernel after it was compiled and after each run; `tw run` listens.
+listeners: list[Any] = []
+
+
+class JITKernel:
+    """A compiled kernel. Call it with numpy arrays or torch CPU tensors, in parameter order.
+
+    Parameters named by `out_idx` are left out of the call: they are allocated and returned.
+    """
+
+    def __init__(
+        self,
+        prim_func: PrimFunc,
+        out_idx: Sequence[int] | int | None = None,
+        placement: Placement | None = None,
+        pass_configs: dict[str, Any] | None = None,
+    ) -> None:
+        self.prim_func = prim_func
+        self.program = prim_func.program
+        self.params: list[dict[str, Any]] = prim_func.params
+        self.out_idx = _normalize_outputs(out_idx, self.params)
+        self.pass_configs = pass_configs or {}
+        self.placement = placement or Placement("interp", "interp", None)
+        self.findings: list[dict[str, Any]] = []
+        self.last_run: dict[str, Any] = {}
+        self.remarks: list[Remark] = []
+        self.options: dict[str, Any] = {}
+        if self.placement.reason is not None:
+            place = prim_func.place
+            self.remarks.append(
+                Remark(place.file, place.line, "remark", "device", "", self.placement.reason, {})
+            )
+        for listener in listeners:
+            listener("compiled", self)
+
+    @property
+    def name(self) -> str:
+        """The name of the traced function."""
+        return self.prim_func.__name__
+
+    @reporting
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        values = self._arrange(args, kwargs)
+        inputs = [v for n, v in enumerate(values) if n not in self.out_idx]
+        like_torch = any(is_torch(value) for value in inputs)
+        given = [p for n, p in enumerate(self.params) if n not in self.out_idx]
+        symbols = bind_symbols(given, inputs) if self.out_idx else {}
+        for position in self.out_idx:
+            values[position] = allocate_output(self.params[position], symbols, like_torch)
+        self._run(values)
+        if not self.out_idx:
+            return None
+        outputs = [values[position] for position in self.out_idx]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _arrange(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments in parameter order, None for outputs."""
+        wanted = [n for n in range(len(self.params)) if n not in self.out_idx]
+        names = [self.params[n]["name"] for n in wanted]
+        if len(args) + len(kwargs) != len(wanted):
+            outputs = f" ({len(self.out_idx)} outputs are returned)" if self.out_idx else ""
+            raise LanguageError(
+                f"kernel '{self.name}' takes {len(wanted)} arguments ({', '.join(names)}){outputs}, "
+                f"got {len(args) + len(kwargs)}"
+            )
+        values: list[Any] = [None] * len(self.params)
+        for position, value in zip(wanted, args, strict=False):
+            values[position] = value
+        for key, value in kwargs.items():
+            if key not in names[len(args) :]:
+                raise LanguageError(f"kernel '{self.name}' has no further argument '{key}'")
+            values[wanted[names.index(key)]] = value
+        return values
+
+    def _run(self, values: list[Any]) -> None:
+        converted = [
+            convert_argument(value, parameter)
+            for value, parameter in zip(values, self.params, strict=True)
+        ]
+        options = {**_environment_options(), **self.options}
+        self.last_run = self.program.run(self.placement.device, converted, options)
+        self.findings = self.last_run["findings"]
+        for listener in listeners:
+            listener("ran", self)
+        self._report_findings(raise_all=bool(options.get("strict")))
+
+    def _report_findings(self, raise_all: bool) -> None:
+        serious = [f for f in self.findings if f["severity"] != "note"]
+        errors = [f for f in serious if f["severity"] == "error" or raise_all]
+        if errors:
+            first, *rest = errors
+            notes = [Note(_finding_place(f), f["message"]) for f in rest]
+            raise TilewrightError(_finding_text(first), _finding_place(first), notes)
+        for finding in serious:
+            text = render("warning", _finding_text(finding), _finding_place(finding))
+            warnings.warn(text, TilewrightWarning, stacklevel=4)
+
+    def ir(self, stage: str = "tile") -> str:
+        """The program as text at a stage of compilation; so far there is one, "tile"."""
+        if stage != "tile":
+            raise TilewrightError(f"there is no stage '{stage}'; use 'tile'")
+        return self.program.text()
+
+    def get_kernel_source(self, kernel_only: bool = True) -> str:
+        """The generated code; for the interpreter that is the tile IR it executes."""
+        return self.program.text()
+
+    def get_host_source(self) -> str:
+        """The host side of the generated code: part of the tile IR."""
+        return self.program.text()
+
+    def get_profiler(self, *arguments: Any, **options: Any) -> Any:
+        """Not available yet."""
+        raise TilewrightError("'get_profiler' is not supported yet")
+
+    @property
+    def ptx(self) -> str:
+        """PTX of the kernel; not available yet."""
+        raise TilewrightError("this build does not generate PTX yet")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name} on {self.placement.device}>"
+
+
+def _environment_options() -> dict[str, Any]:
+    check = os.environ.get("TILEWRIGHT_CHECK")
+    return {} if check is None else {"check": check != "0", "strict": check not in ("", "0")}
+
+
+def _finding_text(finding: dict[str, Any]) -> str:
+    count = finding["count"]
+    times = f" ({count} times)" if count > 1 else ""
+    return f"{finding['message']}{times} [{finding['kind']}]"
+
+
+def _finding_place(finding: dict[str, Any]) -> Place | None:
+    from tilewright.errors import widen
+
+    if not finding["file"]:
+        return None
+    return widen(Place(finding["file"], finding["line"], finding["column"]))
+
+
+def _normalize_outputs(out_idx: Any, params: list[dict[str, Any]]) -> list[int]:
+    """Positions of the parameters that are allocated; negative ones count from the end."""
+    if out_idx is None:
+        return []
+    wanted = list(out_idx) if isinstance(out_idx, list | tuple) else [out_idx]
+    result = []
+    for index in wanted:
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise LanguageError(f"out_idx must be integers, got {index!r}")
+        if not -len(params) <= index < len(params):
+            raise LanguageError(
+                f"out_idx {index} is out of range: the kernel has {len(params)} parameters"
+            )
+        position = index % len(params)
+        if params[position]["kind"] != "tensor":
+            raise LanguageError(
+                f"out_idx {index}: parameter '{params[position]['name']}' is not a tensor"
+            )
+        if position in result:
+            raise LanguageError(f"out_idx names parameter '{params[position]['name']}' twice")
+        result.append(position)
+    return result

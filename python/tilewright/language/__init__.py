@@ -1,0 +1,263 @@
+"""The language of tile kernels, used as `import tilewright.language as T`.
+
+    @T.prim_func
+    def add_one(A: T.Tensor((1024,), "float32"), B: T.Tensor((1024,), "float32")):
+        with T.Kernel(T.ceildiv(1024, 256), threads=128) as bx:
+            for i in T.Parallel(256):
+                B[bx * 256 + i] = A[bx * 256 + i] + 1.0
+
+Names and arguments are TileLang's. A name TileLang has and Tilewright has not raises an error that
+says so at the user's line.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright import dtypes
+from tilewright._core import core as _core
+from tilewright.dtypes import canonical as _canonical
+from tilewright.dtypes import dtype
+from tilewright.errors import ReportedNameError as _ReportedNameError
+from tilewright.errors import UnknownNameError as _UnknownNameError
+from tilewright.errors import caller_place as _caller_place
+from tilewright.errors import reporting as _reporting
+from tilewright.frontend import trace as _trace
+from tilewright.frontend.functions import Macro as _Macro
+from tilewright.frontend.functions import PrimFunc as _PrimFunc
+from tilewright.frontend.functions import Ref
+from tilewright.frontend.functions import enclosing_locals as _enclosing_locals
+from tilewright.frontend.functions import trace_prim_func as _trace_prim_func
+from tilewright.language.allocate import (
+    alloc_fragment,
+    alloc_global,
+    alloc_reducer,
+    alloc_shared,
+    alloc_var,
+)
+from tilewright.language.annotations import (
+    annotate_layout,
+    annotate_safe_value,
+    assume,
+    device_assert,
+    print,
+)
+from tilewright.language.atomics import (
+    atomic_add,
+    atomic_addx2,
+    atomic_addx4,
+    atomic_and,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_xor,
+)
+from tilewright.language.eager import const, empty
+from tilewright.language.kernel import (
+    Kernel,
+    annotate_l2_hit_ratio,
+    annotate_min_blocks_per_sm,
+    annotate_restrict_buffers,
+    disable_warp_group_reg_alloc,
+    no_set_max_nreg,
+    use_swizzle,
+)
+from tilewright.language.loops import (
+    Parallel,
+    Persistent,
+    Pipelined,
+    Serial,
+    Unroll,
+    grid,
+    serial,
+    unroll,
+    vectorized,
+)
+from tilewright.language.scalars import (
+    Cast,
+    Select,
+    abs,
+    atan,
+    atan2,
+    bitwise_and,
+    bitwise_not,
+    bitwise_or,
+    bitwise_xor,
+    cast,
+    ceil,
+    ceildiv,
+    clamp,
+    cos,
+    cosh,
+    dynamic,
+    erf,
+    exp,
+    exp2,
+    exp10,
+    floor,
+    floordiv,
+    floormod,
+    fmod,
+    if_then_else,
+    infinity,
+    isfinite,
+    isinf,
+    isnan,
+    log,
+    log1p,
+    log2,
+    log10,
+    max,
+    max_value,
+    min,
+    min_value,
+    nearbyint,
+    popcount,
+    pow,
+    reinterpret,
+    round,
+    rsqrt,
+    shift_left,
+    shift_right,
+    sigmoid,
+    sin,
+    sinh,
+    sqrt,
+    symbolic,
+    tan,
+    tanh,
+    trunc,
+    truncdiv,
+    truncmod,
+)
+from tilewright.language.tensor import Buffer, FragmentBuffer, SharedBuffer, Tensor
+from tilewright.language.tiles import (
+    GemmWarpPolicy,
+    c2d_im2col,
+    clear,
+    copy,
+    cumsum,
+    fill,
+    finalize_reducer,
+    gemm,
+    im2col,
+    reduce_absmax,
+    reduce_abssum,
+    reduce_bitand,
+    reduce_bitor,
+    reduce_bitxor,
+    reduce_max,
+    reduce_min,
+    reduce_sum,
+    reducer_init,
+    reducer_update,
+    reshape,
+    view,
+)
+from tilewright.language.unsupported import UNSUPPORTED as _UNSUPPORTED
+from tilewright.language.unsupported import UNSUPPORTED_DTYPES as _UNSUPPORTED_DTYPES
+from tilewright.layout import Fragment, Layout
+
+_PYTHON_RANGE = range
+
+# Element types, first-class: T.float16, T.int32, …
+bool = dtypes.EXPORTED["bool"]
+int8 = dtypes.EXPORTED["int8"]
+int16 = dtypes.EXPORTED["int16"]
+int32 = dtypes.EXPORTED["int32"]
+int64 = dtypes.EXPORTED["int64"]
+uint8 = dtypes.EXPORTED["uint8"]
+uint16 = dtypes.EXPORTED["uint16"]
+uint32 = dtypes.EXPORTED["uint32"]
+uint64 = dtypes.EXPORTED["uint64"]
+float16 = dtypes.EXPORTED["float16"]
+bfloat16 = dtypes.EXPORTED["bfloat16"]
+float32 = dtypes.EXPORTED["float32"]
+float64 = dtypes.EXPORTED["float64"]
+tfloat32 = dtypes.EXPORTED["tfloat32"]
+float8_e4m3fn = dtypes.EXPORTED["float8_e4m3fn"]
+float8_e4m3 = dtypes.EXPORTED["float8_e4m3"]
+float8_e5m2 = dtypes.EXPORTED["float8_e5m2"]
+fp8 = dtypes.EXPORTED["fp8"]
+int = dtypes.EXPORTED["int"]
+uint = dtypes.EXPORTED["uint"]
+short = dtypes.EXPORTED["short"]
+long = dtypes.EXPORTED["long"]
+half = dtypes.EXPORTED["half"]
+float = dtypes.EXPORTED["float"]
+double = dtypes.EXPORTED["double"]
+
+# What kernels may ask of values and buffers while they are traced.
+_core.Buffer.dtype = property(lambda self: _canonical(self.dtype_name), doc="The element type.")
+_core.Buffer.scope = property(lambda self: self.scope_name, doc="Where the buffer lives.")
+for _class in (_core.Expr, _core.Element, _core.Var):
+    _class.dtype = property(
+        lambda self: self.dtype_name if self.dtype_name == "index" else _canonical(self.dtype_name),
+        doc="The type of the value.",
+    )
+
+
+def prim_func(function: Any = None, **options: Any) -> Any:
+    """Traces a function into a program: one host function that launches its kernels.
+
+    Parameters are annotated: `A: T.Tensor((M, N), dtype)` or a scalar `n: T.int32`. Annotations and
+    free names are evaluated in the enclosing scope. The function is rewritten from its source:
+    `if`, `for`, `while`, `and`, `or`, `not` and assignments on kernel values build the program,
+    everything else runs as Python while tracing.
+    """
+    if function is None:
+        return lambda decorated: prim_func(decorated, **options)
+    return _prim_func(function, _enclosing_locals())
+
+
+@_reporting
+def _prim_func(function: Any, enclosing: dict[str, Any]) -> _PrimFunc:
+    return _trace_prim_func(function, enclosing)
+
+
+def macro(function: Any = None, **options: Any) -> Any:
+    """Makes a function that is inlined into the kernel at each call, with names of its own.
+
+    Tiles pass by reference, scalars by value; a parameter annotated `T.Ref` takes a variable or an
+    element and may be assigned. A macro may return a value, but not from inside run-time control
+    flow.
+    """
+    if function is None:
+        return lambda decorated: macro(decorated, **options)
+    return _Macro(function, _enclosing_locals())
+
+
+def range(*bounds: Any) -> Any:
+    """As `T.serial`."""
+    return serial(*bounds)
+
+
+# Names with two underscores ask for the approximate instruction, which is the compiler's choice.
+_FAST = {
+    "__exp": exp, "__exp2": exp2, "__exp10": exp10, "__log": log, "__log2": log2, "__log10": log10,
+    "__sin": sin, "__cos": cos, "__tan": tan, "__tanh": tanh,
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _FAST:
+        return _FAST[name]
+    if name.startswith("__") and name.endswith("__"):
+        raise AttributeError(name)
+    if name in _UNSUPPORTED or name in _UNSUPPORTED_DTYPES:
+        error = _UnknownNameError(f"'T.{name}' is not supported yet", hint=_UNSUPPORTED.get(name))
+    else:
+        from difflib import get_close_matches
+
+        known = [n for n in globals() if not n.startswith("_")]
+        close = get_close_matches(name, known, n=1)
+        hint = f"did you mean 'T.{close[0]}'?" if close else None
+        error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
+    if _trace.active() is None:
+        raise _ReportedNameError(error.message, _caller_place()) from None
+    raise error
+
+
+__all__ = [  # noqa: PLE0604 - computed: everything public above
+    name for name in list(globals()) if not name.startswith("_") and name not in ("Any", "annotations")
+]

@@ -1,0 +1,84 @@
+"""Tiles and variables of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.dtypes import canonical
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.trace import Buffer, Var, is_scalar
+from tilewright.language.kernel import _in_kernel
+from tilewright.tensor_type import check_shape
+
+
+def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = None) -> Buffer:
+    state = _in_kernel(what)
+    name = state.take_name(scope)
+    shape = check_shape(shape, f"{what} '{name}'")
+    for extent in shape:
+        if not isinstance(extent, int):
+            raise LanguageError(
+                f"{what} '{name}': a tile has a fixed shape, but {extent} is only known at run time",
+                hint="round it up to a constant and guard the edges",
+            )
+    return state.core.alloc(name, list(shape), str(canonical(dtype)), scope, reducer)
+
+
+def alloc_shared(shape: Any, dtype: Any, scope: str = "shared.dyn") -> Buffer:
+    """A tile in the block's shared memory; its elements have no value until written."""
+    if not scope.startswith("shared"):
+        raise LanguageError(f"T.alloc_shared: scope '{scope}' is not a shared memory")
+    return _alloc("T.alloc_shared", shape, dtype, "shared")
+
+
+def alloc_fragment(shape: Any, dtype: Any, scope: str = "local.fragment") -> Buffer:
+    """A tile spread over the registers of the block's threads; the layout is inferred."""
+    if scope != "local.fragment":
+        raise LanguageError(f"T.alloc_fragment: scope '{scope}' is not 'local.fragment'")
+    return _alloc("T.alloc_fragment", shape, dtype, "fragment")
+
+
+def alloc_reducer(shape: Any, dtype: Any, op: str = "sum", replication: str | None = None) -> Buffer:
+    """A tile of running reductions ("sum", "max" or "min").
+
+    `T.reducer_init` starts it, `T.reducer_update(r[i], x)` contributes, `T.finalize_reducer` makes
+    the result readable. Each contribution counts once.
+    """
+    if op not in ("sum", "max", "min"):
+        raise LanguageError(f"T.alloc_reducer: op is 'sum', 'max' or 'min', got {op!r}")
+    return _alloc("T.alloc_reducer", shape, dtype, "fragment", op)
+
+
+def alloc_global(shape: Any, dtype: Any) -> Buffer:
+    """A workspace in global memory for this launch, visible to all blocks."""
+    state = trace.require("T.alloc_global")
+    name = state.take_name("workspace")
+    if state.regions:
+        raise LanguageError("T.alloc_global belongs in front of 'with T.Kernel(...)'")
+    shape = check_shape(shape, f"T.alloc_global '{name}'", allow_zero=True)
+    return state.core.alloc_global(name, list(shape), str(canonical(dtype)))
+
+
+def alloc_var(dtype: Any, *arguments: Any, init: Any = None, scope: str = "local.var") -> Var:
+    """A scalar that can change: assigning to its name stores into it.
+
+        n = T.alloc_var("int32", init=0)
+        n = n + 1            # stores
+        B[0] = n             # loads
+
+    Without `init` it has no value until it is assigned.
+    """
+    state = _in_kernel("T.alloc_var")
+    for argument in arguments:
+        if isinstance(argument, str):
+            scope = argument
+        elif init is None:
+            init = argument
+        else:
+            raise LanguageError("T.alloc_var takes one initial value")
+    if scope not in ("local.var", "local"):
+        raise LanguageError(f"T.alloc_var: scope '{scope}' is not 'local.var'")
+    if init is not None and not is_scalar(init):
+        raise LanguageError(f"T.alloc_var: the initial value is {trace.describe(init)}, not a scalar")
+    return state.core.alloc_var(str(canonical(dtype)), init, state.take_name("var"))

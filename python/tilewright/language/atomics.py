@@ -1,0 +1,102 @@
+"""Atomic updates of global and shared memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend.trace import Buffer, Element, describe, is_scalar
+from tilewright.language.kernel import _in_kernel
+
+_ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
+
+
+def _atomic(
+    what: str, kind: str, dst: Any, value: Any, memory_order: str | None, return_prev: bool
+) -> Any:
+    state = _in_kernel(what)
+    if type(dst) not in (Buffer, Element):
+        raise LanguageError(
+            f"'{what}': the destination must be an element or region of a tensor, got "
+            f"{describe(dst)}",
+            hint="pass A[i, j]; in a macro, annotate the parameter with T.Ref",
+        )
+    if type(value) is not Buffer and not is_scalar(value):
+        raise LanguageError(f"'{what}': the value must be a scalar or a tile, got {describe(value)}")
+    order = memory_order or "relaxed"
+    if order not in _ORDERS:
+        raise LanguageError(f"'{what}': memory_order is one of {', '.join(_ORDERS)}; got {order!r}")
+    if return_prev and (type(dst) is Buffer or type(value) is Buffer):
+        raise LanguageError(f"'{what}': return_prev is only possible for one element")
+    return state.core.atomic(kind, dst, value, order, bool(return_prev))
+
+
+def atomic_add(
+    dst: Any,
+    value: Any,
+    memory_order: str | None = None,
+    return_prev: bool = False,
+    use_tma: bool = False,
+    annotations: dict[str, Any] | None = None,
+) -> Any:
+    """Adds to an element (`dst[i, j]`), or a tile to a region, atomically per element.
+
+    `return_prev=True` (one element) gives the value before. `memory_order` is "relaxed" unless
+    said otherwise. How many elements an instruction adds is the compiler's choice.
+    """
+    return _atomic("T.atomic_add", "add", dst, value, memory_order, return_prev)
+
+
+def atomic_max(
+    dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
+) -> Any:
+    """Atomic maximum; see `T.atomic_add`."""
+    return _atomic("T.atomic_max", "max", dst, value, memory_order, return_prev)
+
+
+def atomic_min(
+    dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
+) -> Any:
+    """Atomic minimum; see `T.atomic_add`."""
+    return _atomic("T.atomic_min", "min", dst, value, memory_order, return_prev)
+
+
+def atomic_and(
+    dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
+) -> Any:
+    """Atomic bitwise and of integers; see `T.atomic_add`."""
+    return _atomic("T.atomic_and", "and", dst, value, memory_order, return_prev)
+
+
+def atomic_or(
+    dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
+) -> Any:
+    """Atomic bitwise or of integers; see `T.atomic_add`."""
+    return _atomic("T.atomic_or", "or", dst, value, memory_order, return_prev)
+
+
+def atomic_xor(
+    dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
+) -> Any:
+    """Atomic bitwise exclusive or of integers; see `T.atomic_add`."""
+    return _atomic("T.atomic_xor", "xor", dst, value, memory_order, return_prev)
+
+
+def _adjacent(what: str, count: int, dst: Any, value: Any, return_prev: bool) -> None:
+    if return_prev:
+        raise LanguageError(f"'{what}': return_prev is only possible for one element")
+    if type(dst) is Element:
+        dst = dst.run(count)
+    if type(value) is Element:
+        value = value.run(count)
+    _atomic(what, "add", dst, value, None, False)
+
+
+def atomic_addx2(dst: Any, value: Any, return_prev: bool = False) -> None:
+    """Adds two adjacent elements; each addition is atomic."""
+    _adjacent("T.atomic_addx2", 2, dst, value, return_prev)
+
+
+def atomic_addx4(dst: Any, value: Any, return_prev: bool = False) -> None:
+    """Adds four adjacent elements; each addition is atomic."""
+    _adjacent("T.atomic_addx4", 4, dst, value, return_prev)

@@ -1,0 +1,128 @@
+"""Kernel launches and what is said about a whole kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.tile_loops import check_bound
+from tilewright.frontend.trace import Buffer
+
+_MOST_THREADS = 1024
+
+
+class Kernel:
+    """`with T.Kernel(*grid, threads=128) as (bx, by):` opens one kernel launch.
+
+    `grid` has one to three extents (ints or expressions, also of dynamic shapes); without any, the
+    grid is one block. The bound names are the block's indices. `threads` is an int or up to three
+    extents; it never changes values. Several kernels of one function run one after another.
+    """
+
+    def __init__(self, *grid: Any, threads: Any = 128, prelude: str | None = None) -> None:
+        if prelude is not None:
+            raise LanguageError("'prelude' (CUDA source text) is not supported: there is no CUDA text")
+        if len(grid) > 3:
+            raise LanguageError(f"T.Kernel takes at most 3 grid extents, got {len(grid)}")
+        self._grid = [self._extent(extent, n) for n, extent in enumerate(grid)] or [1]
+        self._threads = self._check_threads(threads)
+        self._region: Any = None
+
+    @staticmethod
+    def _extent(extent: Any, number: int) -> Any:
+        extent = check_bound(extent, f"grid extent {number} of T.Kernel")
+        if isinstance(extent, int) and not 0 <= extent < 2**31:
+            raise LanguageError(
+                f"grid extent {number} of T.Kernel must be between 0 and 2**31 - 1, got {extent}"
+            )
+        return extent
+
+    @staticmethod
+    def _check_threads(threads: Any) -> list[int]:
+        extents = list(threads) if isinstance(threads, list | tuple) else [threads]
+        total = 1
+        for extent in extents:
+            if isinstance(extent, bool) or not isinstance(extent, int) or extent < 1:
+                raise LanguageError(f"threads of T.Kernel must be positive integers, got {threads!r}")
+            total *= extent
+        if not 1 <= len(extents) <= 3:
+            raise LanguageError(f"threads of T.Kernel has 1 to 3 extents, got {len(extents)}")
+        if total > _MOST_THREADS:
+            raise LanguageError(f"a block has at most {_MOST_THREADS} threads, got {total}")
+        return extents
+
+    def __enter__(self) -> Any:
+        state = trace.require("T.Kernel")
+        if any(region.kind == "kernel" for region in state.regions):
+            raise LanguageError("'T.Kernel' inside another 'T.Kernel'", hint="end the first one")
+        if state.regions:
+            raise LanguageError(
+                "'T.Kernel' under run-time control flow: kernels are launched one after another"
+            )
+        if state.returned_in_kernel:
+            raise LanguageError(
+                "a kernel after one that has 'return' under a run-time condition: a block cannot "
+                "decide whether the next kernel runs"
+            )
+        self._region = state.open("kernel")
+        state.kernels += 1
+        blocks = state.core.kernel_begin(self._grid, self._threads)
+        return blocks[0] if len(blocks) == 1 else tuple(blocks)
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if error is None:
+            trace.require("T.Kernel").close(self._region)
+
+
+def use_swizzle(panel_size: int, order: str = "row", enable: bool = True) -> None:
+    """Visits the blocks of the grid in panels of `panel_size` for better cache use.
+
+    `order` is "row" or "column". The grid is only permuted: results stay the same.
+    """
+    state = _in_kernel("T.use_swizzle")
+    if order not in ("row", "column", "col"):
+        raise LanguageError(f"order of T.use_swizzle is 'row' or 'column', got {order!r}")
+    if not isinstance(panel_size, int) or panel_size < 1:
+        raise LanguageError(f"panel_size of T.use_swizzle must be a positive int, got {panel_size!r}")
+    if enable:
+        state.core.use_swizzle(panel_size, "row" if order == "row" else "column")
+
+
+def _in_kernel(what: str) -> trace.TraceState:
+    state = trace.require(what)
+    if state.innermost(("kernel",)) is None:
+        raise LanguageError(f"'{what}' is only allowed inside 'with T.Kernel(...)'")
+    return state
+
+
+# ---- Hints: recorded in the IR, free to be ignored, never a change of values ----
+
+
+def disable_warp_group_reg_alloc() -> None:
+    """Hint: no redistribution of registers between warp groups."""
+    _in_kernel("T.disable_warp_group_reg_alloc").core.hint("disable_warp_group_reg_alloc", [], {})
+
+
+def no_set_max_nreg() -> None:
+    """Hint: do not change the register limit of warp groups."""
+    _in_kernel("T.no_set_max_nreg").core.hint("no_set_max_nreg", [], {})
+
+
+def annotate_min_blocks_per_sm(count: int) -> None:
+    """Hint: at least `count` blocks should fit on a multiprocessor."""
+    _in_kernel("T.annotate_min_blocks_per_sm").core.hint(
+        "min_blocks_per_sm", [], {"count": int(count)}
+    )
+
+
+def annotate_restrict_buffers(*buffers: Buffer) -> None:
+    """Hint: these tensors do not overlap others (Tilewright checks that at each call anyway)."""
+    trace.require("T.annotate_restrict_buffers").core.hint("restrict_buffers", list(buffers), {})
+
+
+def annotate_l2_hit_ratio(ratios: dict[Buffer, float]) -> None:
+    """Hint: the share of each tensor that should stay in the L2 cache."""
+    state = trace.require("T.annotate_l2_hit_ratio")
+    for buffer, ratio in ratios.items():
+        state.core.hint("l2_hit_ratio", [buffer], {"ratio": float(ratio)})

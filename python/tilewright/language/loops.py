@@ -1,0 +1,97 @@
+"""Loops of a kernel. Each function describes a loop for a `for` statement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend.tile_loops import (
+    GridLoop,
+    ParallelLoop,
+    PersistentLoop,
+    PipelinedLoop,
+    SerialLoop,
+    TileLoop,
+)
+
+
+def Parallel(
+    *extents: Any,
+    coalesced_width: int | None = None,
+    loop_layout: Any = None,
+    prefer_async: bool | None = None,
+    annotations: dict[str, Any] | None = None,
+) -> TileLoop:
+    """`for i, j in T.Parallel(M, N):` runs all iterations, independent of each other.
+
+    An iteration may not read or write what another one writes (atomics excepted). Accesses to
+    global tensors beyond their edges are guarded. `coalesced_width` caps the vector width and
+    `loop_layout` (a `T.Fragment`) fixes which thread runs what; neither changes values.
+    """
+    return ParallelLoop(extents, coalesced_width, loop_layout)
+
+
+def Pipelined(
+    start: Any,
+    stop: Any = None,
+    num_stages: int = 0,
+    order: list[int] | None = None,
+    stage: list[int] | None = None,
+    sync: Any = None,
+    group: Any = None,
+    annotations: dict[str, Any] | None = None,
+) -> TileLoop:
+    """`for k in T.Pipelined(n, num_stages=2):` is a serial loop whose copies may run ahead.
+
+    `num_stages` is the number of versions of each tile that a copy fills and a later statement
+    reads. `order` and `stage` give the order and the stage of each statement by hand.
+    """
+    if stop is None:
+        start, stop = 0, start
+    return PipelinedLoop(start, stop, num_stages, order, stage)
+
+
+def serial(*bounds: Any, annotations: dict[str, Any] | None = None) -> TileLoop:
+    """`for k in T.serial(start, stop, step):` is an ordinary loop, as `range` is."""
+    return SerialLoop.from_bounds("T.serial", bounds)
+
+
+def Serial(*bounds: Any, annotations: dict[str, Any] | None = None) -> TileLoop:
+    """Another name of `T.serial`."""
+    return SerialLoop.from_bounds("T.Serial", bounds)
+
+
+def unroll(
+    *bounds: Any,
+    explicit: bool = False,
+    unroll_factor: int | None = None,
+    annotations: dict[str, Any] | None = None,
+) -> TileLoop:
+    """`for k in T.unroll(4):` is a serial loop that the compiler should unroll."""
+    return SerialLoop.from_bounds("T.unroll", bounds, "unroll")
+
+
+def Unroll(*bounds: Any, **options: Any) -> TileLoop:
+    """Another name of `T.unroll`."""
+    return unroll(*bounds, **options)
+
+
+def vectorized(*bounds: Any, annotations: dict[str, Any] | None = None) -> TileLoop:
+    """`for v in T.vectorized(4):` is a serial loop that the compiler should vectorise."""
+    return SerialLoop.from_bounds("T.vectorized", bounds, "vectorized")
+
+
+def grid(*extents: Any) -> TileLoop:
+    """`for i, j in T.grid(M, N):` is a nest of serial loops."""
+    return GridLoop(extents)
+
+
+def Persistent(domain: Any, wave_size: Any, index: Any, group_size: Any = 8) -> TileLoop:
+    """`for i, j in T.Persistent([M, N], blocks, block):` visits the tiles of one block.
+
+    Together the `wave_size` blocks visit each tile of `domain` exactly once; `group_size` rows of
+    tiles are visited together for better cache use.
+    """
+    if not isinstance(domain, list | tuple) or not domain:
+        raise LanguageError("T.Persistent: the domain is a list of extents")
+    return PersistentLoop(domain, wave_size, index, group_size)

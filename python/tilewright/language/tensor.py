@@ -1,0 +1,57 @@
+"""Types for parameters: `T.Tensor`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError, reporting
+from tilewright.tensor_type import TensorType
+
+
+class _TensorMeta(type):
+    @reporting
+    def __call__(cls, shape: Any, dtype: Any = "float32", *, scope: str = "global") -> TensorType:
+        if scope != "global":
+            raise LanguageError(f"a T.Tensor lives in global memory, not in '{scope}'")
+        return TensorType(shape, dtype)
+
+    @reporting
+    def __getitem__(cls, item: Any) -> TensorType:
+        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], list | tuple):
+            return TensorType(item[0], item[1])
+        return TensorType(item)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorType)
+
+
+class Tensor(metaclass=_TensorMeta):
+    """A tensor parameter in global memory.
+
+    `T.Tensor((M, N), "float16")` annotates a parameter of a `T.prim_func`;
+    `A: T.Tensor[[M, N], dtype]` declares one in the body of an eager kernel.
+    Extents are ints, `T.const` or `T.dynamic` symbols, or expressions of them. The tensor is
+    contiguous (row-major) unless `T.annotate_layout` gives it another physical order.
+    """
+
+
+class Buffer(metaclass=_TensorMeta):
+    """The old name of `T.Tensor`."""
+
+
+class _OnChipType:
+    """The annotation of a macro parameter that is a tile; documentation only."""
+
+    def __init__(self, shape: Any = None, dtype: Any = None) -> None:
+        self.shape, self.dtype = shape, dtype
+
+    def __class_getitem__(cls, item: Any) -> type[_OnChipType]:
+        return cls
+
+
+class SharedBuffer(_OnChipType):
+    """Annotates a macro parameter that takes a shared tile."""
+
+
+class FragmentBuffer(_OnChipType):
+    """Annotates a macro parameter that takes a fragment."""

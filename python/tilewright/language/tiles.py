@@ -1,0 +1,270 @@
+"""Statements on whole tiles."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from tilewright.dtypes import canonical
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.trace import Buffer, Element, describe, is_kernel_value, is_scalar
+from tilewright.language.kernel import _in_kernel
+from tilewright.tensor_type import check_shape
+
+
+class GemmWarpPolicy(IntEnum):
+    """How `T.gemm` deals the tiles of C to warps; it changes layouts, never values."""
+
+    Square = 0
+    FullRow = 1
+    FullCol = 2
+
+
+_POLICIES = {0: "square", 1: "full_row", 2: "full_col"}
+
+
+def require_tile(value: Any, what: str, role: str, *, element: bool = False) -> Any:
+    """`value` if it is a tile, a region, or (where allowed) the address of an element."""
+    if type(value) is Buffer or (element and type(value) is Element):
+        return value
+    if type(value) is Element:
+        raise LanguageError(f"'{what}': {role} must be a tile or region, got one element")
+    raise LanguageError(f"'{what}': {role} must be a tile or region, got {describe(value)}")
+
+
+def copy(
+    src: Any,
+    dst: Any,
+    *,
+    coalesced_width: int | None = None,
+    disable_tma: bool = False,
+    eviction_policy: str | None = None,
+    prefer_instruction: str | None = None,
+    annotations: dict[str, Any] | None = None,
+    loop_layout: Any = None,
+) -> None:
+    """Copies a tile, converting elements where the types differ.
+
+    Each side is a tile, a region (`A[0:64, k:k + 32]`) or an address (`A[i, j]`), which takes the
+    extents of the other side. Reads beyond the edge of a global tensor give 0 (or what
+    `T.annotate_safe_value` says), writes there are dropped. The keywords are performance hints.
+    """
+    state = _in_kernel("T.copy")
+    require_tile(src, "T.copy", "the source", element=True)
+    require_tile(dst, "T.copy", "the destination", element=True)
+    hints = {
+        "coalesced_width": coalesced_width,
+        "disable_tma": disable_tma or None,
+        "eviction_policy": eviction_policy,
+        "prefer_instruction": prefer_instruction,
+        "loop_layout": getattr(loop_layout, "core", loop_layout),
+    }
+    state.core.copy(src, dst, {key: value for key, value in hints.items() if value is not None})
+
+
+def fill(buffer: Any, value: Any, annotations: dict[str, Any] | None = None) -> None:
+    """Sets every element of a tile or region to `value`."""
+    state = _in_kernel("T.fill")
+    require_tile(buffer, "T.fill", "the destination", element=True)
+    if not is_scalar(value):
+        raise LanguageError(f"'T.fill': the value must be a scalar, got {describe(value)}")
+    state.core.fill(buffer, value)
+
+
+def clear(buffer: Any) -> None:
+    """Sets every element of a tile or region to zero."""
+    state = _in_kernel("T.clear")
+    state.core.fill(require_tile(buffer, "T.clear", "the destination", element=True), 0)
+
+
+def gemm(
+    A: Any,
+    B: Any,
+    C: Any,
+    transpose_A: bool = False,
+    transpose_B: bool = False,
+    policy: GemmWarpPolicy = GemmWarpPolicy.Square,
+    clear_accum: Any = False,
+    k_pack: int = 1,
+    mbar: Any = None,
+    annotations: dict[str, Any] | None = None,
+) -> None:
+    """C += op(A) @ op(B), accumulated in C's type.
+
+    A is (M, K), or (K, M) with `transpose_A`; B is (K, N), or (N, K) with `transpose_B`; C is
+    (M, N). `clear_accum` (True, or a run-time condition such as `k == 0`) starts from zero.
+    `policy` deals the work to warps and changes no value.
+    """
+    state = _in_kernel("T.gemm")
+    if mbar is not None:
+        raise LanguageError("'T.gemm' with 'mbar' is not supported yet", hint="leave 'mbar' out")
+    for tile, role in ((A, "A"), (B, "B"), (C, "C")):
+        require_tile(tile, "T.gemm", role)
+    if is_kernel_value(transpose_A) or is_kernel_value(transpose_B):
+        raise LanguageError("'T.gemm': transpose_A and transpose_B must be known while tracing")
+    try:
+        policy_name = _POLICIES[int(policy)]
+    except (KeyError, ValueError, TypeError):
+        raise LanguageError(f"'T.gemm': unknown policy {policy!r}") from None
+    if not is_kernel_value(clear_accum):
+        clear_accum = bool(clear_accum)
+    state.core.gemm(
+        A, B, C, bool(transpose_A), bool(transpose_B), policy_name, clear_accum, int(k_pack)
+    )
+
+
+# ---- Reductions ----
+
+
+def _reduce(
+    what: str, kind: str, buffer: Any, out: Any, dim: int, clear: bool, nan_propagate: bool = False
+) -> None:
+    state = _in_kernel(what)
+    require_tile(buffer, what, "the source")
+    require_tile(out, what, "the result")
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise LanguageError(f"'{what}': dim must be a Python integer, got {dim!r}")
+    if not -buffer.ndim <= dim < buffer.ndim:
+        raise LanguageError(
+            f"'{what}': dim {dim} is out of range for '{buffer.name}', which has "
+            f"{buffer.ndim} dimensions"
+        )
+    if is_kernel_value(clear):
+        raise LanguageError(f"'{what}': clear must be known while tracing")
+    state.core.reduce(kind, buffer, out, dim % buffer.ndim, bool(clear), bool(nan_propagate))
+
+
+def reduce_sum(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+) -> None:
+    """Sums along `dim` into `out`, whose shape drops that dimension (or has 1 there).
+
+    `clear=False` adds to what `out` holds.
+    """
+    _reduce("T.reduce_sum", "sum", buffer, out, dim, clear)
+
+
+def reduce_max(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1,
+    nan_propagate: bool = False, annotations: Any = None,
+) -> None:  # fmt: skip
+    """Maximum along `dim`; a NaN loses unless `nan_propagate`. `clear=False` keeps `out` in."""
+    _reduce("T.reduce_max", "max", buffer, out, dim, clear, nan_propagate)
+
+
+def reduce_min(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1,
+    nan_propagate: bool = False, annotations: Any = None,
+) -> None:  # fmt: skip
+    """Minimum along `dim`; a NaN loses unless `nan_propagate`. `clear=False` keeps `out` in."""
+    _reduce("T.reduce_min", "min", buffer, out, dim, clear, nan_propagate)
+
+
+def reduce_absmax(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1,
+    nan_propagate: bool = False, annotations: Any = None,
+) -> None:  # fmt: skip
+    """Maximum of absolute values along `dim`."""
+    _reduce("T.reduce_absmax", "absmax", buffer, out, dim, clear, nan_propagate)
+
+
+def reduce_abssum(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+) -> None:
+    """Sum of absolute values along `dim`."""
+    _reduce("T.reduce_abssum", "abssum", buffer, out, dim, clear)
+
+
+def reduce_bitand(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+) -> None:
+    """Bitwise and along `dim` (integers)."""
+    _reduce("T.reduce_bitand", "bitand", buffer, out, dim, clear)
+
+
+def reduce_bitor(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+) -> None:
+    """Bitwise or along `dim` (integers)."""
+    _reduce("T.reduce_bitor", "bitor", buffer, out, dim, clear)
+
+
+def reduce_bitxor(
+    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+) -> None:
+    """Bitwise exclusive or along `dim` (integers)."""
+    _reduce("T.reduce_bitxor", "bitxor", buffer, out, dim, clear)
+
+
+def cumsum(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> None:
+    """Running sums along `dim`, into `dst` or in place; `reverse` runs from the end."""
+    state = _in_kernel("T.cumsum")
+    require_tile(src, "T.cumsum", "the source")
+    require_tile(src if dst is None else dst, "T.cumsum", "the destination")
+    if isinstance(dim, bool) or not isinstance(dim, int) or not -src.ndim <= dim < src.ndim:
+        raise LanguageError(
+            f"'T.cumsum': dim {dim!r} is out of range for '{src.name}', which has "
+            f"{src.ndim} dimensions"
+        )
+    state.core.cumsum(src, src if dst is None else dst, dim % src.ndim, bool(reverse))
+
+
+def reducer_init(reducer: Any) -> None:
+    """Starts a reducer: zero for sums, the lowest or highest value for max and min."""
+    _in_kernel("T.reducer_init").core.reducer_init(
+        require_tile(reducer, "T.reducer_init", "the reducer")
+    )
+
+
+def reducer_update(element: Any, value: Any) -> None:
+    """`T.reducer_update(r[i], x)` contributes `x`; each contribution counts once."""
+    state = _in_kernel("T.reducer_update")
+    if type(element) is not Element:
+        raise LanguageError(f"'T.reducer_update' needs an element r[i], got {describe(element)}")
+    state.core.reducer_update(element, value)
+
+
+def finalize_reducer(reducer: Any, dst: Any = None) -> None:
+    """Ends the reduction; the result is in `dst`, or in the reducer itself."""
+    state = _in_kernel("T.finalize_reducer")
+    require_tile(reducer, "T.finalize_reducer", "the reducer")
+    state.core.finalize_reducer(reducer, reducer if dst is None else dst)
+
+
+# ---- Views and gathers ----
+
+
+def view(buffer: Any, shape: Any = None, dtype: Any = None) -> Buffer:
+    """The same storage with another shape or element type (of equal size in bytes)."""
+    state = trace.require("T.view")
+    require_tile(buffer, "T.view", "the buffer")
+    shape = buffer.shape if shape is None else check_shape(shape, "T.view")
+    name = buffer.dtype_name if dtype is None else str(canonical(dtype))
+    return state.core.view(buffer, list(shape), name)
+
+
+def reshape(buffer: Any, shape: Any) -> Buffer:
+    """The same storage with another shape of as many elements."""
+    require_tile(buffer, "T.reshape", "the buffer")
+    return view(buffer, shape)
+
+
+def im2col(
+    img: Any, col: Any, nhw_step: Any, c_step: Any, kernel: int, stride: int, dilation: int, pad: int,
+    eviction_policy: str | None = None, annotations: dict[str, Any] | None = None,
+) -> None:  # fmt: skip
+    """Gathers a tile of the patch matrix of an NHWC image.
+
+    Row r of `col` is output position `nhw_step * rows + r` of n*h*w, column c is element
+    `c_step * columns + c` of (kernel row, kernel column, channel); padding reads as zero.
+    """
+    state = _in_kernel("T.im2col")
+    require_tile(img, "T.im2col", "the image")
+    require_tile(col, "T.im2col", "the destination")
+    state.core.im2col(img, col, nhw_step, c_step, kernel, stride, dilation, pad)
+
+
+def c2d_im2col(*arguments: Any, **options: Any) -> None:
+    """The old name of `T.im2col`."""
+    im2col(*arguments, **options)

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Compares every #include with the picture of who may include whom.
+
+A room (a folder of include/tilewright/ and lib/, or vgpu/) includes only itself and what lies below
+it. PICTURE is that picture, arrow by arrow; a path of arrows is a permission too. Interp, PlanCheck
+and vgpu are witnesses: no arrow leads from them to the code they judge, nor to each other. Rooms
+without IR (Support, Target, Layout, vgpu) may not include MLIR either; see MLIR_HEADERS.
+
+    usage: scripts/check_includes.py [ROOT]      prints one line for each wrong include
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+# room -> the rooms right below it
+PICTURE: dict[str, tuple[str, ...]] = {
+    "tools": ("Driver", "TestPasses"),
+    "bindings": ("Driver", "Frontend"),
+    "TestPasses": ("Transforms", "Codegen", "Interp", "PlanCheck"),
+    "Driver": ("Runtime", "Report", "Frontend", "Codegen", "Transforms", "Interp", "PlanCheck"),
+    "Runtime": ("vgpu", "Target", "Support"),
+    "Report": ("Support",),
+    "Codegen": ("Access",),
+    "Transforms": ("Access",),
+    "Access": ("Analysis",),
+    "Analysis": ("Tile",),
+    "Interp": ("Tile",),
+    "PlanCheck": ("Tile",),
+    "Frontend": ("Tile",),
+    "Tile": ("Layout", "Target"),
+    "Layout": ("Support",),
+    "Target": ("Support",),
+    "Support": (),
+    "vgpu": (),
+}
+
+# The rooms that may not include all of MLIR, and the MLIR headers they may include.
+MLIR_HEADERS: dict[str, tuple[str, ...]] = {
+    "Support": (),
+    "Target": (),
+    "Layout": ("mlir/Analysis/Presburger/", "mlir/Support/"),
+    "vgpu": (),
+}
+
+# Where a room's files lie. A name in braces is the room; the first match counts. Unit tests and
+# fuzz targets (test/unit, test/fuzz, vgpu/test) compare rooms with each other and may include any.
+FOLDERS: tuple[tuple[str, str | None], ...] = (
+    (r"include/tilewright/(\w+)/", None),
+    (r"lib/(\w+)/", None),
+    (r"vgpu/(?!test/)", "vgpu"),
+    (r"python/bindings/", "bindings"),
+    (r"tools/", "tools"),
+    (r"test/lib/", "TestPasses"),
+)
+
+SUFFIXES = {".h", ".cpp", ".td", ".inc"}
+INCLUDE = re.compile(r'^\s*#?\s*include\s+["<]([^">]+)[">]')
+
+
+def room_of_file(path: str) -> str | None:
+    """The room of the file at `path` (relative to the root); None where no rule holds."""
+    for pattern, room in FOLDERS:
+        if match := re.match(pattern, path):
+            return room or match[1]
+    return None
+
+
+def room_of_header(header: str) -> str | None:
+    """The room that `#include "header"` reaches; None for a header that is not ours."""
+    if header.startswith("vgpu/"):
+        return "vgpu"
+    match = re.match(r"tilewright/(\w+)/", header)
+    return match[1] if match else None
+
+
+def rooms_below(room: str, picture: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """All rooms that a path of arrows from `room` reaches."""
+    reached: set[str] = set()
+    pending = list(picture[room])
+    while pending:
+        if (below := pending.pop()) not in reached:
+            reached.add(below)
+            pending += picture[below]
+    return reached
+
+
+def include_fault(path: str, header: str) -> str | None:
+    """What is wrong with `#include "header"` in the file at `path`, or None."""
+    room = room_of_file(path)
+    if room is None:
+        return None
+    if room not in PICTURE:
+        return (
+            f"room '{room}' is not in the picture; add it to PICTURE in scripts/check_includes.py"
+        )
+    if header.startswith("../") or "/../" in header:
+        return f"include of '{header}' climbs out of its folder; name the header by its room"
+    if header.startswith("mlir/"):
+        allowed = MLIR_HEADERS.get(room)
+        if allowed is not None and not header.startswith(allowed):
+            return f"{room} may not include '{header}': the room has no IR"
+        return None
+    target = room_of_header(header)
+    if target is None or target == room:
+        return None
+    below = rooms_below(room, PICTURE)
+    if target not in below:
+        names = ", ".join(sorted(below)) or "no other room"
+        return f"{room} may not include '{header}': below {room} lie {names}"
+    return None
+
+
+def includes_of(text: str) -> Iterator[tuple[int, str]]:
+    """The (line number, header) of each include directive of C++ or TableGen text."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := INCLUDE.match(line):
+            yield number, match[1]
+
+
+def faults_below(root: Path) -> list[str]:
+    """One message for each wrong include of the files below `root`, in path order."""
+    faults = []
+    for folder in ("include", "lib", "vgpu", "python", "tools", "test"):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix not in SUFFIXES or not file.is_file():
+                continue
+            path = file.relative_to(root).as_posix()
+            for number, header in includes_of(file.read_text(encoding="utf-8")):
+                if fault := include_fault(path, header):
+                    faults.append(f"{path}:{number}: error: {fault}")
+    return faults
+
+
+def main(arguments: list[str]) -> int:
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    faults = faults_below(root)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Runs the test suites one after another and sums their results.
+
+The last line printed is `N passed, N failed, N skipped` over all suites. The exit status is 0 only
+if nothing failed and every suite ran at least one test: a suite that silently finds nothing is a
+failure. Results stay in BUILD/test-results (JUnit XML, lit's JSON, summary.json).
+
+usage: scripts/run_tests.py [--build-dir DIR] [--long] [SUITE...]
+
+scripts/run_tests.py lit programs      two suites
+scripts/run_tests.py --long            with the slow tests and a minute of each fuzz target
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from lint import LINTS
+
+ROOT = Path(__file__).resolve().parent.parent
+JOBS = str(len(os.sched_getaffinity(0)))
+FUZZ_SECONDS = 60
+
+
+@dataclass
+class Tally:
+    """How many tests of a suite ended how."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped
+        )
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a suite needs to know: where the build is, where results go, how long it may take."""
+
+    build: Path
+    results: Path
+    long: bool
+
+    def run(self, *command: str | Path, **environment: str) -> int:
+        """Runs `command` with its output on ours; its exit status, negative for a signal."""
+        return subprocess.run(
+            [str(part) for part in command],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            check=False,
+        ).returncode
+
+
+# ---- Reading results ----
+
+
+def read_junit(file: Path) -> Tally:
+    """The tally of a JUnit file as pytest, ctest and GoogleTest write it."""
+    tally = Tally()
+    for case in ElementTree.parse(file).iter("testcase"):
+        # ctest and GoogleTest mark a test that did not run by an attribute, pytest by an element.
+        status = {case.get("status"), case.get("result")}
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed += 1
+        elif case.find("skipped") is not None or status & {"skipped", "notrun", "disabled"}:
+            tally.skipped += 1
+        else:
+            tally.passed += 1
+    return tally
+
+
+LIT_PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
+LIT_SKIPPED = {"UNSUPPORTED", "SKIPPED", "EXCLUDED"}
+
+
+def read_lit(file: Path) -> Tally:
+    """The tally of lit's JSON output; every code that is not known to be good is a failure."""
+    codes = [test["code"] for test in json.loads(file.read_text())["tests"]]
+    passed = sum(code in LIT_PASSED for code in codes)
+    skipped = sum(code in LIT_SKIPPED for code in codes)
+    return Tally(passed, len(codes) - passed - skipped, skipped)
+
+
+def read_unit(folder: Path, ctest_file: Path) -> Tally:
+    """The tally of ctest's programs: by test case where a program wrote GoogleTest's XML into
+    `folder`, else one for the program. A program that fails without a failed case (it crashed, was
+    not found, or a sanitizer spoke at its end) is one failure more."""
+    tally = Tally()
+    for program in ElementTree.parse(ctest_file).iter("testcase"):
+        report = folder / f"{program.get('name')}.xml"
+        status = program.get("status")
+        if report.exists():
+            cases = read_junit(report)
+        else:
+            cases = Tally(passed=status == "run", skipped=status == "disabled")
+        if status not in ("run", "disabled") and not cases.failed:
+            cases.failed += 1
+        tally += cases
+    return tally
+
+
+def unless_silent(tally: Tally, status: int) -> Tally:
+    """`tally`, with one failure more where a tool exits with `status` but shows no failed test."""
+    return tally + Tally(failed=1) if status and not tally.failed else tally
+
+
+# ---- The suites ----
+
+
+def unit(session: Session) -> Tally:
+    """GoogleTest programs, through ctest."""
+    cases = session.results / "unit"
+    cases.mkdir()
+    summary = session.results / "ctest.xml"
+    status = session.run(
+        *("ctest", "--test-dir", session.build, "--output-on-failure", "-j", JOBS),
+        *("--timeout", "1800" if session.long else "600", "--output-junit", summary),
+        GTEST_OUTPUT=f"xml:{cases}/",
+    )
+    tally = read_unit(cases, summary) if summary.exists() else Tally()
+    return unless_silent(tally, status)
+
+
+def lit(session: Session) -> Tally:
+    """The .mlir and .test files of test/lit, by LLVM's lit."""
+    summary = session.results / "lit.json"
+    tool = Path(os.environ.get("LLVM_PREFIX") or "/usr/lib/llvm-22") / "bin" / "lit"
+    # -s -v: one line for the whole suite, everything about a test that fails.
+    status = session.run(
+        *(sys.executable, tool, "-s", "-v", "--no-progress-bar", "-j", JOBS, "-o", summary),
+        session.build / "test" / "lit",
+    )
+    tally = read_lit(summary) if summary.exists() else Tally()
+    return unless_silent(tally, status)
+
+
+def pytest_suite(folder: str) -> Callable[[Session], Tally]:
+    """The suite of the pytest files below `folder`."""
+
+    def suite(session: Session) -> Tally:
+        if not (ROOT / folder).is_dir():
+            return Tally()
+        summary = session.results / f"{folder.replace('/', '-')}.xml"
+        status = session.run(
+            *(sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", folder),
+            f"--junit-xml={summary}",
+            *(["-m", ""] if session.long else []),
+        )
+        tally = read_junit(summary) if summary.exists() else Tally()
+        return unless_silent(tally, status)
+
+    return suite
+
+
+def lints(session: Session) -> Tally:
+    """Each quick lint is a test."""
+    tally = Tally()
+    for name in (name for name, lint in LINTS.items() if lint.quick):
+        if session.run(sys.executable, "scripts/lint.py", name) == 0:
+            tally.passed += 1
+        else:
+            tally.failed += 1
+    return tally
+
+
+def fuzz(session: Session) -> Tally:
+    """Each libFuzzer program of the fuzz preset (bin/*-fuzz) runs a minute with a fixed seed,
+    starting from the lit tests; a finding is kept in build-fuzz/findings."""
+    tally = Tally()
+    findings = ROOT / "build-fuzz" / "findings"
+    findings.mkdir(parents=True, exist_ok=True)
+    for program in sorted((ROOT / "build-fuzz" / "bin").glob("*-fuzz")):
+        corpus = ROOT / "build-fuzz" / "corpus" / program.name
+        corpus.mkdir(parents=True, exist_ok=True)
+        print(f"{program.name}: {FUZZ_SECONDS} s", flush=True)
+        status = session.run(
+            *(program, corpus, ROOT / "test" / "lit", "-seed=1", "-verbosity=0", "-timeout=20"),
+            *(f"-max_total_time={FUZZ_SECONDS}", f"-artifact_prefix={findings}/{program.name}-"),
+        )
+        tally += Tally(failed=1) if status else Tally(passed=1)
+    return tally
+
+
+@dataclass(frozen=True)
+class Suite:
+    run: Callable[[Session], Tally]
+    only_long: bool = False
+
+
+SUITES = {
+    "lints": Suite(lints),
+    "unit": Suite(unit),
+    "lit": Suite(lit),
+    "scripts": Suite(pytest_suite("test/scripts")),
+    "python": Suite(pytest_suite("test/python")),
+    "programs": Suite(pytest_suite("test/programs")),
+    "vgpu-third-party": Suite(pytest_suite("vgpu/test/third_party")),
+    "fuzz": Suite(fuzz, only_long=True),
+}
+
+
+# ---- The run ----
+
+
+def run_suite(name: str, session: Session) -> tuple[Tally, float]:
+    """Runs one suite under a headline. A suite without a test counts as a failure."""
+    print(f"== {name}", flush=True)
+    start = time.monotonic()
+    tally = SUITES[name].run(session)
+    if not tally.passed and not tally.failed:
+        print(f"run_tests: error: suite '{name}' ran no test", flush=True)
+        tally.failed += 1
+    return tally, time.monotonic() - start
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--build-dir", type=Path, default=Path("build"), help="default: build")
+    parser.add_argument(
+        "--long", action="store_true", help="the slow tests and the fuzz targets too"
+    )
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.suites if name not in SUITES]:
+        parser.error(f"unknown suite '{unknown[0]}'; known: {', '.join(SUITES)}")
+    return arguments
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    build = (ROOT / arguments.build_dir).resolve()
+    results = build / "test-results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir(parents=True)
+    if arguments.long:
+        os.environ["TILEWRIGHT_TEST_LONG"] = "1"  # unit tests widen their exhaustive ranges
+    session = Session(build, results, arguments.long)
+    names = arguments.suites or [
+        name for name, suite in SUITES.items() if arguments.long or not suite.only_long
+    ]
+    outcomes = {name: run_suite(name, session) for name in names}
+
+    total = sum((tally for tally, _ in outcomes.values()), Tally())
+    summary = {n: {**asdict(tally), "seconds": round(s, 2)} for n, (tally, s) in outcomes.items()}
+    (results / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    print()
+    for name, (tally, seconds) in outcomes.items():
+        print(f"{name:18} {tally!s:42} {seconds:7.1f} s")
+    print(total, flush=True)
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

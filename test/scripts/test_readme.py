@@ -1,0 +1,28 @@
+"""The README's program is run as it stands, and prints what the README says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_first_kernel_prints_what_the_readme_says(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    (promised,) = re.findall(r"`\.venv/bin/python first\.py` prints `([^`]*)`", README)
+    file = tmp_path / "first.py"
+    file.write_text(program, encoding="utf-8")
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == (promised, "")
+
+
+def test_links_of_the_front_pages_lead_somewhere() -> None:
+    root = Path(__file__).resolve().parents[2]
+    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        links = re.findall(r"\]\(([^)#\s]+)", (root / page).read_text(encoding="utf-8"))
+        assert links
+        dead = [t for t in links if not re.match(r"https?:", t) and not (root / t).exists()]
+        assert not dead, f"{page}: {dead}"
