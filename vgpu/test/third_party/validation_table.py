@@ -29,8 +29,8 @@ or that was written from the PTX ISA without looking at the executor, computes n
 instruction in a kernel of `vgpu/test/third_party/cuda`, compiled by nvcc, whose lane map was
 written by hand from the PTX ISA. Inputs are random, so that no two lanes, rows or positions along k
 can be exchanged unnoticed. The hand-written maps of f16, bf16, tf32, f64, 8-bit and 1-bit operands
-were also compared, on paper, with the layouts of CUTLASS's atoms (`cute/atom/mma_traits_sm70`, `80`,
-`90`); they agree. wmma kernels are in the corpus, but say nothing about lane maps.
+were also compared, on paper, with the layouts of CUTLASS's atoms (`mma_traits_sm70`, `_sm80`,
+`_sm90`); they agree. wmma kernels are in the corpus, but say nothing about lane maps.
 `unvalidated`: implemented or not, no program depends on it; nothing may rely on it.
 """
 
