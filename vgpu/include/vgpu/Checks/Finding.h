@@ -1,0 +1,64 @@
+//===- Finding.h - what the virtual GPU reports ------------------------------------------===//
+//
+// A finding is a defect of the program that was run: one block of text, one JSON object. The kinds
+// are few and fixed (DESIGN §3). A *note* (`isNote`) is worth telling but is no defect: two threads
+// that store the same bits.
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_CHECKS_FINDING_H
+#define VGPU_CHECKS_FINDING_H
+
+#include "llvm/Support/JSON.h"
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace vgpu {
+
+enum class FindingKind : uint8_t {
+  Race,
+  SameValue, ///< a note: unordered stores of the same bits
+  Misaligned,
+  OutOfBounds,
+  UseAfterFree,
+  Uninitialized,
+  BarrierDivergence,
+  Deadlock,
+  StepLimit,
+  AsyncNotWaited,
+  AsyncOverwrite, ///< a tile written while an asynchronous operation still uses it
+  ProxyFence,
+  DivergentCollective, ///< mma, ldmatrix, ... in divergent flow
+  WgmmaRegister,
+  DivisionByZero, ///< a note: PTX leaves the result unspecified
+  InvalidAccess,  ///< a store to constant memory, an atomic on local memory, ...
+  Trap,
+};
+llvm::StringRef findingKindName(FindingKind kind);
+
+/// One of the accesses a finding is about.
+struct AccessSite {
+  uint32_t ptxLine = 0;
+  std::string source; ///< "file.py:12", empty if unknown
+  std::array<uint32_t, 3> block = {0, 0, 0};
+  std::array<uint32_t, 3> thread = {0, 0, 0};
+  uint32_t linearThread = 0;
+  bool isKnown = false;
+};
+
+struct Finding {
+  FindingKind kind = FindingKind::Race;
+  bool isNote = false;
+  std::string message; ///< without the position; may have several lines
+  AccessSite site;
+  AccessSite other;         ///< races: the earlier access
+  uint64_t occurrences = 1; ///< how often the same kind arose at the same instructions
+
+  /// `source: kind: message (ptx:line), block (x,y,z), thread (x,y,z)`
+  std::string text() const;
+  llvm::json::Value toJson() const;
+};
+
+} // namespace vgpu
+
+#endif // VGPU_CHECKS_FINDING_H

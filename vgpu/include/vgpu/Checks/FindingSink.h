@@ -1,0 +1,39 @@
+//===- FindingSink.h - where findings are collected ---------------------------------------===//
+#ifndef VGPU_CHECKS_FINDINGSINK_H
+#define VGPU_CHECKS_FINDINGSINK_H
+
+#include "vgpu/Checks/Finding.h"
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+namespace vgpu {
+
+struct Warp;
+struct Inst;
+
+/// Collects findings; the same kind at the same two instructions is kept once and counted.
+class FindingSink {
+public:
+  void report(Finding finding);
+  /// True if such a finding exists already: callers may skip composing the message.
+  bool countRepeat(FindingKind kind, uint32_t ptxLine, uint32_t otherLine);
+  /// Sorted by block, thread and line, so that the order does not depend on scheduling.
+  std::vector<Finding> take();
+
+private:
+  using Key = std::tuple<FindingKind, uint32_t, uint32_t>;
+  std::mutex mutex;
+  std::map<Key, Finding> findings;
+};
+
+/// The site of an instruction executed by one lane.
+AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane);
+/// Reports a finding without a second access.
+void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
+            const std::string &message);
+
+} // namespace vgpu
+
+#endif // VGPU_CHECKS_FINDINGSINK_H

@@ -1,0 +1,32 @@
+//===- Poison.h - which bits have been written --------------------------------------------===//
+//
+// Unwritten registers, shared and local memory are *poison* (DESIGN §1). Poison may be copied and
+// computed with; a finding arises only where it decides a branch, an address, or a value stored or
+// atomically added to global memory. The shadow of a register file or of a memory has its shape,
+// with ones where a bit is poison, so instructions that only move bits are executed once more on
+// the shadow; all others follow the PoisonRule their family gave them.
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_CHECKS_POISON_H
+#define VGPU_CHECKS_POISON_H
+
+#include "vgpu/Exec/Warp.h"
+
+namespace vgpu {
+
+class PoisonTracker {
+public:
+  /// Called before an instruction is executed by the lanes of `mask` (those of `active` whose guard
+  /// holds): reports decisive poison and computes the shadow of the results.
+  void step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
+
+private:
+  uint32_t poisonedLanes(Warp &warp, const Slot &slot);
+  void setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint32_t poisoned);
+  void checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
+  void runOnShadow(Warp &warp, const Inst &inst, uint32_t mask);
+};
+
+} // namespace vgpu
+
+#endif // VGPU_CHECKS_POISON_H

@@ -1,0 +1,65 @@
+//===- Block.h - a thread block while it runs --------------------------------------------===//
+#ifndef VGPU_EXEC_BLOCK_H
+#define VGPU_EXEC_BLOCK_H
+
+#include "vgpu/Exec/Warp.h"
+#include <any>
+
+namespace vgpu {
+
+/// A warp's lanes that wait at a barrier.
+struct BarrierArrival {
+  uint32_t warp;
+  uint32_t mask;
+  uint32_t pc;
+  bool waits; ///< false for bar.arrive
+};
+
+/// One of the 16 named barriers of a block (PTX: bar, barrier).
+struct NamedBarrier {
+  uint32_t expectedThreads = 0; ///< 0: all threads of the block
+  uint32_t reduction = 0;       ///< bar.red: accumulated and/or/popc
+  std::vector<BarrierArrival> arrivals;
+};
+
+struct Block {
+  LaunchState *launch = nullptr;
+  std::array<uint32_t, 3> coords = {0, 0, 0};
+  uint64_t linearIndex = 0;
+  uint32_t numThreads = 0;
+  uint64_t steps = 0;           ///< warp instructions executed so far
+  uint64_t *executed = nullptr; ///< by pc; belongs to the host thread that runs the block
+  uint64_t version = 0;         ///< grows whenever something a Retry may wait for has changed
+  std::vector<Warp> warps;
+  std::vector<uint8_t> shared, sharedShadow;
+  std::vector<uint8_t> local, localShadow; ///< localBytes of each thread, one after the other
+  std::array<NamedBarrier, 16> barriers;
+  /// State a family keeps per block (mbarriers, wgmma groups, pending bulk copies), by family name.
+  std::vector<std::pair<const void *, std::any>> familyState;
+
+  /// The state of a family, default-constructed on first use; `key` is any address unique to it.
+  template <class State> State &state(const void *key) {
+    for (auto &entry : familyState)
+      if (entry.first == key)
+        return *std::any_cast<std::shared_ptr<State> &>(entry.second);
+    familyState.emplace_back(key, std::make_shared<State>());
+    return *std::any_cast<std::shared_ptr<State> &>(familyState.back().second);
+  }
+
+  std::array<uint32_t, 3> threadCoords(uint32_t linearThread) const;
+};
+
+enum class RunStatus : uint8_t { Done, Yielded, Stopped };
+
+/// Prepares the block's memory and registers.
+std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex);
+/// Runs until the block is done, has used about `budget` warp instructions, or a fault stops it.
+RunStatus runBlock(Block &block, uint64_t budget);
+/// Called by barrier families: the split of `warp` parked at `pc` goes on behind it.
+void wakeParked(Warp &warp, uint32_t mask, uint32_t pc);
+/// Completes barriers that only waited for threads that have exited.
+void recheckBarriers(Block &block);
+
+} // namespace vgpu
+
+#endif // VGPU_EXEC_BLOCK_H

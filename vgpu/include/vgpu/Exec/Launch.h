@@ -1,0 +1,52 @@
+//===- Launch.h - what all blocks of one launch share ------------------------------------===//
+#ifndef VGPU_EXEC_LAUNCH_H
+#define VGPU_EXEC_LAUNCH_H
+
+#include "vgpu/Checks/CheckSet.h"
+#include "vgpu/Checks/FindingSink.h"
+#include "vgpu/Exec/Program.h"
+#include "vgpu/Memory/GlobalMemory.h"
+#include <array>
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace vgpu {
+
+class Observer;
+class PoisonTracker;
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t(x) * y * z; }
+};
+
+struct LaunchConfig {
+  std::string entry;
+  Dim3 grid, block;
+  uint32_t dynamicSharedBytes = 0;
+  std::string arch = "sm_80"; ///< sets limits; may be newer than the PTX's .target
+  CheckSet checks;
+  bool countMemory = true;         ///< bank conflicts and sectors; costs some speed
+  uint64_t stepLimit = 1ull << 34; ///< warp instructions of one block before it counts as endless
+  unsigned numThreads = 0;         ///< host threads; 0: all cores. Checks need one
+};
+
+struct LaunchState {
+  const Program *program = nullptr;
+  LaunchConfig config;
+  GlobalMemory *memory = nullptr;
+  std::vector<uint8_t> params;       ///< .param window
+  std::vector<uint8_t> constants;    ///< .const window
+  uint32_t sharedBytes = 0;          ///< static + dynamic
+  std::vector<Observer *> observers; ///< empty: nothing is observed
+  PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
+  FindingSink *findings = nullptr;
+  std::atomic<bool> stop = false; ///< a fault in one block ends the launch
+
+  bool isObserved() const { return !observers.empty(); }
+};
+
+} // namespace vgpu
+
+#endif // VGPU_EXEC_LAUNCH_H

@@ -1,0 +1,22 @@
+//===- Limits.h - what an architecture allows in a launch
+//-------------------------------------------===//
+#ifndef VGPU_EXEC_LIMITS_H
+#define VGPU_EXEC_LIMITS_H
+
+#include "vgpu/Exec/Launch.h"
+
+namespace vgpu {
+
+struct ArchLimits {
+  uint32_t version;             ///< 80 for sm_80
+  uint32_t sharedBytesPerBlock; ///< with the opt-in attribute
+};
+/// The limits of "sm_80" and the like, or null if the name is not known.
+const ArchLimits *findLimits(llvm::StringRef arch);
+
+/// Refuses launches that a GPU would refuse, with the numbers that do not fit.
+llvm::Error checkLimits(const Program &program, const LaunchConfig &config);
+
+} // namespace vgpu
+
+#endif // VGPU_EXEC_LIMITS_H

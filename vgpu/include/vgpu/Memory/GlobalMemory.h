@@ -1,0 +1,56 @@
+//===- GlobalMemory.h - allocations of global memory ------------------------------------===//
+//
+// Each allocation is host memory (borrowed or owned) behind a device address. Allocations are far
+// apart, so an access that leaves one can be named: so many bytes behind that one. A freed
+// allocation keeps its address range, and touching it is use after free.
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_MEMORY_GLOBALMEMORY_H
+#define VGPU_MEMORY_GLOBALMEMORY_H
+
+#include "vgpu/Memory/AddressMap.h"
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace vgpu {
+
+struct Allocation {
+  uint64_t address = 0;
+  uint64_t sizeBytes = 0;
+  uint8_t *host = nullptr;
+  std::string name;
+  bool isReadOnly = false; ///< .const variables
+  bool isFreed = false;
+
+  bool contains(uint64_t first, uint64_t bytes) const {
+    return first >= address && bytes <= sizeBytes && first - address <= sizeBytes - bytes;
+  }
+};
+
+class GlobalMemory {
+public:
+  /// Registers host memory the caller keeps alive. Returns its device address.
+  uint64_t add(void *host, uint64_t sizeBytes, std::string name);
+  /// Allocates zeroed memory owned here.
+  uint64_t allocate(uint64_t sizeBytes, std::string name);
+  /// Zeroed memory at a given address below `globalBase`. Returns the host's.
+  uint8_t *allocateAt(uint64_t address, uint64_t sizeBytes, std::string name);
+  void free(uint64_t address);
+
+  /// The allocation that holds [address, address + bytes), or null.
+  const Allocation *find(uint64_t address, uint64_t bytes) const;
+  /// The allocation nearest below `address`, for messages; null if there is none.
+  const Allocation *nearest(uint64_t address) const;
+  const std::vector<Allocation> &allocations() const { return list; }
+
+private:
+  std::vector<Allocation> list; ///< sorted by address, since addresses only grow
+  std::vector<std::unique_ptr<uint8_t[]>> owned;
+  uint64_t nextAddress = globalBase;
+};
+
+} // namespace vgpu
+
+#endif // VGPU_MEMORY_GLOBALMEMORY_H

@@ -1,0 +1,40 @@
+//===- LaneMemory.h - from the addresses of a warp to host memory ----------------------------===//
+//
+// Every access of every family goes through `resolve`: it checks alignment and bounds, finds the
+// space of generic addresses, and gives each lane a host pointer. Lanes whose access faults are
+// reported and dropped: their loads give 0, their stores do nothing. `notify` tells the observers.
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_MEMORY_LANEMEMORY_H
+#define VGPU_MEMORY_LANEMEMORY_H
+
+#include "vgpu/Checks/Observer.h"
+
+namespace vgpu {
+
+struct LaneAddresses {
+  uint64_t address[warpSize]; ///< before resolve: as the program computed it; after: in its space
+  uint8_t *host[warpSize];
+  ptx::Space space = ptx::Space::Global; ///< of all lanes, unless `isMixed`
+  bool isMixed = false;                  ///< a generic access whose lanes are in different spaces
+  ptx::Space laneSpace[warpSize];        ///< valid if isMixed
+  uint32_t mask = 0;                     ///< lanes that resolved
+};
+
+/// base row + offset; 32-bit bases wrap at 32 bits.
+void computeAddresses(Warp &warp, const Slot &base, int64_t offset, uint64_t *address);
+
+/// Checks and translates `lanes.address` of the lanes in `mask`; sets the rest of `lanes`.
+void resolve(Warp &warp, const Inst &inst, ptx::Space space, unsigned bytes, AccessKind kind,
+             uint32_t mask, LaneAddresses &lanes, unsigned alignBytes = 0);
+
+/// Tells the observers; `values` as in MemoryAccess.
+void notify(Warp &warp, const Inst &inst, AccessKind kind, unsigned bytes,
+            const LaneAddresses &lanes, const uint8_t *values = nullptr);
+
+/// "shared+0x440", "'y'+16": an address for messages.
+std::string describeAddress(const Warp &warp, ptx::Space space, uint64_t address);
+
+} // namespace vgpu
+
+#endif // VGPU_MEMORY_LANEMEMORY_H

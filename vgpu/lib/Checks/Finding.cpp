@@ -1,0 +1,186 @@
+//===- Finding.cpp - findings as text and JSON, and their collection
+//------------------------------===//
+#include "vgpu/Checks/Finding.h"
+#include "vgpu/Checks/CheckSet.h"
+#include "vgpu/Checks/FindingSink.h"
+#include "vgpu/Exec/Block.h"
+#include "vgpu/Exec/Launch.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+
+namespace vgpu {
+
+llvm::StringRef findingKindName(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::Race:
+    return "race";
+  case FindingKind::SameValue:
+    return "same_value";
+  case FindingKind::Misaligned:
+    return "misaligned";
+  case FindingKind::OutOfBounds:
+    return "out_of_bounds";
+  case FindingKind::UseAfterFree:
+    return "use_after_free";
+  case FindingKind::Uninitialized:
+    return "uninitialized";
+  case FindingKind::BarrierDivergence:
+    return "barrier_divergence";
+  case FindingKind::Deadlock:
+    return "deadlock";
+  case FindingKind::StepLimit:
+    return "step_limit";
+  case FindingKind::AsyncNotWaited:
+    return "async_not_waited";
+  case FindingKind::AsyncOverwrite:
+    return "async_overwrite";
+  case FindingKind::ProxyFence:
+    return "proxy_fence";
+  case FindingKind::DivergentCollective:
+    return "divergent_collective";
+  case FindingKind::WgmmaRegister:
+    return "wgmma_register";
+  case FindingKind::DivisionByZero:
+    return "division_by_zero";
+  case FindingKind::InvalidAccess:
+    return "invalid_access";
+  case FindingKind::Trap:
+    return "trap";
+  }
+  return "unknown";
+}
+
+static std::string coords(const std::array<uint32_t, 3> &c) {
+  return llvm::formatv("({0},{1},{2})", c[0], c[1], c[2]);
+}
+
+std::string Finding::text() const {
+  std::string place =
+      site.source.empty() ? llvm::formatv("ptx:{0}", site.ptxLine).str() : site.source;
+  std::string text = llvm::formatv("{0}: {1}: {2}\n    at ptx:{3}, block {4}, thread {5}", place,
+                                   findingKindName(kind), message, site.ptxLine, coords(site.block),
+                                   coords(site.thread));
+  if (other.isKnown) {
+    text += llvm::formatv("\n    and ptx:{0}", other.ptxLine);
+    if (!other.source.empty())
+      text += llvm::formatv(" ({0})", other.source);
+    text += llvm::formatv(", block {0}, thread {1}", coords(other.block), coords(other.thread));
+  }
+  if (occurrences > 1)
+    text += llvm::formatv("\n    {0} times at the same instructions", occurrences);
+  return text;
+}
+
+static llvm::json::Object siteJson(const AccessSite &site) {
+  return llvm::json::Object{
+      {"ptx_line", site.ptxLine},
+      {"source", site.source},
+      {"block", llvm::json::Array{site.block[0], site.block[1], site.block[2]}},
+      {"thread", llvm::json::Array{site.thread[0], site.thread[1], site.thread[2]}}};
+}
+
+llvm::json::Value Finding::toJson() const {
+  llvm::json::Object object = siteJson(site);
+  object["kind"] = findingKindName(kind);
+  object["message"] = message;
+  object["is_note"] = isNote;
+  object["occurrences"] = static_cast<int64_t>(occurrences);
+  if (other.isKnown)
+    object["other"] = siteJson(other);
+  return object;
+}
+
+bool FindingSink::countRepeat(FindingKind kind, uint32_t ptxLine, uint32_t otherLine) {
+  std::lock_guard lock(mutex);
+  auto it = findings.find({kind, ptxLine, otherLine});
+  if (it == findings.end())
+    return false;
+  ++it->second.occurrences;
+  return true;
+}
+
+void FindingSink::report(Finding finding) {
+  std::lock_guard lock(mutex);
+  Key key{finding.kind, finding.site.ptxLine, finding.other.ptxLine};
+  auto [it, isNew] = findings.try_emplace(key, finding);
+  if (isNew)
+    return;
+  // Keep the first by block and thread, so that parallel blocks do not change the report.
+  uint64_t total = it->second.occurrences + 1;
+  auto order = [](const Finding &f) {
+    return std::make_tuple(f.site.block[2], f.site.block[1], f.site.block[0], f.site.linearThread);
+  };
+  if (order(finding) < order(it->second))
+    it->second = std::move(finding);
+  it->second.occurrences = total;
+}
+
+std::vector<Finding> FindingSink::take() {
+  std::vector<Finding> list;
+  for (auto &entry : findings)
+    list.push_back(std::move(entry.second));
+  findings.clear();
+  auto order = [](const Finding &f) {
+    return std::make_tuple(f.isNote, f.site.block[2], f.site.block[1], f.site.block[0],
+                           f.site.ptxLine, f.other.ptxLine, f.kind);
+  };
+  std::sort(list.begin(), list.end(),
+            [&](const Finding &a, const Finding &b) { return order(a) < order(b); });
+  return list;
+}
+
+AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane) {
+  AccessSite site;
+  site.isKnown = true;
+  site.ptxLine = inst.line;
+  const ptx::Module &module = *warp.launch->program->module;
+  if (inst.loc.file != 0 && inst.loc.file < module.sourceFiles.size())
+    site.source = module.sourceFiles[inst.loc.file] + ":" + std::to_string(inst.loc.line);
+  site.block = warp.block->coords;
+  site.linearThread = warp.index * warpSize + lane;
+  site.thread = warp.block->threadCoords(site.linearThread);
+  return site;
+}
+
+void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
+            const std::string &message) {
+  Finding finding;
+  finding.kind = kind;
+  finding.message = message;
+  finding.site = siteOf(warp, inst, lane);
+  warp.launch->findings->report(std::move(finding));
+}
+
+llvm::Expected<CheckSet> CheckSet::parse(llvm::StringRef text) {
+  if (text == "all")
+    return all();
+  CheckSet set = none();
+  if (text == "none" || text.empty())
+    return set;
+  static constexpr std::pair<llvm::StringLiteral, Check> names[] = {
+      {"shared_race", Check::SharedRace},
+      {"global_race", Check::GlobalRace},
+      {"uninitialized", Check::Uninitialized},
+      {"barrier_divergence", Check::BarrierDivergence},
+      {"async", Check::Async},
+      {"proxy_fence", Check::ProxyFence},
+  };
+  llvm::SmallVector<llvm::StringRef, 8> words;
+  text.split(words, ',');
+  for (llvm::StringRef word : words) {
+    bool isKnown = false;
+    for (const auto &[name, check] : names)
+      if (word == name || (word == "race" && name.ends_with("_race"))) {
+        set.set(check);
+        isKnown = true;
+      }
+    if (!isKnown)
+      return llvm::createStringError("unknown check '" + word.str() +
+                                     "': expected all, none, race, shared_race, global_race, "
+                                     "uninitialized, barrier_divergence, async or proxy_fence");
+  }
+  return set;
+}
+
+} // namespace vgpu

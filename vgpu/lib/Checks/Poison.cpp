@@ -1,0 +1,238 @@
+//===- Poison.cpp - which bits have been written
+//---------------------------------------------------===//
+#include "vgpu/Checks/Poison.h"
+#include "vgpu/Checks/FindingSink.h"
+#include "vgpu/Exec/Launch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace vgpu {
+
+static Slot shadowOf(Slot slot) {
+  slot.plane = slot.plane == Plane::Register ? Plane::Shadow : Plane::Zero;
+  if (slot.plane == Plane::Zero)
+    slot.offset = 0;
+  return slot;
+}
+
+/// Lanes of a row with a poison bit.
+uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot) {
+  if (slot.plane != Plane::Register || slot.isSink)
+    return 0;
+  const uint8_t *row = warp.planes[unsigned(Plane::Shadow)] + slot.offset;
+  if (slot.bytes == 0)
+    return *reinterpret_cast<const uint32_t *>(row);
+  size_t words = size_t(slot.bytes) * warpSize / 8;
+  const uint64_t *data = reinterpret_cast<const uint64_t *>(row);
+  uint64_t any = 0;
+  for (size_t i = 0; i < words; ++i)
+    any |= data[i];
+  if (any == 0)
+    return 0;
+  uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    uint64_t value = 0;
+    std::memcpy(&value, row + size_t(lane) * slot.bytes, slot.bytes);
+    lanes |= uint32_t(value != 0) << lane;
+  }
+  return lanes;
+}
+
+/// Makes the lanes of `mask` all poison or all defined.
+void PoisonTracker::setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint32_t poisoned) {
+  if (slot.plane != Plane::Register || slot.isSink)
+    return;
+  uint8_t *row = warp.planes[unsigned(Plane::Shadow)] + slot.offset;
+  if (slot.bytes == 0) {
+    uint32_t &bits = *reinterpret_cast<uint32_t *>(row);
+    bits = (bits & ~mask) | (poisoned & mask);
+    return;
+  }
+  if (mask == fullMask && poisoned == 0) {
+    std::memset(row, 0, size_t(slot.bytes) * warpSize);
+    return;
+  }
+  forEachLane(mask, [&](unsigned lane) {
+    std::memset(row + size_t(lane) * slot.bytes, (poisoned >> lane & 1) ? 0xff : 0, slot.bytes);
+  });
+}
+
+static void reportPoison(Warp &warp, const Inst &inst, uint32_t lanes, const char *what) {
+  if (warp.launch->findings->countRepeat(FindingKind::Uninitialized, inst.line, 0))
+    return;
+  report(warp, inst, static_cast<unsigned>(__builtin_ctz(lanes)), FindingKind::Uninitialized,
+         llvm::formatv("{0} of '{1}' depends on bits that were never written", what,
+                       inst.source ? inst.source->opcode : ""));
+}
+
+/// Where poison decides something: guards of branches and memory operations, addresses, values that
+/// reach global memory.
+void PoisonTracker::checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
+  bool isMemory = inst.addressSlot != 0xff;
+  bool isControl = inst.flow != Flow::Plain;
+  if (inst.isGuarded && (isMemory || isControl)) {
+    Slot guard;
+    guard.plane = Plane::Register;
+    guard.offset = inst.guardOffset;
+    if (uint32_t lanes = poisonedLanes(warp, guard) & active) {
+      reportPoison(warp, inst, lanes, "the predicate");
+      setShadow(warp, guard, lanes, 0); // report each cause once
+    }
+  }
+  if (inst.flow == Flow::IndexedBranch)
+    if (uint32_t lanes = poisonedLanes(warp, inst.src(0)) & mask)
+      reportPoison(warp, inst, lanes, "the index");
+  if (!isMemory)
+    return;
+  const Slot &address = inst.slots[inst.addressSlot];
+  if (uint32_t lanes = poisonedLanes(warp, address) & mask) {
+    reportPoison(warp, inst, lanes, "the address");
+    setShadow(warp, address, lanes, 0);
+  }
+}
+
+/// The space the first active lane touches, if the instruction's own is generic.
+static ptx::Space effectiveSpace(Warp &warp, const Inst &inst, uint32_t mask) {
+  if (inst.space != ptx::Space::Generic || mask == 0)
+    return inst.space;
+  uint64_t address = warp.lane(inst.slots[inst.addressSlot], __builtin_ctz(mask));
+  return spaceOfGeneric(address + static_cast<uint64_t>(inst.immediate));
+}
+
+void PoisonTracker::runOnShadow(Warp &warp, const Inst &inst, uint32_t mask) {
+  Inst shadow = inst;
+  shadow.slots = inst.shadowSlots;
+  warp.isShadowPass = true;
+  inst.execute(warp, shadow, mask);
+  warp.isShadowPass = false;
+}
+
+template <class T, class Op>
+static void bitwise(Warp &warp, const Inst &inst, uint32_t mask, Op op) {
+  const Slot &a = inst.src(0), &b = inst.src(inst.numSrc > 1 ? 1 : 0);
+  const T *va = warp.row<T>(a), *vb = warp.row<T>(b);
+  const T *pa = warp.row<T>(shadowOf(a)), *pb = warp.row<T>(shadowOf(b));
+  T *d = warp.row<T>(shadowOf(inst.dst(0)));
+  forEachLane(mask, [&](unsigned i) { d[i] = op(va[i], pa[i], vb[i], pb[i]); });
+}
+template <class Op> static void bitwiseByWidth(Warp &warp, const Inst &inst, uint32_t mask, Op op) {
+  switch (inst.dst(0).bytes) {
+  case 2:
+    return bitwise<uint16_t>(warp, inst, mask, op);
+  case 4:
+    return bitwise<uint32_t>(warp, inst, mask, op);
+  case 8:
+    return bitwise<uint64_t>(warp, inst, mask, op);
+  default:
+    break;
+  }
+  // Predicates: one mask, negation on the operand.
+  const Slot &a = inst.src(0), &b = inst.src(inst.numSrc > 1 ? 1 : 0);
+  uint32_t result = op(warp.predicate(a), *warp.row<uint32_t>(shadowOf(a)), warp.predicate(b),
+                       *warp.row<uint32_t>(shadowOf(b)));
+  warp.setPredicate(shadowOf(inst.dst(0)), result, mask);
+}
+
+void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
+  checkDecisive(warp, inst, mask, active);
+  if (mask == 0 || inst.slots == nullptr)
+    return;
+  PoisonRule rule = inst.poison;
+  uint32_t guardPoison = 0;
+  if (inst.isGuarded) {
+    Slot guard;
+    guard.plane = Plane::Register;
+    guard.offset = inst.guardOffset;
+    guardPoison = poisonedLanes(warp, guard) & active;
+  }
+  // Nothing poisoned comes in: results are defined. By far the most frequent case.
+  bool isMemory = inst.addressSlot != 0xff;
+  uint32_t sources = 0;
+  for (unsigned i = 0; i < inst.numSrc; ++i)
+    sources |= poisonedLanes(warp, inst.src(i));
+  if (isMemory && rule == PoisonRule::SameMove) {
+    ptx::Space space = effectiveSpace(warp, inst, mask);
+    bool isStore = inst.numDst == 0;
+    if (isStore && space == ptx::Space::Global) {
+      if (sources & mask)
+        reportPoison(warp, inst, sources & mask, "the value stored to global memory");
+    } else if (space == ptx::Space::Shared || space == ptx::Space::Local) {
+      runOnShadow(warp, inst, mask);
+    } else {
+      for (unsigned i = 0; i < inst.numDst; ++i)
+        setShadow(warp, inst.dst(i), mask, 0);
+    }
+    if (guardPoison)
+      for (unsigned i = 0; i < inst.numDst; ++i)
+        setShadow(warp, inst.dst(i), guardPoison, guardPoison);
+    return;
+  }
+  if (inst.poison == PoisonRule::Matrix && inst.shadowExecute) {
+    inst.shadowExecute(warp, inst, mask);
+    return;
+  }
+  if (sources == 0)
+    rule = PoisonRule::Defined;
+  uint32_t poisoned = 0;
+  switch (rule) {
+  case PoisonRule::Defined:
+    break;
+  case PoisonRule::AnySource:
+    poisoned = sources;
+    break;
+  case PoisonRule::Warp:
+    poisoned = (sources & mask) ? fullMask : 0;
+    break;
+  case PoisonRule::Atomic:
+    if (sources & mask)
+      reportPoison(warp, inst, sources & mask, "the value of the atomic operation");
+    break;
+  case PoisonRule::SameMove: {
+    // A poisoned shift amount or lane number poisons everything; data poison moves.
+    for (unsigned i = 0; i < inst.numSrc; ++i)
+      if (inst.shadowSlots[inst.numDst + i].plane == Plane::Register)
+        poisoned |= poisonedLanes(warp, inst.src(i));
+    if (poisoned & mask)
+      break;
+    runOnShadow(warp, inst, mask);
+    if (guardPoison)
+      for (unsigned i = 0; i < inst.numDst; ++i)
+        setShadow(warp, inst.dst(i), guardPoison, guardPoison);
+    return;
+  }
+  case PoisonRule::And:
+    return bitwiseByWidth(warp, inst, mask, [](auto a, auto pa, auto b, auto pb) {
+      return decltype(a)((pa & pb) | (pa & b) | (pb & a));
+    });
+  case PoisonRule::Or:
+    return bitwiseByWidth(warp, inst, mask, [](auto a, auto pa, auto b, auto pb) {
+      return decltype(a)((pa & pb) | (pa & ~b) | (pb & ~a));
+    });
+  case PoisonRule::Xor:
+    return bitwiseByWidth(warp, inst, mask,
+                          [](auto a, auto pa, auto, auto pb) { return decltype(a)(pa | pb); });
+  case PoisonRule::Lop3: {
+    const uint32_t *a = warp.row<uint32_t>(shadowOf(inst.src(0)));
+    const uint32_t *b = warp.row<uint32_t>(shadowOf(inst.src(1)));
+    const uint32_t *c = warp.row<uint32_t>(shadowOf(inst.src(2)));
+    uint32_t *d = warp.row<uint32_t>(shadowOf(inst.dst(0)));
+    forEachLane(mask, [&](unsigned i) { d[i] = a[i] | b[i] | c[i]; });
+    return;
+  }
+  case PoisonRule::Select: {
+    uint32_t unknown = poisonedLanes(warp, inst.src(2));
+    runOnShadow(warp, inst, mask);
+    setShadow(warp, inst.dst(0), (mask & unknown) | guardPoison, unknown | guardPoison);
+    return;
+  }
+  case PoisonRule::Matrix:
+    poisoned = (sources & mask) ? fullMask : 0;
+    break;
+  }
+  for (unsigned i = 0; i < inst.numDst; ++i) {
+    setShadow(warp, inst.dst(i), mask, poisoned);
+    if (guardPoison)
+      setShadow(warp, inst.dst(i), guardPoison, guardPoison);
+  }
+}
+
+} // namespace vgpu

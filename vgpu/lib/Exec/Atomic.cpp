@@ -1,0 +1,200 @@
+//===- Atomic.cpp - atom and red
+//----------------------------------------------------------------===//
+//
+// PTX ISA, "atom" and "red", with vectors (sm_90). Lanes of a warp update in lane order; blocks on
+// other host threads are held off by a lock per address stripe, so every update is atomic.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "Families.h"
+#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/SmallFloat.h"
+#include "vgpu/Memory/LaneMemory.h"
+#include <mutex>
+
+using namespace vgpu::ptx;
+
+namespace vgpu {
+
+namespace {
+
+enum class AtomicOp : uint8_t { Add, Exch, Cas, Min, Max, And, Or, Xor, Inc, Dec };
+
+Type elementType(const Inst &in) { return static_cast<Type>(in.flags); }
+
+template <class T> T minMax(T a, T b, bool isMin) {
+  return isMin ? std::min(a, b) : std::max(a, b);
+}
+
+/// min/max of half types: a NaN loses.
+uint16_t halfMinMax(uint16_t a, uint16_t b, bool isMin, bool isBf16) {
+  auto decode = [&](uint16_t bits) { return isBf16 ? bf16ToFloat(bits) : halfToFloat(bits); };
+  float left = decode(a), right = decode(b);
+  if (left != left || right != right)
+    return left != left ? (right != right ? 0x7fff : b) : a;
+  bool aFirst = left < right || (left == right && (a & 0x8000));
+  return aFirst == isMin ? a : b;
+}
+
+uint64_t update16(AtomicOp op, Type type, uint16_t old, uint16_t value) {
+  bool isBf16 = type == Type::BF16;
+  if (op == AtomicOp::Min || op == AtomicOp::Max)
+    return halfMinMax(old, value, op == AtomicOp::Min, isBf16);
+  return isBf16 ? floatToBf16(bf16ToFloat(old) + bf16ToFloat(value))
+                : floatToHalf(halfToFloat(old) + halfToFloat(value));
+}
+
+/// The new value of a location that holds `old`.
+uint64_t update(AtomicOp op, Type type, uint64_t old, uint64_t value, uint64_t swap) {
+  switch (op) {
+  case AtomicOp::Exch:
+    return value;
+  case AtomicOp::Cas:
+    return old == value ? swap : old;
+  case AtomicOp::And:
+    return old & value;
+  case AtomicOp::Or:
+    return old | value;
+  case AtomicOp::Xor:
+    return old ^ value;
+  case AtomicOp::Inc:
+    return uint32_t(old) >= uint32_t(value) ? 0 : uint32_t(old) + 1;
+  case AtomicOp::Dec:
+    return uint32_t(old) == 0 || uint32_t(old) > uint32_t(value) ? value : uint32_t(old) - 1;
+  default:
+    break;
+  }
+  bool isMin = op == AtomicOp::Min;
+  switch (type) {
+  case Type::F32:
+    // Global f32 atomics may flush subnormals on hardware; keeping them is allowed, too.
+    return std::bit_cast<uint32_t>(
+        canonical(std::bit_cast<float>(uint32_t(old)) + std::bit_cast<float>(uint32_t(value))));
+  case Type::F64:
+    return std::bit_cast<uint64_t>(std::bit_cast<double>(old) + std::bit_cast<double>(value));
+  case Type::F16:
+  case Type::BF16:
+    return update16(op, type, uint16_t(old), uint16_t(value));
+  case Type::F16x2:
+  case Type::BF16x2: {
+    Type half = type == Type::F16x2 ? Type::F16 : Type::BF16;
+    return update16(op, half, uint16_t(old), uint16_t(value)) |
+           update16(op, half, uint16_t(old >> 16), uint16_t(value >> 16)) << 16;
+  }
+  default:
+    break;
+  }
+  if (op == AtomicOp::Add)
+    return old + value;
+  switch (type) {
+  case Type::S32:
+    return uint64_t(uint32_t(minMax(int32_t(old), int32_t(value), isMin)));
+  case Type::S64:
+    return uint64_t(minMax(int64_t(old), int64_t(value), isMin));
+  case Type::U32:
+    return minMax(uint32_t(old), uint32_t(value), isMin);
+  default:
+    return minMax(old, value, isMin);
+  }
+}
+
+std::mutex &stripeOf(const uint8_t *host) {
+  static std::mutex stripes[64];
+  return stripes[(reinterpret_cast<uintptr_t>(host) >> 6) % 64];
+}
+
+void atomic(Warp &w, const Inst &in, uint32_t mask) {
+  AtomicOp op = static_cast<AtomicOp>(in.variant);
+  Type type = elementType(in);
+  LaneAddresses lanes;
+  computeAddresses(w, in.src(0), in.immediate, lanes.address);
+  unsigned bytes = in.width * in.count;
+  resolve(w, in, in.space, bytes, AccessKind::Atomic, mask, lanes);
+  notify(w, in, AccessKind::Atomic, bytes, lanes);
+  unsigned count = in.count;
+  bool isLocked = lanes.space != Space::Shared && w.launch->config.numThreads != 1;
+  forEachLane(lanes.mask, [&](unsigned lane) {
+    std::unique_lock<std::mutex> lock;
+    if (isLocked)
+      lock = std::unique_lock(stripeOf(lanes.host[lane]));
+    for (unsigned i = 0; i < count; ++i) {
+      uint8_t *at = lanes.host[lane] + i * in.width;
+      uint64_t old = 0;
+      std::memcpy(&old, at, in.width);
+      uint64_t value = w.lane(in.src(1 + i), lane);
+      uint64_t swap = op == AtomicOp::Cas ? w.lane(in.src(2), lane) : 0;
+      uint64_t result = update(op, type, old, value, swap);
+      std::memcpy(at, &result, in.width);
+      if (in.numDst)
+        w.setLane(in.dst(i), lane, old);
+    }
+  });
+}
+
+bool decodeAtomic(InstBuilder &b, bool hasResult) {
+  Inst &inst = b.inst;
+  if (b.accept("async"))
+    return b.fail("red.async needs a cluster of more than one block");
+  inst.order = static_cast<uint8_t>(MemoryOrder::Relaxed);
+  inst.scope = static_cast<uint8_t>(MemoryScope::Gpu);
+  if (!b.acceptOrdering())
+    return false;
+  inst.space = b.acceptSpace();
+  if (!b.acceptOrdering()) // `red.global.gpu...` is also written
+    return false;
+  int op = b.acceptOneOf({"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
+  if (op < 0)
+    return b.fail("unknown operation '." + b.peek() + "'");
+  b.accept("noftz");
+  bool hasPolicy = b.accept("L2::cache_hint");
+  unsigned count = b.accept("v2") ? 2 : b.accept("v4") ? 4 : b.accept("v8") ? 8 : 1;
+  Type type = b.expectType();
+  if (type == Type::None)
+    return false;
+  bool isFloating = isFloat(type);
+  AtomicOp operation = static_cast<AtomicOp>(op);
+  bool isHalf = isFloating && type != Type::F32 && type != Type::F64;
+  bool isAllowed = !isFloating || operation == AtomicOp::Add ||
+                   (isHalf && (operation == AtomicOp::Min || operation == AtomicOp::Max));
+  unsigned bits = bitWidth(type);
+  if (!isAllowed || bits < 16 || bits > 64 || (bits == 16 && !isHalf && operation != AtomicOp::Cas))
+    return b.fail("type '." + typeName(type) + "' is not supported for this operation");
+  inst.variant = static_cast<uint8_t>(op);
+  inst.flags = static_cast<uint8_t>(type);
+  inst.width = static_cast<uint8_t>(bits / 8);
+  inst.count = static_cast<uint8_t>(count);
+  size_t first = hasResult ? 1 : 0;
+  size_t values = operation == AtomicOp::Cas ? 2 : 1;
+  if (!b.expectOperands(first + 1 + values, first + 1 + values + (hasPolicy ? 1 : 0)))
+    return false;
+  if (hasResult) {
+    for (const Operand &result : InstBuilder::elements(b.operand(0)))
+      if (!b.addDst(result, type))
+        return false;
+  }
+  if (!b.addAddress(b.operand(first)))
+    return false;
+  for (size_t i = 0; i < values; ++i) {
+    llvm::ArrayRef<Operand> elements = InstBuilder::elements(b.operand(first + 1 + i));
+    if (elements.size() != count)
+      return b.fail("expected " + llvm::Twine(count) + " elements");
+    for (const Operand &value : elements)
+      if (!b.addSrc(value, type))
+        return false;
+  }
+  inst.execute = atomic;
+  inst.instClass = InstClass::Atomic;
+  inst.poison = PoisonRule::Atomic;
+  return emitInst(b);
+}
+
+} // namespace
+
+llvm::ArrayRef<FamilyEntry> atomicFamily() {
+  static constexpr FamilyEntry entries[] = {
+      {"atom", [](InstBuilder &b) { return decodeAtomic(b, true); }},
+      {"red", [](InstBuilder &b) { return decodeAtomic(b, false); }},
+  };
+  return entries;
+}
+
+} // namespace vgpu

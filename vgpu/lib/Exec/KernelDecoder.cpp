@@ -1,0 +1,380 @@
+//===- KernelDecoder.cpp - a kernel and the functions it calls, as one program -----------===//
+//
+// Calls are inlined: the frame of the callee gets rows and local memory of its own, and its .param
+// formals are the caller's .param variables themselves. Recursion is refused.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "KernelDecoder.h"
+#include "vgpu/Memory/AddressMap.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace vgpu::ptx;
+
+namespace vgpu {
+
+static constexpr uint64_t moduleGlobalBase = 0x0000000800000000ull;
+static constexpr uint64_t moduleGranule = 256;
+
+uint64_t moduleVariableAddress(const Module &module, const Variable &variable) {
+  uint64_t next = variable.space == Space::Global ? moduleGlobalBase : 0;
+  for (const auto &candidate : module.variables) {
+    if (candidate->space != variable.space)
+      continue;
+    uint64_t align = std::max<uint64_t>(candidate->alignBytes,
+                                        variable.space == Space::Global ? moduleGranule : 1);
+    next = llvm::alignTo(next, align);
+    if (candidate.get() == &variable)
+      return next;
+    // A gap of at least one granule keeps an overrun from landing in the next variable.
+    next += candidate->sizeBytes + (variable.space == Space::Global ? moduleGranule : 0);
+  }
+  return next;
+}
+
+uint64_t moduleConstantBytes(const Module &module) {
+  uint64_t end = 0;
+  for (const auto &variable : module.variables)
+    if (variable->space == Space::Const)
+      end = moduleVariableAddress(module, *variable) + variable->sizeBytes;
+  return end;
+}
+
+KernelDecoder::KernelDecoder(const Module &module, const Function &entry)
+    : mod(module), entry(entry), program(std::make_unique<Program>()) {
+  program->name = entry.name;
+  program->module = &module;
+  program->entry = &entry;
+}
+
+bool KernelDecoder::fail(uint32_t line, const llvm::Twine &message) {
+  if (error.empty())
+    error = (mod.fileName + ":" + llvm::Twine(line) + ": error: " + message).str();
+  return false;
+}
+
+uint32_t KernelDecoder::allocateRow(unsigned bytes) {
+  // A predicate is one mask; rows are aligned to 64 bytes for SIMD.
+  uint32_t offset = program->registerBytes;
+  if (bytes != 0)
+    offset = static_cast<uint32_t>(llvm::alignTo(offset, 64));
+  program->registerBytes = offset + (bytes ? bytes * warpSize : 4);
+  ++program->numRegisters;
+  return offset;
+}
+
+Slot KernelDecoder::constantSlot(uint64_t value, unsigned bytes) {
+  auto [it, isNew] = constantOffsets.try_emplace({value, bytes}, 0);
+  if (isNew) {
+    std::vector<uint8_t> &plane = program->constants;
+    plane.resize(llvm::alignTo(plane.size(), 64));
+    it->second = static_cast<uint32_t>(plane.size());
+    unsigned width = bytes ? bytes : 4, lanes = bytes ? warpSize : 1;
+    plane.resize(plane.size() + size_t(width) * lanes);
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      std::memcpy(plane.data() + it->second + lane * width, &value, width);
+  }
+  Slot slot;
+  slot.offset = it->second;
+  slot.plane = Plane::Constant;
+  slot.bytes = static_cast<uint8_t>(bytes);
+  return slot;
+}
+
+Slot KernelDecoder::specialSlot(llvm::StringRef name, unsigned &bytes) {
+  bool is64 = name == "%clock64" || name == "%globaltimer" || name == "%gridid";
+  bytes = is64 ? 8 : 4;
+  if (name.starts_with("%clock") || name.starts_with("%globaltimer"))
+    bytes = 0; // volatile: only `mov` can read them
+  for (const SpecialRow &row : program->specialRows)
+    if (row.name == name)
+      return row.slot;
+  Slot slot;
+  slot.plane = Plane::Register;
+  slot.bytes = static_cast<uint8_t>(is64 ? 8 : 4);
+  slot.offset = allocateRow(slot.bytes);
+  program->specialRows.push_back({name.str(), slot});
+  return slot;
+}
+
+bool KernelDecoder::placeOf(const Variable &variable, uint32_t line, Place &place) {
+  place.space = variable.space;
+  if (auto it = frames.back().places.find(&variable); it != frames.back().places.end()) {
+    place = it->second;
+    return true;
+  }
+  if (variable.space == Space::Shared) {
+    if (variable.isUnsizedArray) {
+      // All extern arrays begin where the static part ends, known when decoding is finished;
+      // run() lays out the static variables of the whole module first, so it is known now.
+      place.address = llvm::alignTo(program->staticSharedBytes, program->dynamicSharedAlign);
+      return true;
+    }
+    auto it = sharedOffsets.find(&variable);
+    if (it == sharedOffsets.end())
+      return fail(line, "'" + variable.name + "' is not visible here");
+    place.address = it->second;
+    return true;
+  }
+  if (variable.isExtern)
+    return fail(line, "'" + variable.name + "' is declared extern and defined nowhere");
+  if (variable.space == Space::Global || variable.space == Space::Const) {
+    for (const auto &candidate : mod.variables)
+      if (candidate.get() == &variable) {
+        place.address = moduleVariableAddress(mod, variable);
+        return true;
+      }
+    return fail(line, "'" + variable.name +
+                          "': variables of this space must be declared at "
+                          "module level");
+  }
+  return fail(line, "'" + variable.name + "' is not visible here");
+}
+
+KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
+  Frame frame;
+  frame.function = &function;
+  for (const Register &reg : function.registers) {
+    Slot slot;
+    slot.plane = Plane::Register;
+    // .b8 registers exist only as ends of ld, st and cvt; .b128 ones are refused at their use.
+    slot.bytes = static_cast<uint8_t>(reg.type == Type::Pred ? 0 : byteWidth(reg.type));
+    slot.offset = allocateRow(slot.bytes);
+    frame.registers.push_back(slot);
+  }
+  for (const auto &variable : function.variables) {
+    bool isLocal = variable->space == Space::Local;
+    bool isParam = variable->space == Space::Param;
+    if (!isLocal && !isParam)
+      continue;
+    bool isFormalOfEntry = isParam && function.isEntry &&
+                           llvm::any_of(function.params, [&](const Function::Formal &formal) {
+                             return formal.variable == variable.get();
+                           });
+    if (isFormalOfEntry)
+      continue;
+    program->localBytes = static_cast<uint32_t>(
+        llvm::alignTo(program->localBytes, std::max<uint32_t>(variable->alignBytes, 4)));
+    frame.places[variable.get()] = {Space::Local, program->localBytes};
+    program->localBytes += static_cast<uint32_t>(variable->sizeBytes);
+  }
+  return frame;
+}
+
+void KernelDecoder::layOutParams() {
+  uint64_t offset = 0;
+  for (const Function::Formal &formal : entry.params) {
+    const Variable &variable = *formal.variable;
+    offset = llvm::alignTo(offset, variable.alignBytes);
+    program->params.push_back({variable.name, static_cast<uint32_t>(offset),
+                               static_cast<uint32_t>(variable.sizeBytes), variable.alignBytes});
+    offset += variable.sizeBytes;
+  }
+  program->paramBytes = static_cast<uint32_t>(offset);
+}
+
+llvm::Expected<std::unique_ptr<Program>> KernelDecoder::run() {
+  auto layOutShared = [&](const std::vector<std::unique_ptr<Variable>> &variables) {
+    for (const auto &variable : variables) {
+      if (variable->space != Space::Shared)
+        continue;
+      if (variable->isUnsizedArray) {
+        program->dynamicSharedAlign = std::max(program->dynamicSharedAlign, variable->alignBytes);
+        continue;
+      }
+      uint64_t offset = llvm::alignTo(program->staticSharedBytes, variable->alignBytes);
+      sharedOffsets[variable.get()] = offset;
+      program->staticSharedBytes = static_cast<uint32_t>(offset + variable->sizeBytes);
+    }
+  };
+  layOutShared(mod.variables);
+  for (const auto &function : mod.functions)
+    if (function.get() == &entry || !function->isEntry)
+      layOutShared(function->variables);
+  layOutParams();
+
+  Frame frame = makeFrame(entry);
+  for (size_t i = 0; i < entry.params.size(); ++i)
+    frame.places[entry.params[i].variable] = {Space::Param, program->params[i].offsetBytes};
+  if (!decodeBody(std::move(frame)))
+    return llvm::createStringError(error);
+
+  // Falling off the end leaves the kernel.
+  Inst exit;
+  exit.flow = Flow::Exit;
+  exit.instClass = InstClass::Control;
+  exit.line = program->code.empty() ? entry.line : program->code.back().line;
+  program->code.push_back(exit);
+  insertReconvergence(*program);
+  return std::move(program);
+}
+
+bool KernelDecoder::decodeBody(Frame newFrame) {
+  frames.push_back(std::move(newFrame));
+  if (frames.size() > 64)
+    return fail(frames.back().function->line, "calls are nested too deeply");
+  const Function &function = *frames.back().function;
+  // Where in the program each instruction of the body begins; labels point at those.
+  std::vector<uint32_t> starts(function.body.size() + 1);
+  for (size_t i = 0; i < function.body.size(); ++i) {
+    starts[i] = static_cast<uint32_t>(program->code.size());
+    const Instruction &instruction = function.body[i];
+    FamilyDecoder decode = findFamily(instruction.parts[0]);
+    if (!decode)
+      return fail(instruction.line, "unknown instruction '" + instruction.opcode + "'");
+    InstBuilder builder(*this, instruction);
+    if (!decode(builder))
+      return fail(instruction.line, "'" + instruction.opcode + "' could not be decoded");
+  }
+  starts.back() = static_cast<uint32_t>(program->code.size());
+  for (const Frame::Fixup &fixup : frames.back().fixups) {
+    uint32_t pc = fixup.label == ~0u ? starts.back() : starts[function.labels[fixup.label].target];
+    if (fixup.table >= 0)
+      program->branchTables[fixup.table][fixup.entry] = pc;
+    else
+      program->code[fixup.pc].target = pc;
+  }
+  frames.pop_back();
+  return true;
+}
+
+bool KernelDecoder::addCarry(InstBuilder &builder, bool isDestination) {
+  if (!carry) {
+    carry.emplace();
+    carry->plane = Plane::Register;
+    carry->offset = allocateRow(0);
+  }
+  (isDestination ? builder.dsts : builder.srcs).push_back({*carry, Role::Data});
+  return true;
+}
+
+bool KernelDecoder::emit(InstBuilder &builder) {
+  if (!builder.atEnd())
+    return builder.fail("unknown modifier '." + builder.peek() + "'");
+  Inst &inst = builder.inst;
+  inst.numDst = static_cast<uint16_t>(builder.dsts.size());
+  inst.numSrc = static_cast<uint16_t>(builder.srcs.size());
+  if (inst.addressSlot != 0xff)
+    inst.addressSlot = static_cast<uint8_t>(inst.addressSlot + inst.numDst);
+  if (inst.memberSlot >= 0)
+    inst.memberSlot = static_cast<int8_t>(inst.memberSlot + inst.numDst);
+  std::vector<Slot> slots, shadow;
+  for (auto *list : {&builder.dsts, &builder.srcs})
+    for (const InstBuilder::RoleSlot &entry : *list) {
+      slots.push_back(entry.slot);
+      Slot redirected = entry.slot;
+      if (entry.role == Role::Data) {
+        redirected.plane = entry.slot.plane == Plane::Register ? Plane::Shadow : Plane::Zero;
+        redirected.isNegated = false;
+        if (redirected.plane == Plane::Zero)
+          redirected.offset = 0;
+      }
+      shadow.push_back(redirected);
+    }
+  program->slotLists.push_back(std::move(slots));
+  inst.slots = program->slotLists.back().data();
+  program->slotLists.push_back(std::move(shadow));
+  inst.shadowSlots = program->slotLists.back().data();
+  if (builder.source.guard >= 0) {
+    Slot guard = registerSlot(static_cast<uint32_t>(builder.source.guard));
+    inst.isGuarded = true;
+    inst.isGuardNegated = builder.source.isGuardNegated;
+    inst.guardOffset = guard.offset;
+  }
+  program->code.push_back(inst);
+  return true;
+}
+
+bool KernelDecoder::emitBranch(InstBuilder &builder, uint32_t label) {
+  builder.inst.flow = Flow::Branch;
+  builder.inst.instClass = InstClass::Control;
+  frames.back().fixups.push_back({static_cast<uint32_t>(program->code.size()), label, -1, 0});
+  return emit(builder);
+}
+
+bool KernelDecoder::emitIndexedBranch(InstBuilder &builder, uint32_t targets) {
+  const std::vector<uint32_t> &labels = currentFunction().branchTargets[targets];
+  int32_t table = static_cast<int32_t>(program->branchTables.size());
+  program->branchTables.emplace_back(labels.size());
+  for (uint32_t i = 0; i < labels.size(); ++i)
+    frames.back().fixups.push_back({0, labels[i], table, i});
+  builder.inst.flow = Flow::IndexedBranch;
+  builder.inst.instClass = InstClass::Control;
+  builder.inst.immediate = table;
+  return emit(builder);
+}
+
+bool KernelDecoder::emitReturn(InstBuilder &builder) {
+  if (frames.size() > 1)
+    return emitBranch(builder, ~0u);
+  builder.inst.flow = Flow::Exit;
+  builder.inst.instClass = InstClass::Control;
+  return emit(builder);
+}
+
+bool KernelDecoder::emitCall(InstBuilder &builder) {
+  const Instruction &source = builder.source;
+  size_t at = 0;
+  const Operand *results = nullptr, *arguments = nullptr;
+  if (at < source.operands.size() && source.operands[at].kind == Operand::Kind::List)
+    results = &source.operands[at++];
+  if (at >= source.operands.size() || source.operands[at].kind != Operand::Kind::Function)
+    return builder.fail("only direct calls are supported");
+  const Function *callee = mod.findFunction(source.operands[at++].name);
+  if (at < source.operands.size() && source.operands[at].kind == Operand::Kind::List)
+    arguments = &source.operands[at++];
+  if (!callee->hasBody)
+    return builder.fail("calls '" + callee->name + "', which has no body in this module");
+  for (const Frame &frame : frames)
+    if (frame.function == callee)
+      return builder.fail("recursive call of '" + callee->name + "' is not supported");
+
+  auto bind = [&](const Operand *list, const std::vector<Function::Formal> &formals, Frame &frame) {
+    size_t given = list ? list->elements.size() : 0;
+    if (given != formals.size())
+      return builder.fail("'" + callee->name + "' takes " + llvm::Twine(formals.size()) +
+                          " parameters, got " + llvm::Twine(given));
+    for (size_t i = 0; i < given; ++i) {
+      const Operand &actual = list->elements[i];
+      Place place;
+      if (formals[i].reg >= 0) {
+        if (actual.kind != Operand::Kind::Register)
+          return builder.fail("a .reg parameter needs a register argument");
+        frame.registers[formals[i].reg] = registerSlot(actual.index);
+      } else if (actual.kind != Operand::Kind::Variable) {
+        return builder.fail("a .param parameter needs a .param argument");
+      } else if (!placeOf(*actual.variable, source.line, place)) {
+        return false;
+      } else {
+        frame.places[formals[i].variable] = place;
+      }
+    }
+    return true;
+  };
+  Frame frame = makeFrame(*callee);
+  if (!bind(results, callee->results, frame) || !bind(arguments, callee->params, frame))
+    return false;
+  // A guarded call: lanes whose guard fails branch around the body.
+  std::optional<uint32_t> skip;
+  if (source.guard >= 0) {
+    InstBuilder around(*this, source);
+    around.modifier = source.parts.size();
+    around.inst.flow = Flow::Branch;
+    around.inst.instClass = InstClass::Control;
+    skip = static_cast<uint32_t>(program->code.size());
+    if (!emit(around))
+      return false;
+    program->code.back().isGuardNegated = !source.isGuardNegated;
+  }
+  if (!decodeBody(std::move(frame)))
+    return false;
+  if (skip)
+    program->code[*skip].target = static_cast<uint32_t>(program->code.size());
+  return true;
+}
+
+llvm::Expected<std::unique_ptr<Program>> decodeKernel(const Module &module, const Function &entry) {
+  return KernelDecoder(module, entry).run();
+}
+
+} // namespace vgpu

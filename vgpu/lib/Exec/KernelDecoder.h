@@ -1,0 +1,75 @@
+//===- KernelDecoder.h - state while one kernel is decoded -------------------------------===//
+#ifndef VGPU_LIB_EXEC_KERNELDECODER_H
+#define VGPU_LIB_EXEC_KERNELDECODER_H
+
+#include "vgpu/Exec/Decode.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
+
+namespace vgpu {
+
+/// An address and the space it is in; .param variables of called functions live in local memory.
+struct Place {
+  ptx::Space space = ptx::Space::Global;
+  uint64_t address = 0;
+};
+
+class KernelDecoder {
+public:
+  KernelDecoder(const ptx::Module &module, const ptx::Function &entry);
+  llvm::Expected<std::unique_ptr<Program>> run();
+
+  // --- used by InstBuilder and the control family
+  bool fail(uint32_t line, const llvm::Twine &message);
+  Slot registerSlot(uint32_t reg) const { return frames.back().registers[reg]; }
+  ptx::Type registerType(uint32_t reg) const { return frames.back().function->registers[reg].type; }
+  Slot constantSlot(uint64_t value, unsigned bytes);
+  Slot specialSlot(llvm::StringRef name, unsigned &bytes);
+  bool placeOf(const ptx::Variable &variable, uint32_t line, Place &place);
+  const ptx::Module &module() const { return mod; }
+  const ptx::Function &currentFunction() const { return *frames.back().function; }
+
+  /// The hidden predicate CC.CF as a destination or source.
+  bool addCarry(InstBuilder &builder, bool isDestination);
+  bool emit(InstBuilder &builder);
+  /// Control family: a branch to a label of the current function.
+  bool emitBranch(InstBuilder &builder, uint32_t label);
+  bool emitIndexedBranch(InstBuilder &builder, uint32_t targets);
+  /// ret: leaves the kernel, or goes behind the call being inlined.
+  bool emitReturn(InstBuilder &builder);
+  bool emitCall(InstBuilder &builder);
+
+private:
+  struct Frame {
+    const ptx::Function *function;
+    std::vector<Slot> registers;
+    llvm::DenseMap<const ptx::Variable *, Place> places;
+    struct Fixup {
+      uint32_t pc;    ///< of the branch
+      uint32_t label; ///< or ~0u: behind the inlined body
+      int32_t table;  ///< branch table and entry, or -1
+      uint32_t entry;
+    };
+    std::vector<Fixup> fixups;
+  };
+  bool decodeBody(Frame frame);
+  Frame makeFrame(const ptx::Function &function);
+  uint32_t allocateRow(unsigned bytes);
+  void layOutParams();
+
+  const ptx::Module &mod;
+  const ptx::Function &entry;
+  std::unique_ptr<Program> program;
+  std::vector<Frame> frames;
+  llvm::DenseMap<const ptx::Variable *, uint64_t> sharedOffsets;
+  std::map<std::pair<uint64_t, unsigned>, uint32_t> constantOffsets;
+  std::optional<Slot> carry;
+  std::string error;
+};
+
+/// Finds each branch's reconvergence point and inserts Flow::Reconverge pseudo-instructions.
+void insertReconvergence(Program &program);
+
+} // namespace vgpu
+
+#endif // VGPU_LIB_EXEC_KERNELDECODER_H

@@ -1,0 +1,78 @@
+//===- Limits.cpp - what an architecture allows in a launch
+//------------------------------------------===//
+//
+// CUDA programming guide, "Technical specifications per compute capability".
+//
+//===-----------------------------------------------------------------------------------===//
+#include "vgpu/Exec/Limits.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace vgpu {
+
+const ArchLimits *findLimits(llvm::StringRef arch) {
+  static constexpr ArchLimits table[] = {{70, 98304},   {75, 65536},   {80, 166912}, {86, 101376},
+                                         {87, 166912},  {89, 101376},  {90, 232448}, {100, 232448},
+                                         {103, 232448}, {120, 101376}, {121, 101376}};
+  llvm::StringRef digits = arch;
+  if (!digits.consume_front("sm_"))
+    return nullptr;
+  digits = digits.rtrim("af");
+  uint32_t version;
+  if (digits.getAsInteger(10, version))
+    return nullptr;
+  for (const ArchLimits &limits : table)
+    if (limits.version == version)
+      return &limits;
+  return nullptr;
+}
+
+static llvm::Error refuse(const Program &program, const std::string &message) {
+  return llvm::createStringError("cannot launch '" + program.name + "': " + message);
+}
+
+llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
+  const ArchLimits *limits = findLimits(config.arch);
+  if (!limits)
+    return refuse(program, "unknown architecture '" + config.arch + "'");
+  const ArchLimits *target = findLimits(program.module->target);
+  if (target && target->version > limits->version)
+    return refuse(program,
+                  "the PTX is for " + program.module->target + ", the device is " + config.arch);
+  const Dim3 &block = config.block, &grid = config.grid;
+  if (block.count() == 0 || grid.count() == 0)
+    return refuse(program,
+                  llvm::formatv("block {0}x{1}x{2}, grid {3}x{4}x{5}: every extent must be "
+                                "at least 1",
+                                block.x, block.y, block.z, grid.x, grid.y, grid.z));
+  if (block.count() > 1024 || block.z > 64)
+    return refuse(program, llvm::formatv("a block of {0}x{1}x{2} threads; at most 1024, 64 in z",
+                                         block.x, block.y, block.z));
+  if (grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
+    return refuse(program, llvm::formatv("a grid of {0}x{1}x{2} blocks; at most 2147483647 x 65535 "
+                                         "x 65535",
+                                         grid.x, grid.y, grid.z));
+  const auto &required = program.entry->requiredThreads;
+  if (required[0] && (required[0] != block.x || required[1] != block.y || required[2] != block.z))
+    return refuse(program,
+                  llvm::formatv("it requires {0}x{1}x{2} threads (.reqntid), got "
+                                "{3}x{4}x{5}",
+                                required[0], required[1], required[2], block.x, block.y, block.z));
+  const auto &most = program.entry->maxThreads;
+  uint64_t mostThreads = uint64_t(most[0]) * most[1] * most[2];
+  if (mostThreads && block.count() > mostThreads)
+    return refuse(program, llvm::formatv("it allows {0} threads (.maxntid), got {1}", mostThreads,
+                                         block.count()));
+  uint64_t shared = program.staticSharedBytes;
+  if (config.dynamicSharedBytes)
+    shared = llvm::alignTo(shared, program.dynamicSharedAlign) + config.dynamicSharedBytes;
+  if (shared > limits->sharedBytesPerBlock)
+    return refuse(program,
+                  llvm::formatv("{0} bytes of shared memory ({1} static, {2} dynamic); {3} "
+                                "allows {4}",
+                                shared, program.staticSharedBytes, config.dynamicSharedBytes,
+                                config.arch, limits->sharedBytesPerBlock));
+  return llvm::Error::success();
+}
+
+} // namespace vgpu

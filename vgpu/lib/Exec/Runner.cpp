@@ -1,0 +1,490 @@
+//===- Runner.cpp - running the warps of a block -----------------------------------------===//
+//
+// A warp runs until its lanes wait or its quantum is used up; then the next warp runs. The order is
+// fixed, so a run can be repeated. When no warp can go on the block is deadlocked, and the state of
+// every warp is the message.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "vgpu/Checks/Observer.h"
+#include "vgpu/Checks/Poison.h"
+#include "vgpu/Exec/Block.h"
+#include "vgpu/Exec/Launch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <algorithm>
+
+namespace vgpu {
+
+namespace {
+
+/// Warp instructions after which another warp gets its turn; long enough to stay in cache, short
+/// enough that a spinning warp does not hold up the one it waits for.
+constexpr uint64_t warpQuantum = 4096;
+
+bool isWaitingHere(const Split &split, uint32_t pc) {
+  return split.state == Split::State::Gathering && split.pc == pc;
+}
+
+/// The gathered splits follow the one that completed the gathering: they go on, or wait with it.
+void advanceGathered(Warp &warp, size_t except, uint32_t pc, Outcome outcome) {
+  for (size_t i = 0; i < warp.splits.size(); ++i) {
+    Split &other = warp.splits[i];
+    if (i == except || !isWaitingHere(other, pc))
+      continue;
+    other.state = outcome == Outcome::Park ? Split::State::Parked : Split::State::Ready;
+    if (outcome == Outcome::Continue)
+      ++other.pc;
+  }
+}
+
+/// Quanta in a row after which lanes that wait to reconverge go on alone: the lanes they wait for
+/// may be spinning on something only they can change (a lock they hold).
+constexpr uint32_t patience = 4;
+
+/// Runs one split of a warp. The split is held by value: a divergent branch grows `warp.splits`.
+class SplitRunner {
+public:
+  SplitRunner(Block &block, Warp &warp) : block(block), warp(warp), launch(*block.launch) {}
+
+  /// Runs `warp.splits[index]` for at most `quantum` instructions. Returns how many it executed.
+  uint64_t run(size_t index, uint64_t quantum);
+
+private:
+  template <bool isObserved> uint64_t loop(uint64_t quantum);
+  uint32_t gather(const Inst &inst, uint32_t mask);
+  bool branch(const Inst &inst, uint32_t takenMask, uint32_t target);
+  bool indexedBranch(const Inst &inst, uint32_t mask);
+  bool exitLanes(uint32_t mask);
+  bool arrive();
+  void enter(const Inst &inst, llvm::SmallVector<uint32_t, 4> &meetings);
+
+  Block &block;
+  Warp &warp;
+  LaunchState &launch;
+  Split split;
+  size_t index = 0;
+};
+
+uint64_t SplitRunner::run(size_t splitIndex, uint64_t quantum) {
+  index = splitIndex;
+  split = warp.splits[index];
+  bool isObserved = launch.poison != nullptr;
+  uint64_t executed = isObserved ? loop<true>(quantum) : loop<false>(quantum);
+  if (split.mask == 0)
+    warp.splits.erase(warp.splits.begin() + index);
+  else
+    warp.splits[index] = split;
+  warp.executedInstructions += executed;
+  return executed;
+}
+
+/// The loop leaves when the split is gone (mask 0), waits, or has used its quantum.
+template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
+  const Inst *code = launch.program->code.data();
+  uint64_t executed = 0;
+  while (executed < quantum) {
+    const Inst &inst = code[split.pc];
+    uint32_t mask = split.mask;
+    if (inst.isGuarded) {
+      uint32_t guard = *reinterpret_cast<const uint32_t *>(warp.planes[unsigned(Plane::Register)] +
+                                                           inst.guardOffset);
+      mask &= inst.isGuardNegated ? ~guard : guard;
+    }
+    ++block.executed[split.pc];
+    ++executed;
+    if constexpr (isObserved)
+      launch.poison->step(warp, inst, mask, split.mask);
+    switch (inst.flow) {
+    case Flow::Plain:
+      if (mask)
+        inst.execute(warp, inst, mask);
+      ++split.pc;
+      break;
+    case Flow::Collective:
+    case Flow::Blocking: {
+      Outcome outcome = Outcome::Continue;
+      if (mask) {
+        bool mustGather = inst.flow == Flow::Collective || inst.isAligned;
+        uint32_t united = mustGather ? gather(inst, mask) : mask;
+        if (united == 0)
+          return executed;
+        if (inst.flow == Flow::Blocking)
+          outcome = inst.executeBlocking(warp, inst, united);
+        else
+          inst.execute(warp, inst, united);
+        if (united != mask)
+          advanceGathered(warp, index, split.pc, outcome);
+      }
+      if (outcome == Outcome::Continue) {
+        ++split.pc;
+        break;
+      }
+      split.state = outcome == Outcome::Park ? Split::State::Parked : Split::State::Retry;
+      split.seenVersion = block.version;
+      return executed;
+    }
+    case Flow::Branch:
+      if (mask == split.mask) {
+        if (inst.target <= split.pc)
+          warp.lastBackEdge = split.pc;
+        split.pc = inst.target;
+      } else if (mask == 0) {
+        ++split.pc;
+      } else {
+        branch(inst, mask, inst.target);
+      }
+      break;
+    case Flow::IndexedBranch:
+      if (!indexedBranch(inst, mask))
+        return executed;
+      break;
+    case Flow::Exit:
+      if (!exitLanes(mask))
+        return executed;
+      break;
+    case Flow::Reconverge:
+      --executed;
+      --block.executed[split.pc];
+      if (!arrive())
+        return executed;
+      break;
+    case Flow::Trap:
+      if (mask) {
+        report(warp, inst, __builtin_ctz(mask), FindingKind::Trap, "the kernel executed 'trap'");
+        launch.stop = true;
+        return executed;
+      }
+      ++split.pc;
+      break;
+    }
+  }
+  return executed;
+}
+
+/// The lanes that execute a collective instruction now, or 0 if some of its members are still to
+/// come; then the split waits for them.
+uint32_t SplitRunner::gather(const Inst &inst, uint32_t mask) {
+  uint32_t members = warp.liveMask();
+  if (inst.memberSlot >= 0) {
+    unsigned first = __builtin_ctz(mask);
+    members &= static_cast<uint32_t>(warp.lane(inst.slots[inst.memberSlot], first));
+  }
+  if ((members & ~mask) == 0)
+    return mask;
+  uint32_t united = mask; // with the lanes of this warp that already wait here
+  for (size_t i = 0; i < warp.splits.size(); ++i)
+    if (i != index && isWaitingHere(warp.splits[i], split.pc))
+      united |= warp.splits[i].executeMask;
+  if ((members & ~united) == 0)
+    return united;
+  split.state = Split::State::Gathering;
+  split.members = members;
+  split.executeMask = mask;
+  return 0;
+}
+
+/// Adds the meeting point of a divergent branch, unless its lanes are already bound for it.
+void SplitRunner::enter(const Inst &inst, llvm::SmallVector<uint32_t, 4> &meetings) {
+  if (inst.reconverge == noPc)
+    return;
+  if (!meetings.empty() && warp.meetings[meetings.back()].pc == inst.reconverge)
+    return;
+  Meeting meeting;
+  meeting.pc = inst.reconverge;
+  meeting.pending = split.mask;
+  meeting.arrived = 0;
+  meeting.outer = meetings;
+  // Meetings whose lanes have all gone on can be reused.
+  size_t free = 0;
+  for (; free < warp.meetings.size(); ++free)
+    if (warp.meetings[free].pending == 0 && warp.meetings[free].arrived == 0)
+      break;
+  if (free == warp.meetings.size())
+    warp.meetings.push_back(meeting);
+  else
+    warp.meetings[free] = meeting;
+  meetings.push_back(static_cast<uint32_t>(free));
+}
+
+bool SplitRunner::branch(const Inst &inst, uint32_t takenMask, uint32_t target) {
+  enter(inst, split.meetings);
+  Split other;
+  other.mask = takenMask;
+  other.pc = target;
+  other.meetings = split.meetings;
+  split.mask &= ~takenMask;
+  ++split.pc;
+  if (target < split.pc)
+    warp.lastBackEdge = split.pc - 1;
+  warp.splits.push_back(std::move(other));
+  return true;
+}
+
+bool SplitRunner::indexedBranch(const Inst &inst, uint32_t mask) {
+  const std::vector<uint32_t> &table = launch.program->branchTables[inst.immediate];
+  uint32_t rest = split.mask & ~mask; // lanes whose guard fails fall through
+  llvm::SmallVector<std::pair<uint32_t, uint32_t>, 4> groups; // target, lanes
+  if (rest)
+    groups.push_back({split.pc + 1, rest});
+  bool isOutside = false;
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t position = warp.lane(inst.src(0), lane);
+    if (position >= table.size()) {
+      report(warp, inst, lane, FindingKind::OutOfBounds,
+             llvm::formatv("brx.idx with index {0}, the table has {1} targets", position,
+                           table.size()));
+      isOutside = true;
+      return;
+    }
+    auto it = llvm::find_if(groups, [&](auto &group) { return group.first == table[position]; });
+    if (it == groups.end())
+      groups.push_back({table[position], 1u << lane});
+    else
+      it->second |= 1u << lane;
+  });
+  if (isOutside) {
+    launch.stop = true;
+    return false;
+  }
+  if (groups.size() > 1)
+    enter(inst, split.meetings);
+  for (size_t i = 1; i < groups.size(); ++i) {
+    Split other;
+    other.pc = groups[i].first;
+    other.mask = groups[i].second;
+    other.meetings = split.meetings;
+    warp.splits.push_back(std::move(other));
+  }
+  split.pc = groups[0].first;
+  split.mask = groups[0].second;
+  return true;
+}
+
+/// Lets the lanes that wait at a meeting go on, if any.
+void release(Warp &warp, uint32_t meetingIndex) {
+  Meeting &meeting = warp.meetings[meetingIndex];
+  if (meeting.arrived == 0)
+    return;
+  Split split;
+  split.pc = meeting.pc + 1; // behind the pseudo-instruction
+  split.mask = meeting.arrived;
+  split.meetings = meeting.outer;
+  meeting.arrived = 0;
+  // The code behind this meeting may be the outer one's place, too.
+  if (!split.meetings.empty() && warp.meetings[split.meetings.back()].pc == meeting.pc)
+    split.pc = meeting.pc;
+  warp.splits.push_back(std::move(split));
+}
+
+bool SplitRunner::exitLanes(uint32_t mask) {
+  warp.exitedMask |= mask;
+  ++block.version;
+  for (uint32_t meetingIndex : split.meetings) {
+    Meeting &meeting = warp.meetings[meetingIndex];
+    meeting.pending &= ~mask;
+    if (meeting.pending == 0)
+      release(warp, meetingIndex);
+  }
+  split.mask &= ~mask;
+  ++split.pc;
+  if (mask)
+    recheckBarriers(block);
+  return split.mask != 0;
+}
+
+/// At a Reconverge pseudo-instruction; false: the lanes wait, the split is gone.
+bool SplitRunner::arrive() {
+  while (!split.meetings.empty()) {
+    uint32_t meetingIndex = split.meetings.back();
+    Meeting &meeting = warp.meetings[meetingIndex];
+    if (meeting.pc != split.pc)
+      break;
+    meeting.pending &= ~split.mask;
+    meeting.arrived |= split.mask;
+    if (meeting.pending != 0) {
+      split.mask = 0;
+      return false;
+    }
+    split.mask = meeting.arrived;
+    split.meetings = llvm::SmallVector<uint32_t, 4>(meeting.outer);
+    meeting.arrived = 0;
+  }
+  ++split.pc;
+  return true;
+}
+
+bool isReady(const Block &block, const Split &split) {
+  return split.state == Split::State::Ready ||
+         (split.state == Split::State::Retry && split.seenVersion != block.version);
+}
+
+/// Lets lanes that wait at a meeting go on without the others. True if there were any.
+bool releaseStarving(Warp &warp) {
+  size_t before = warp.splits.size();
+  for (uint32_t i = 0; i < warp.meetings.size(); ++i)
+    release(warp, i);
+  return warp.splits.size() != before;
+}
+
+/// "0-15,17": lanes of a mask for messages.
+std::string laneList(uint32_t mask) {
+  std::string text;
+  for (unsigned lane = 0; lane < warpSize; ++lane) {
+    if (!(mask >> lane & 1))
+      continue;
+    unsigned last = lane;
+    while (last + 1 < warpSize && (mask >> (last + 1) & 1))
+      ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(lane);
+    if (last > lane)
+      text += "-" + std::to_string(last);
+    lane = last;
+  }
+  return text;
+}
+
+/// A collective instruction some of whose members can never come: report and run it without them.
+bool forceCollective(Block &block) {
+  for (Warp &warp : block.warps)
+    for (Split &split : warp.splits) {
+      if (split.state != Split::State::Gathering)
+        continue;
+      const Inst &inst = block.launch->program->code[split.pc];
+      uint32_t united = 0;
+      for (const Split &other : warp.splits)
+        if (isWaitingHere(other, split.pc))
+          united |= other.executeMask;
+      bool isBarrier = inst.flow == Flow::Blocking;
+      std::string message = llvm::formatv(
+          "'{0}' in divergent flow: lanes {1} of warp {2} reach it, lanes {3} do not",
+          inst.source->opcode, laneList(united), warp.index, laneList(split.members & ~united));
+      report(warp, inst, __builtin_ctz(united),
+             isBarrier ? FindingKind::BarrierDivergence : FindingKind::DivergentCollective,
+             message);
+      uint32_t pc = split.pc;
+      Outcome outcome = Outcome::Continue;
+      if (isBarrier)
+        outcome = inst.executeBlocking(warp, inst, united);
+      else
+        inst.execute(warp, inst, united);
+      advanceGathered(warp, warp.splits.size(), pc, outcome);
+      return true;
+    }
+  return false;
+}
+
+void reportDeadlock(Block &block) {
+  std::string text = "no warp can go on:";
+  Warp *first = nullptr;
+  const Inst *at = nullptr;
+  for (Warp &warp : block.warps) {
+    if (warp.isDone()) {
+      text += llvm::formatv("\n  warp {0}: finished", warp.index);
+      continue;
+    }
+    for (const Split &split : warp.splits) {
+      const Inst &inst = block.launch->program->code[split.pc];
+      text += llvm::formatv("\n  warp {0}, lanes {1:x8}: waits at '{2}' (ptx:{3})", warp.index,
+                            split.mask, inst.source ? inst.source->opcode : "end", inst.line);
+      if (!first) {
+        first = &warp;
+        at = &inst;
+      }
+    }
+  }
+  if (first)
+    report(*first, *at, __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
+}
+
+void reportStepLimit(Block &block) {
+  for (Warp &warp : block.warps) {
+    if (warp.isDone())
+      continue;
+    const std::vector<Inst> &code = block.launch->program->code;
+    std::string where = "no loop was entered";
+    uint32_t pc = warp.splits[0].pc;
+    if (warp.lastBackEdge != noPc) {
+      const Inst &edge = code[warp.lastBackEdge];
+      uint32_t begin = edge.target == noPc ? edge.line : code[edge.target].line;
+      where = llvm::formatv("last loop: ptx lines {0} to {1}", begin, edge.line);
+      pc = warp.lastBackEdge;
+    }
+    report(
+        warp, code[pc], __builtin_ctz(warp.splits[0].mask), FindingKind::StepLimit,
+        llvm::formatv("the block executed {0} warp instructions without finishing; warp {1}, {2}",
+                      block.steps, warp.index, where));
+    return;
+  }
+}
+
+} // namespace
+
+void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
+  for (Split &split : warp.splits)
+    if (split.state == Split::State::Parked && split.pc == pc && (split.mask & mask)) {
+      split.state = Split::State::Ready;
+      ++split.pc;
+    }
+}
+
+RunStatus runBlock(Block &block, uint64_t budget) {
+  LaunchState &launch = *block.launch;
+  uint64_t used = 0;
+  while (true) {
+    bool isAnyLeft = false, hasProgress = false;
+    for (Warp &warp : block.warps) {
+      if (warp.isDone())
+        continue;
+      isAnyLeft = true;
+      uint64_t quantum = warpQuantum;
+      // Splits added meanwhile come after the current one, so every lane gets its turn.
+      for (size_t i = 0; i < warp.splits.size() && quantum > 0;) {
+        Split &split = warp.splits[i];
+        if (!isReady(block, split)) {
+          ++i;
+          continue;
+        }
+        split.state = Split::State::Ready;
+        size_t count = warp.splits.size();
+        uint64_t executed = SplitRunner(block, warp).run(i, quantum);
+        hasProgress |= executed > 0;
+        used += executed;
+        quantum -= std::min(quantum, executed);
+        if (launch.stop)
+          return RunStatus::Stopped;
+        // The split at i went on, waits, or vanished; a vanished one is replaced by the next.
+        bool isStillThere = warp.splits.size() >= count;
+        if (quantum == 0 && i < warp.splits.size() && isStillThere && warp.splits.size() > 1)
+          std::rotate(warp.splits.begin() + i, warp.splits.begin() + i + 1, warp.splits.end());
+        else if (i < warp.splits.size() && !isReady(block, warp.splits[i]))
+          ++i;
+      }
+      warp.fullQuanta = quantum == 0 ? warp.fullQuanta + 1 : 0;
+      if (warp.fullQuanta >= patience) {
+        hasProgress |= releaseStarving(warp);
+        warp.fullQuanta = 0;
+      }
+    }
+    if (!isAnyLeft)
+      return RunStatus::Done;
+    if (!hasProgress) {
+      bool isFreed = false;
+      for (Warp &warp : block.warps)
+        isFreed |= releaseStarving(warp);
+      if (!isFreed && !forceCollective(block)) {
+        reportDeadlock(block);
+        return RunStatus::Stopped;
+      }
+    }
+    if (block.steps + used > launch.config.stepLimit) {
+      block.steps += used;
+      reportStepLimit(block);
+      return RunStatus::Stopped;
+    }
+    if (used >= budget) {
+      block.steps += used;
+      return RunStatus::Yielded;
+    }
+  }
+}
+
+} // namespace vgpu

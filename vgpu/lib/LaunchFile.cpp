@@ -1,0 +1,201 @@
+//===- LaunchFile.cpp - a launch described in JSON
+//-----------------------------------------------------===//
+#include "vgpu/LaunchFile.h"
+#include "vgpu/Exec/SmallFloat.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <random>
+
+namespace vgpu {
+
+namespace {
+
+llvm::Error refuse(const std::string &message) {
+  return llvm::createStringError("launch file: " + message);
+}
+
+const FloatFormat *formatOf(ptx::Type type) {
+  switch (type) {
+  case ptx::Type::F16:
+    return &formatF16;
+  case ptx::Type::BF16:
+    return &formatBF16;
+  case ptx::Type::F32:
+    return &formatF32;
+  case ptx::Type::F64:
+    return &formatF64;
+  case ptx::Type::E4M3:
+    return &formatE4M3;
+  case ptx::Type::E5M2:
+    return &formatE5M2;
+  default:
+    return nullptr;
+  }
+}
+
+void writeElement(ptx::Type type, double value, uint8_t *at) {
+  uint64_t bits = formatOf(type) ? encodeFloat(value, *formatOf(type), Rounding::Nearest)
+                  : value < 0    ? static_cast<uint64_t>(static_cast<int64_t>(value))
+                                 : static_cast<uint64_t>(value);
+  std::memcpy(at, &bits, ptx::byteWidth(type));
+}
+
+double readElement(ptx::Type type, const uint8_t *at) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, ptx::byteWidth(type));
+  if (const FloatFormat *format = formatOf(type))
+    return decodeFloat(bits, *format);
+  unsigned width = ptx::bitWidth(type);
+  if (ptx::isSigned(type)) {
+    int64_t wide = static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
+    return static_cast<double>(wide);
+  }
+  return static_cast<double>(bits);
+}
+
+llvm::Error readExtents(const llvm::json::Object &object, llvm::StringRef key, Dim3 &extents) {
+  const llvm::json::Value *value = object.get(key);
+  if (!value)
+    return llvm::Error::success();
+  uint32_t *parts[] = {&extents.x, &extents.y, &extents.z};
+  if (std::optional<int64_t> number = value->getAsInteger()) {
+    extents.x = static_cast<uint32_t>(*number);
+    return llvm::Error::success();
+  }
+  const llvm::json::Array *list = value->getAsArray();
+  if (!list || list->size() > 3)
+    return refuse("'" + key.str() + "' must be a number or a list of at most 3");
+  for (size_t i = 0; i < list->size(); ++i) {
+    std::optional<int64_t> number = (*list)[i].getAsInteger();
+    if (!number || *number < 0 || *number > 0xffffffff)
+      return refuse("'" + key.str() + "' must hold integers");
+    *parts[i] = static_cast<uint32_t>(*number);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error fillArray(const llvm::json::Object &object, llvm::StringRef directory, size_t count,
+                      LaunchArray &array) {
+  unsigned width = ptx::byteWidth(array.type);
+  array.bytes.resize(count * width);
+  auto fill = [&](auto value) {
+    for (size_t i = 0; i < count; ++i)
+      writeElement(array.type, value(i), array.bytes.data() + i * width);
+  };
+  if (const llvm::json::Array *data = object.getArray("data")) {
+    if (data->size() != count)
+      return refuse("'data' has " + std::to_string(data->size()) + " elements, 'shape' " +
+                    std::to_string(count));
+    fill([&](size_t i) { return (*data)[i].getAsNumber().value_or(0); });
+  } else if (std::optional<llvm::StringRef> file = object.getString("file")) {
+    llvm::SmallString<128> path(*file);
+    if (llvm::sys::path::is_relative(path)) {
+      path = directory;
+      llvm::sys::path::append(path, *file);
+    }
+    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false);
+    if (!buffer)
+      return refuse("cannot read '" + path.str().str() + "': " + buffer.getError().message());
+    if ((*buffer)->getBufferSize() != array.bytes.size())
+      return refuse("'" + path.str().str() + "' has " + std::to_string((*buffer)->getBufferSize()) +
+                    " bytes, expected " + std::to_string(array.bytes.size()));
+    std::memcpy(array.bytes.data(), (*buffer)->getBufferStart(), array.bytes.size());
+  } else if (std::optional<int64_t> seed = object.getInteger("random")) {
+    std::mt19937 generator(static_cast<uint32_t>(*seed));
+    bool isFloating = ptx::isFloat(array.type);
+    fill([&](size_t) {
+      return isFloating ? (static_cast<int32_t>(generator() >> 8) - (1 << 23)) * 0x1p-23
+                        : static_cast<double>(generator() % 16);
+    });
+  } else if (object.getBoolean("range").value_or(false)) {
+    fill([](size_t i) { return static_cast<double>(i); });
+  } else if (!object.getBoolean("zeros").value_or(false)) {
+    return refuse("an array needs 'data', 'file', 'random', 'range' or 'zeros'");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error readArgument(const llvm::json::Object &object, llvm::StringRef directory,
+                         LaunchFile &launch) {
+  std::optional<ptx::Type> type = ptx::parseType(object.getString("dtype").value_or("f32"));
+  if (!type || ptx::bitWidth(*type) % 8 != 0)
+    return refuse("unknown dtype '" + object.getString("dtype").value_or("").str() + "'");
+  const llvm::json::Array *shape = object.getArray("shape");
+  if (!shape) {
+    std::optional<double> value = object.getNumber("value");
+    if (!value)
+      return refuse("an argument needs 'value' or 'shape'");
+    std::vector<uint8_t> bytes(ptx::byteWidth(*type));
+    if (std::optional<int64_t> integer = object.getInteger("value"); integer && !formatOf(*type))
+      std::memcpy(bytes.data(), &*integer, bytes.size());
+    else
+      writeElement(*type, *value, bytes.data());
+    launch.arguments.push_back(Argument::raw(bytes));
+    return llvm::Error::success();
+  }
+  LaunchArray &array = launch.arrays.emplace_back();
+  array.type = *type;
+  size_t count = 1;
+  for (const llvm::json::Value &extent : *shape) {
+    array.shape.push_back(extent.getAsInteger().value_or(0));
+    count *= static_cast<size_t>(array.shape.back());
+  }
+  if (count > (size_t(1) << 32))
+    return refuse("an array of " + std::to_string(count) + " elements is too large");
+  if (llvm::Error error = fillArray(object, directory, count, array))
+    return error;
+  array.isPrinted = object.getBoolean("print").value_or(false);
+  array.outputFile = object.getString("output").value_or("").str();
+  array.name = object.getString("name").value_or("").str();
+  launch.arguments.push_back(Argument::buffer(array.bytes.data(), array.bytes.size(), array.name));
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<LaunchFile> parseLaunchFile(llvm::StringRef json, llvm::StringRef directory) {
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(json);
+  if (!value)
+    return value.takeError();
+  const llvm::json::Object *object = value->getAsObject();
+  if (!object)
+    return refuse("expected an object");
+  LaunchFile launch;
+  launch.config.entry = object->getString("entry").value_or("").str();
+  launch.config.arch = object->getString("arch").value_or("sm_80").str();
+  launch.config.dynamicSharedBytes =
+      static_cast<uint32_t>(object->getInteger("shared_bytes").value_or(0));
+  if (std::optional<int64_t> limit = object->getInteger("step_limit"))
+    launch.config.stepLimit = static_cast<uint64_t>(*limit);
+  if (llvm::Error error = readExtents(*object, "grid", launch.config.grid))
+    return error;
+  if (llvm::Error error = readExtents(*object, "block", launch.config.block))
+    return error;
+  if (const llvm::json::Array *arguments = object->getArray("args"))
+    for (const llvm::json::Value &argument : *arguments) {
+      if (!argument.getAsObject())
+        return refuse("an argument must be an object");
+      if (llvm::Error error = readArgument(*argument.getAsObject(), directory, launch))
+        return error;
+    }
+  return launch;
+}
+
+llvm::json::Value arrayToJson(const LaunchArray &array) {
+  unsigned width = ptx::byteWidth(array.type);
+  llvm::json::Array list;
+  for (size_t i = 0; i + width <= array.bytes.size(); i += width) {
+    double value = readElement(array.type, array.bytes.data() + i);
+    if (value != value || value - value != 0)
+      list.push_back(value != value ? "nan"
+                     : value > 0    ? "inf"
+                                    : "-inf"); // JSON has no such numbers
+    else if (!formatOf(array.type))
+      list.push_back(static_cast<int64_t>(value));
+    else
+      list.push_back(value);
+  }
+  return list;
+}
+
+} // namespace vgpu

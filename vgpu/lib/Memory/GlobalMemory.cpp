@@ -1,0 +1,58 @@
+//===- GlobalMemory.cpp - allocations of global memory ----------------------------------===//
+#include "vgpu/Memory/GlobalMemory.h"
+#include <algorithm>
+
+namespace vgpu {
+
+/// Allocations start at multiples of this (as cudaMalloc's do) and are at least as far apart.
+static constexpr uint64_t granule = 1 << 16;
+
+uint64_t GlobalMemory::add(void *host, uint64_t sizeBytes, std::string name) {
+  Allocation allocation;
+  allocation.address = nextAddress;
+  allocation.sizeBytes = sizeBytes;
+  allocation.host = static_cast<uint8_t *>(host);
+  allocation.name = std::move(name);
+  nextAddress += (sizeBytes + 2 * granule - 1) / granule * granule;
+  list.push_back(std::move(allocation));
+  return list.back().address;
+}
+
+uint64_t GlobalMemory::allocate(uint64_t sizeBytes, std::string name) {
+  owned.push_back(std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1));
+  return add(owned.back().get(), sizeBytes, std::move(name));
+}
+
+uint8_t *GlobalMemory::allocateAt(uint64_t address, uint64_t sizeBytes, std::string name) {
+  owned.push_back(std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1));
+  Allocation allocation;
+  allocation.address = address;
+  allocation.sizeBytes = sizeBytes;
+  allocation.host = owned.back().get();
+  allocation.name = std::move(name);
+  auto above = std::upper_bound(
+      list.begin(), list.end(), address,
+      [](uint64_t value, const Allocation &other) { return value < other.address; });
+  list.insert(above, std::move(allocation));
+  return owned.back().get();
+}
+
+void GlobalMemory::free(uint64_t address) {
+  for (Allocation &allocation : list)
+    if (allocation.address == address)
+      allocation.isFreed = true;
+}
+
+const Allocation *GlobalMemory::nearest(uint64_t address) const {
+  auto above = std::upper_bound(
+      list.begin(), list.end(), address,
+      [](uint64_t value, const Allocation &allocation) { return value < allocation.address; });
+  return above == list.begin() ? nullptr : &*std::prev(above);
+}
+
+const Allocation *GlobalMemory::find(uint64_t address, uint64_t bytes) const {
+  const Allocation *below = nearest(address);
+  return below && below->contains(address, bytes) && !below->isFreed ? below : nullptr;
+}
+
+} // namespace vgpu

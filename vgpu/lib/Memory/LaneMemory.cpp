@@ -1,0 +1,220 @@
+//===- LaneMemory.cpp - from the addresses of a warp to host memory --------------------------===//
+#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Exec/Launch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using vgpu::ptx::Space;
+
+namespace vgpu {
+
+void computeAddresses(Warp &warp, const Slot &base, int64_t offset, uint64_t *address) {
+  if (base.bytes == 8) {
+    const uint64_t *row = warp.row<uint64_t>(base);
+    for (unsigned i = 0; i < warpSize; ++i)
+      address[i] = row[i] + static_cast<uint64_t>(offset);
+  } else {
+    const uint32_t *row = warp.row<uint32_t>(base);
+    for (unsigned i = 0; i < warpSize; ++i)
+      address[i] = static_cast<uint32_t>(row[i] + static_cast<uint32_t>(offset));
+  }
+}
+
+std::string describeAddress(const Warp &warp, Space space, uint64_t address) {
+  if (space != Space::Global)
+    return llvm::formatv("{0}+{1:x}", ptx::spaceName(space), address);
+  if (const Allocation *below = warp.launch->memory->nearest(address))
+    return llvm::formatv("'{0}'+{1}", below->name, address - below->address);
+  return llvm::formatv("global {0:x}", address);
+}
+
+static llvm::StringRef verbOf(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Read:
+    return "read";
+  case AccessKind::Write:
+    return "write";
+  case AccessKind::Atomic:
+    return "atomic";
+  case AccessKind::AsyncRead:
+    return "asynchronous read";
+  case AccessKind::AsyncWrite:
+    return "asynchronous write";
+  }
+  return "access";
+}
+
+/// A linear piece of memory that is not a global allocation.
+struct Region {
+  uint8_t *data;
+  uint64_t size;
+};
+
+static Region regionOf(Warp &warp, Space space, unsigned lane) {
+  Block &block = *warp.block;
+  bool isShadow = warp.isShadowPass;
+  switch (space) {
+  case Space::Shared:
+    return {isShadow ? block.sharedShadow.data() : block.shared.data(), block.shared.size()};
+  case Space::Local: {
+    uint64_t size = warp.launch->program->localBytes;
+    uint64_t begin = size * (warp.index * warpSize + lane);
+    return {(isShadow ? block.localShadow.data() : block.local.data()) + begin, size};
+  }
+  case Space::Const:
+    return {warp.launch->constants.data(), warp.launch->constants.size()};
+  case Space::Param:
+    return {warp.launch->params.data(), warp.launch->params.size()};
+  default:
+    return {nullptr, 0};
+  }
+}
+
+static void reportFault(Warp &warp, const Inst &inst, unsigned lane, Space space, uint64_t address,
+                        unsigned bytes, unsigned align, AccessKind kind, uint64_t size) {
+  if (warp.isShadowPass)
+    return;
+  std::string where = describeAddress(warp, space, address);
+  if (address % align != 0) {
+    report(warp, inst, lane, FindingKind::Misaligned,
+           llvm::formatv("{0} of {1} bytes at {2} needs an address that is a multiple of {3}",
+                         verbOf(kind), bytes, where, align));
+    return;
+  }
+  if (space == Space::Global) {
+    const Allocation *below = warp.launch->memory->nearest(address);
+    if (below && below->isFreed) {
+      report(warp, inst, lane, FindingKind::UseAfterFree,
+             llvm::formatv("{0} of {1} bytes at {2}, which has been freed", verbOf(kind), bytes,
+                           where));
+      return;
+    }
+    size = below ? below->sizeBytes : 0;
+    if (!below || address - below->address > below->sizeBytes + (1u << 20))
+      where = llvm::formatv("address {0:x}, which no argument contains", address);
+    else
+      where += llvm::formatv(" (it has {0} bytes)", size);
+    report(warp, inst, lane, FindingKind::OutOfBounds,
+           llvm::formatv("{0} of {1} bytes at {2}", verbOf(kind), bytes, where));
+    return;
+  }
+  report(warp, inst, lane, FindingKind::OutOfBounds,
+         llvm::formatv("{0} of {1} bytes at {2}, {3} memory has {4} bytes", verbOf(kind), bytes,
+                       where, ptx::spaceName(space), size));
+}
+
+/// One lane; returns null after reporting a fault.
+static uint8_t *resolveLane(Warp &warp, const Inst &inst, unsigned lane, Space space,
+                            uint64_t address, unsigned bytes, unsigned align, AccessKind kind,
+                            const Allocation *&cached) {
+  bool isWrite =
+      kind == AccessKind::Write || kind == AccessKind::Atomic || kind == AccessKind::AsyncWrite;
+  if (space == Space::Global) {
+    if (address % align == 0) {
+      if (!cached || !cached->contains(address, bytes))
+        cached = warp.launch->memory->find(address, bytes);
+      if (cached) {
+        // What is in global memory is defined: host data, or checked when it was stored.
+        static uint8_t scratch[256];
+        if (warp.isShadowPass)
+          return isWrite ? scratch + 128 : scratch;
+        return cached->host + (address - cached->address);
+      }
+    }
+    reportFault(warp, inst, lane, space, address, bytes, align, kind, 0);
+    return nullptr;
+  }
+  Region region = regionOf(warp, space, lane);
+  bool isConstant = space == Space::Const || space == Space::Param;
+  if (isWrite && isConstant) {
+    if (!warp.isShadowPass)
+      report(warp, inst, lane, FindingKind::InvalidAccess,
+             llvm::formatv("{0} to {1} memory", verbOf(kind), ptx::spaceName(space)));
+    return nullptr;
+  }
+  if (address % align != 0 || bytes > region.size || address > region.size - bytes) {
+    reportFault(warp, inst, lane, space, address, bytes, align, kind, region.size);
+    return nullptr;
+  }
+  if (warp.isShadowPass && isConstant) {
+    static uint8_t zeros[256] = {};
+    return zeros;
+  }
+  return region.data + address;
+}
+
+void resolve(Warp &warp, const Inst &inst, Space space, unsigned bytes, AccessKind kind,
+             uint32_t mask, LaneAddresses &lanes, unsigned alignBytes) {
+  unsigned align = alignBytes ? alignBytes : bytes;
+  lanes.space = space;
+  lanes.isMixed = false;
+  lanes.mask = 0;
+  if (space == Space::Shared) {
+    // The common case without branches per lane.
+    Region region = regionOf(warp, space, 0);
+    uint64_t limit = region.size >= bytes ? region.size - bytes : 0;
+    bool isGood = region.size >= bytes;
+    uint64_t lowBits = 0;
+    for (unsigned i = 0; i < warpSize; ++i) {
+      bool isActive = mask >> i & 1;
+      uint64_t address = isActive ? lanes.address[i] : 0;
+      isGood &= address <= limit;
+      lowBits |= address;
+      lanes.host[i] = region.data + address;
+    }
+    if (isGood && lowBits % align == 0) {
+      lanes.mask = mask;
+      return;
+    }
+  }
+  if (space == Space::Generic) {
+    lanes.space = mask ? spaceOfGeneric(lanes.address[__builtin_ctz(mask)]) : Space::Global;
+    forEachLane(mask, [&](unsigned lane) {
+      lanes.laneSpace[lane] = spaceOfGeneric(lanes.address[lane]);
+      lanes.address[lane] -= windowBase(lanes.laneSpace[lane]);
+      lanes.isMixed |= lanes.laneSpace[lane] != lanes.space;
+    });
+  }
+  const Allocation *cached = nullptr;
+  forEachLane(mask, [&](unsigned lane) {
+    Space own = lanes.isMixed ? lanes.laneSpace[lane] : lanes.space;
+    lanes.host[lane] =
+        resolveLane(warp, inst, lane, own, lanes.address[lane], bytes, align, kind, cached);
+    if (lanes.host[lane])
+      lanes.mask |= 1u << lane;
+  });
+}
+
+void notify(Warp &warp, const Inst &inst, AccessKind kind, unsigned bytes,
+            const LaneAddresses &lanes, const uint8_t *values) {
+  if (warp.isShadowPass || !warp.launch->isObserved() || lanes.mask == 0)
+    return;
+  MemoryAccess access{warp,
+                      inst,
+                      lanes.space,
+                      kind,
+                      lanes.mask,
+                      bytes,
+                      lanes.address,
+                      lanes.host,
+                      values,
+                      static_cast<MemoryOrder>(inst.order),
+                      static_cast<MemoryScope>(inst.scope)};
+  if (!lanes.isMixed) {
+    for (Observer *observer : warp.launch->observers)
+      observer->onAccess(access);
+    return;
+  }
+  for (Space space : {Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param}) {
+    access.space = space;
+    access.mask = 0;
+    forEachLane(lanes.mask, [&](unsigned lane) {
+      if (lanes.laneSpace[lane] == space)
+        access.mask |= 1u << lane;
+    });
+    if (access.mask)
+      for (Observer *observer : warp.launch->observers)
+        observer->onAccess(access);
+  }
+}
+
+} // namespace vgpu

@@ -1,0 +1,211 @@
+//===- Vgpu.cpp - loading and launching
+//----------------------------------------------------------------===//
+#include "vgpu/Vgpu.h"
+#include "vgpu/Checks/Checks.h"
+#include "vgpu/Checks/Observer.h"
+#include "vgpu/Exec/Block.h"
+#include "vgpu/Exec/Decode.h"
+#include "vgpu/Exec/Limits.h"
+#include "llvm/Support/MathExtras.h"
+#include <mutex>
+#include <thread>
+
+namespace vgpu {
+
+const Program *Module::findKernel(llvm::StringRef name) const {
+  for (const auto &program : programs)
+    if (program->name == name)
+      return program.get();
+  return nullptr;
+}
+
+llvm::Expected<std::unique_ptr<Module>> parsePtx(llvm::StringRef text, llvm::StringRef fileName) {
+  auto parsed = ptx::parseModule(text, fileName);
+  if (!parsed)
+    return parsed.takeError();
+  auto module = std::make_unique<Module>();
+  module->source = std::move(*parsed);
+  for (const auto &function : module->source->functions) {
+    if (!function->isEntry || !function->hasBody)
+      continue;
+    auto program = decodeKernel(*module->source, *function);
+    if (!program)
+      return program.takeError();
+    module->programs.push_back(std::move(*program));
+  }
+  return module;
+}
+
+namespace {
+
+/// Warp instructions a block may run before another one gets its turn: blocks that wait for each
+/// other through global memory make progress, all others finish undisturbed.
+constexpr uint64_t blockQuantum = 1 << 22;
+
+class Launcher {
+public:
+  Launcher(const Module &module, const Program &program, const LaunchConfig &config)
+      : module(module), program(program) {
+    state.program = &program;
+    state.config = config;
+    state.memory = &memory;
+    state.findings = &findings;
+    state.sharedBytes = static_cast<uint32_t>(
+        config.dynamicSharedBytes == 0
+            ? program.staticSharedBytes
+            : llvm::alignTo(program.staticSharedBytes, program.dynamicSharedAlign) +
+                  config.dynamicSharedBytes);
+  }
+
+  llvm::Error bind(llvm::ArrayRef<Argument> arguments);
+  LaunchResult run();
+
+private:
+  void makeVariables();
+  void work();
+  const Module &module;
+  const Program &program;
+  LaunchState state;
+  GlobalMemory memory;
+  FindingSink findings;
+  std::vector<uint64_t> executed;
+  std::mutex mutex; ///< guards nextBlock and executed
+  uint64_t nextBlock = 0;
+};
+
+/// Module variables get the addresses the decoder has already put into the program.
+void Launcher::makeVariables() {
+  const ptx::Module &source = module.ptx();
+  state.constants.resize(moduleConstantBytes(source));
+  auto initialize = [&](const ptx::Variable &variable, uint8_t *host) {
+    if (!variable.initializer.empty())
+      std::memcpy(host, variable.initializer.data(), variable.initializer.size());
+    for (const ptx::Variable::Relocation &relocation : variable.relocations) {
+      const ptx::Variable *target = source.findVariable(relocation.symbol);
+      uint64_t address = static_cast<uint64_t>(relocation.addend);
+      if (target)
+        address += moduleVariableAddress(source, *target) +
+                   (relocation.isGeneric ? windowBase(target->space) : 0);
+      std::memcpy(host + relocation.offsetBytes, &address, relocation.widthBytes);
+    }
+  };
+  for (const auto &variable : source.variables) {
+    if (variable->isExtern)
+      continue;
+    uint64_t address = moduleVariableAddress(source, *variable);
+    if (variable->space == ptx::Space::Global)
+      initialize(*variable, memory.allocateAt(address, variable->sizeBytes, variable->name));
+    else if (variable->space == ptx::Space::Const)
+      initialize(*variable, state.constants.data() + address);
+  }
+}
+
+llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
+  makeVariables();
+  if (arguments.size() != program.params.size())
+    return llvm::createStringError("kernel '" + program.name + "' takes " +
+                                   std::to_string(program.params.size()) + " arguments, got " +
+                                   std::to_string(arguments.size()));
+  state.params.resize(program.paramBytes);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument &argument = arguments[i];
+    const ParamInfo &param = program.params[i];
+    uint64_t address = 0;
+    llvm::ArrayRef<uint8_t> bytes = argument.bytes;
+    if (argument.kind == Argument::Kind::Buffer) {
+      address =
+          argument.offsetBytes + memory.add(argument.host, argument.sizeBytes,
+                                            argument.name.empty() ? param.name : argument.name);
+      bytes = llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&address), 8);
+    }
+    if (bytes.size() != param.sizeBytes)
+      return llvm::createStringError("argument " + std::to_string(i) + " ('" + param.name +
+                                     "') of kernel '" + program.name + "': expected " +
+                                     std::to_string(param.sizeBytes) + " bytes, got " +
+                                     std::to_string(bytes.size()));
+    std::memcpy(state.params.data() + param.offsetBytes, bytes.data(), bytes.size());
+  }
+  return llvm::Error::success();
+}
+
+/// Takes blocks in order until none is left; parks those that wait for others.
+void Launcher::work() {
+  std::vector<uint64_t> counts(program.code.size());
+  std::vector<std::unique_ptr<Block>> parked;
+  uint64_t total = state.config.grid.count();
+  while (!state.stop) {
+    std::unique_ptr<Block> block;
+    {
+      std::lock_guard lock(mutex);
+      if (nextBlock < total)
+        block = makeBlock(state, nextBlock++);
+    }
+    if (block) {
+      block->executed = counts.data();
+      for (Observer *observer : state.observers)
+        observer->onBlockStart(*block);
+    } else if (!parked.empty()) {
+      block = std::move(parked.front());
+      parked.erase(parked.begin());
+    } else {
+      break;
+    }
+    RunStatus status = runBlock(*block, blockQuantum);
+    if (status == RunStatus::Done)
+      for (Observer *observer : state.observers)
+        observer->onBlockEnd(*block);
+    if (status == RunStatus::Yielded)
+      parked.push_back(std::move(block));
+    if (status == RunStatus::Stopped)
+      state.stop = true;
+  }
+  std::lock_guard lock(mutex);
+  for (size_t i = 0; i < counts.size(); ++i)
+    executed[i] += counts[i];
+}
+
+LaunchResult Launcher::run() {
+  executed.assign(program.code.size(), 0);
+  CheckPipeline checks(state);
+  unsigned numThreads =
+      state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
+  // Observers see blocks one after another, which also makes their findings repeatable.
+  if (state.isObserved() || state.poison)
+    numThreads = 1;
+  numThreads = static_cast<unsigned>(
+      std::clamp<uint64_t>(state.config.grid.count(), 1, std::max(1u, numThreads)));
+  state.config.numThreads = numThreads;
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < numThreads; ++i)
+    threads.emplace_back([this] { work(); });
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  LaunchResult result;
+  result.isComplete = !state.stop;
+  result.counters = checks.counters(executed);
+  result.findings = findings.take();
+  return result;
+}
+
+} // namespace
+
+llvm::Expected<LaunchResult> launch(const Module &module, const LaunchConfig &config,
+                                    llvm::ArrayRef<Argument> arguments) {
+  const Program *program = module.findKernel(config.entry);
+  if (!program) {
+    std::string known;
+    for (const auto &kernel : module.kernels())
+      known += (known.empty() ? "" : ", ") + ("'" + kernel->name + "'");
+    return llvm::createStringError("no kernel '" + config.entry + "' in '" + module.ptx().fileName +
+                                   "'; it has " + (known.empty() ? "none" : known));
+  }
+  if (llvm::Error error = checkLimits(*program, config))
+    return error;
+  Launcher launcher(module, *program, config);
+  if (llvm::Error error = launcher.bind(arguments))
+    return error;
+  return launcher.run();
+}
+
+} // namespace vgpu

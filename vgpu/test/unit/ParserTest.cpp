@@ -1,0 +1,56 @@
+//===- ParserTest.cpp - what the PTX parser accepts and refuses
+//-----------------------------------------===//
+#include "vgpu/Ptx/Parser.h"
+#include <gtest/gtest.h>
+
+using namespace vgpu;
+
+namespace {
+
+std::string errorOf(llvm::StringRef text) {
+  auto module = ptx::parseModule(text, "t.ptx");
+  return module ? "" : llvm::toString(module.takeError());
+}
+
+constexpr llvm::StringLiteral header = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+TEST(PtxParser, ReportsLineOfUnknownRegister) {
+  EXPECT_EQ(errorOf((header + ".entry k() {\n  add.s32 %r1, %r1, 1;\n}\n").str()),
+            "t.ptx:5: error: unknown register '%r1'");
+}
+
+TEST(PtxParser, LabelsOfInnerScopesShadowOuterOnes) {
+  auto module = ptx::parseModule((header + ".entry k() {\n"
+                                           "L:\n  { \n bra L;\nL: ret; }\n  bra L;\n}\n")
+                                     .str(),
+                                 "t.ptx");
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  const ptx::Function &function = *(*module)->functions[0];
+  ASSERT_EQ(function.body.size(), 3u);
+  EXPECT_EQ(function.labels[function.body[0].operands[0].index].target, 1u); // inner L
+  EXPECT_EQ(function.labels[function.body[2].operands[0].index].target, 0u); // outer L
+}
+
+TEST(PtxParser, ParsesInitializersAndArrays) {
+  auto module = ptx::parseModule(
+      (header + ".global .align 8 .b16 t[2][2] = {{1, -1}, {0x7f, 4}};\n"
+                ".const .f32 c = 0f3F800000;\n.extern .shared .align 16 .b8 s[];\n")
+          .str(),
+      "t.ptx");
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  const ptx::Variable &t = *(*module)->variables[0];
+  EXPECT_EQ(t.sizeBytes, 8u);
+  EXPECT_EQ(t.alignBytes, 8u);
+  EXPECT_EQ(t.initializer, (std::vector<uint8_t>{1, 0, 0xff, 0xff, 0x7f, 0, 4, 0}));
+  EXPECT_TRUE((*module)->variables[2]->isUnsizedArray);
+}
+
+TEST(PtxParser, RefusesGarbageWithoutCrashing) {
+  EXPECT_NE(errorOf(""), "");
+  EXPECT_NE(errorOf("{{{{{"), "");
+  EXPECT_NE(errorOf((header + ".entry k() { mov.u32 {{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{").str()),
+            "");
+  EXPECT_NE(errorOf((header + ".entry k() { @").str()), "");
+}
+
+} // namespace
