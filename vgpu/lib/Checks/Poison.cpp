@@ -83,10 +83,14 @@ void PoisonTracker::checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, u
       reportPoison(warp, inst, lanes, "the index");
   if (!isMemory)
     return;
-  const Slot &address = inst.slots[inst.addressSlot];
-  if (uint32_t lanes = poisonedLanes(warp, address) & mask) {
-    reportPoison(warp, inst, lanes, "the address");
-    setShadow(warp, address, lanes, 0);
+  for (unsigned i = 0; i < inst.numSrc; ++i) {
+    if (inst.shadowSlots[inst.numDst + i].plane != Plane::Register)
+      continue; // data
+    const Slot &address = inst.src(i);
+    if (uint32_t lanes = poisonedLanes(warp, address) & mask) {
+      reportPoison(warp, inst, lanes, "the address");
+      setShadow(warp, address, lanes, 0);
+    }
   }
 }
 
@@ -166,7 +170,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
         setShadow(warp, inst.dst(i), guardPoison, guardPoison);
     return;
   }
-  if (inst.poison == PoisonRule::Matrix && inst.shadowExecute) {
+  if (inst.poison == PoisonRule::Custom) {
     inst.shadowExecute(warp, inst, mask);
     return;
   }
@@ -224,8 +228,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
     setShadow(warp, inst.dst(0), (mask & unknown) | guardPoison, unknown | guardPoison);
     return;
   }
-  case PoisonRule::Matrix:
-    poisoned = (sources & mask) ? fullMask : 0;
+  case PoisonRule::Custom:
     break;
   }
   for (unsigned i = 0; i < inst.numDst; ++i) {

@@ -36,6 +36,9 @@ bool decodeHalf(InstBuilder &, FloatOp);
 bool decodeWarpBarrier(InstBuilder &);
 bool decodeClusterBarrier(InstBuilder &);
 bool decodeProxyFence(InstBuilder &);
+/// cp.async.bulk and cp.async.mbarrier.arrive, which share the word cp.
+bool decodeBulkCopy(InstBuilder &);
+bool decodeAsyncArrive(InstBuilder &);
 
 } // namespace vgpu
 

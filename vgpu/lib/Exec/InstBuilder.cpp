@@ -64,18 +64,22 @@ bool InstBuilder::acceptOrdering() {
       {"sys", MemoryScope::Sys},
   };
   accept("mmio");
-  for (const auto &[name, order] : orders)
-    if (accept(name)) {
-      inst.order = static_cast<uint8_t>(order);
-      if (order == MemoryOrder::Volatile)
-        inst.scope = static_cast<uint8_t>(MemoryScope::Sys);
-      break;
-    }
+  auto acceptOrder = [&] {
+    for (const auto &[name, order] : orders)
+      if (accept(name)) {
+        inst.order = static_cast<uint8_t>(order);
+        if (order == MemoryOrder::Volatile)
+          inst.scope = static_cast<uint8_t>(MemoryScope::Sys);
+        return;
+      }
+  };
+  acceptOrder();
   for (const auto &[name, scope] : scopes)
     if (accept(name)) {
       inst.scope = static_cast<uint8_t>(scope);
       break;
     }
+  acceptOrder(); // Triton writes `atom.global.gpu.acq_rel`
   return true;
 }
 
@@ -247,6 +251,10 @@ bool InstBuilder::addAddress(const Operand &operand) {
   // Destinations come first in `slots`, so the index is fixed up when the instruction is emitted.
   inst.addressSlot = static_cast<uint8_t>(srcs.size());
   return addAddress(operand, inst.immediate);
+}
+
+bool InstBuilder::isPredicate(const Operand &operand) const {
+  return operand.kind == Operand::Kind::Register && kernel.registerType(operand.index) == Type::Pred;
 }
 
 bool InstBuilder::constantOperand(const Operand &operand, uint64_t limit, uint64_t &value) {

@@ -1,7 +1,6 @@
-#include "vgpu/Exec/Decode.h"
+#include "Families.h"
 namespace vgpu {
-llvm::ArrayRef<FamilyEntry> asyncFamily() { return {}; }
-llvm::ArrayRef<FamilyEntry> matrixLoadFamily() { return {}; }
-llvm::ArrayRef<FamilyEntry> mmaFamily() { return {}; }
 llvm::ArrayRef<FamilyEntry> wmmaFamily() { return {}; }
+bool decodeBulkCopy(InstBuilder &b) { return b.fail("unknown instruction"); }
+bool decodeAsyncArrive(InstBuilder &b) { return b.fail("unknown instruction"); }
 } // namespace vgpu

@@ -53,8 +53,9 @@ public:
   virtual void onProxyFence(Warp &, const Inst &, uint32_t /*mask*/, ptx::Space) {}
   /// cp.async.commit_group by the lanes of `mask`.
   virtual void onAsyncCommit(Warp &, uint32_t /*mask*/) {}
-  /// cp.async.wait_group: at most `pendingGroups` of each lane's groups remain in flight.
-  virtual void onAsyncWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/) {}
+  /// cp.async.wait_group: at most `pendingGroups` of each lane's groups remain in flight; wait_all
+  /// (`isAll`) also waits for copies that were never committed.
+  virtual void onAsyncWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/, bool /*isAll*/) {}
   /// Lanes `mask` of `warp` release (publish what they did) to / acquire from an object of shared
   /// memory that is not an ordinary location: an mbarrier at `address`.
   virtual void onRelease(Warp &, uint32_t /*mask*/, uint64_t /*address*/) {}

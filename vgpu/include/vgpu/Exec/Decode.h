@@ -64,6 +64,9 @@ public:
   /// A second address (cp.async); its offset is added to nothing, so it must be returned.
   bool addAddress(const ptx::Operand &operand, int64_t &offset);
 
+  /// Whether a register operand is a predicate.
+  bool isPredicate(const ptx::Operand &operand) const;
+
   /// A small constant operand: an integer literal in [0, limit).
   bool constantOperand(const ptx::Operand &operand, uint64_t limit, uint64_t &value);
 

@@ -65,7 +65,7 @@ enum class PoisonRule : uint8_t {
   Select, ///< selp: the chosen operand, or all if the predicate is poison
   Warp,   ///< poison in any lane's sources poisons all lanes (vote, redux, match)
   Atomic, ///< the values must be defined; so is the result
-  Matrix, ///< mma: poison follows rows and columns; `shadowExecute` does it
+  Custom,    ///< `shadowExecute` does it (mma: along rows and columns; cp.async: defines memory)
 };
 
 /// Groups under which executed instructions are counted (Counters/Counters.h).
@@ -113,7 +113,7 @@ struct Inst {
   BlockingHandler executeBlocking = nullptr; ///< Flow::Blocking only
   const Slot *slots = nullptr;
   const Slot *shadowSlots = nullptr; ///< SameMove: the same operands, data redirected to the shadow
-  Handler shadowExecute = nullptr;   ///< Matrix: computes the shadow of the results
+  Handler shadowExecute = nullptr;   ///< Custom: computes the shadow of the results
   uint16_t numDst = 0;
   uint16_t numSrc = 0;
   Flow flow = Flow::Plain;
@@ -132,9 +132,11 @@ struct Inst {
   uint8_t order = 0;          ///< MemoryOrder of atomics and fences
   uint8_t flags = 0;          ///< private to the family
   uint8_t addressSlot = 0xff; ///< index in `slots` of the address operand; 0xff: none
+  uint32_t tensorOperations = 0; ///< of one execution by a warp
   uint32_t guardOffset = 0;
   uint32_t target = noPc;     ///< Branch: where to
   uint32_t reconverge = noPc; ///< Branch: immediate post-dominator; noPc: only at exit
+  int64_t secondOffset = 0;   ///< of a second address (cp.async)
   int64_t immediate = 0;      ///< address offset, lookup table, ...
   uint32_t line = 0;          ///< in the PTX
   uint32_t pc = 0;

@@ -1,0 +1,32 @@
+//===- MatrixMath.h - the arithmetic of the tensor cores -----------------------------------------------------===//
+//
+// D = A * B + C on small dense matrices in host memory; mma, wmma and wgmma differ only in which lane or which
+// bytes hold an element. Products of f16, bf16, tf32 and fp8 are exact in f32; sums are formed in f32 in the
+// order c, k = 0, 1, 2, ... (hardware's order is not documented). Integers wrap, or saturate once at the end.
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_EXEC_MATRIXMATH_H
+#define VGPU_EXEC_MATRIXMATH_H
+
+#include "vgpu/Ptx/Types.h"
+#include <cstddef>
+#include <cstdint>
+
+namespace vgpu {
+
+/// The value of an operand element as the multiplier sees it (tf32 drops the low 13 bits).
+float matrixElementToFloat(uint64_t bits, ptx::Type type);
+/// Rows of f16 elements, converted with the host's instructions where it has them.
+void halvesToFloats(const uint16_t *from, float *to, size_t count);
+
+/// a: m x k, b: k x n, acc: m x n; all row-major. acc += a * b.
+void multiplyAccumulate(const float *a, const float *b, float *acc, unsigned m, unsigned n,
+                        unsigned k);
+void multiplyAccumulate(const double *a, const double *b, double *acc, unsigned m, unsigned n,
+                        unsigned k);
+void multiplyAccumulate(const int32_t *a, const int32_t *b, int64_t *acc, unsigned m, unsigned n,
+                        unsigned k);
+
+} // namespace vgpu
+
+#endif // VGPU_EXEC_MATRIXMATH_H

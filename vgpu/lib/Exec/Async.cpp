@@ -1,0 +1,147 @@
+//===- Async.cpp - cp.async and its groups ---------------------------------------------------------------===//
+//
+// PTX ISA, "Data movement: asynchronous copy". The bytes move when the copy is issued; what is asynchronous is
+// when a program may look at them, and that is the business of the Async check, which hears of every issue,
+// commit and wait. A source size below the copy size fills with zeros.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "Families.h"
+#include "vgpu/Exec/Launch.h"
+#include "vgpu/Memory/LaneMemory.h"
+
+using namespace vgpu::ptx;
+
+namespace vgpu {
+
+namespace {
+
+enum AsyncFlags : uint8_t { HasSourceSize = 1, HasIgnore = 2 };
+
+/// Bytes each lane reads from global memory; the rest of the copy is zeros.
+uint32_t sourceBytes(Warp &w, const Inst &in, unsigned lane) {
+  uint32_t bytes = in.width;
+  if (in.flags & HasSourceSize)
+    bytes = std::min<uint32_t>(bytes, static_cast<uint32_t>(w.lane(in.src(2), lane)));
+  if ((in.flags & HasIgnore) && (w.predicate(in.src(in.numSrc - 1)) >> lane & 1))
+    bytes = 0;
+  return bytes;
+}
+
+void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
+  LaneAddresses to, from;
+  computeAddresses(w, in.src(0), in.immediate, to.address);
+  computeAddresses(w, in.src(1), in.secondOffset, from.address);
+  resolve(w, in, Space::Shared, in.width, AccessKind::AsyncWrite, mask, to);
+  // Lanes that read nothing may hold any source address; short reads are few and go by size.
+  uint32_t bySize[17] = {};
+  forEachLane(to.mask, [&](unsigned lane) { bySize[sourceBytes(w, in, lane)] |= 1u << lane; });
+  for (unsigned bytes = 0; bytes <= 16; ++bytes) {
+    if (!bySize[bytes])
+      continue;
+    uint32_t done = bySize[bytes];
+    if (bytes > 0) {
+      resolve(w, in, Space::Global, bytes, AccessKind::AsyncRead, bySize[bytes], from, in.width);
+      notify(w, in, AccessKind::AsyncRead, bytes, from);
+      done = from.mask;
+    }
+    forEachLane(bySize[bytes], [&](unsigned lane) {
+      uint8_t data[16] = {};
+      if (done >> lane & 1)
+        std::memcpy(data, from.host[lane], bytes);
+      std::memcpy(to.host[lane], data, in.width);
+    });
+  }
+  notify(w, in, AccessKind::AsyncWrite, in.width, to);
+}
+
+/// The destination becomes defined: its source is global memory.
+void defineDestination(Warp &w, const Inst &in, uint32_t mask) {
+  LaneAddresses to;
+  computeAddresses(w, in.src(0), in.immediate, to.address);
+  w.isShadowPass = true;
+  resolve(w, in, Space::Shared, in.width, AccessKind::AsyncWrite, mask, to);
+  w.isShadowPass = false;
+  forEachLane(to.mask, [&](unsigned lane) { std::memset(to.host[lane], 0, in.width); });
+}
+
+void commit(Warp &w, const Inst &, uint32_t mask) {
+  for (Observer *observer : w.launch->observers)
+    observer->onAsyncCommit(w, mask);
+}
+void wait(Warp &w, const Inst &in, uint32_t mask) {
+  for (Observer *observer : w.launch->observers)
+    observer->onAsyncWait(w, mask, static_cast<uint32_t>(in.immediate), in.variant);
+}
+
+bool finish(InstBuilder &b, Handler handler) {
+  b.inst.execute = handler;
+  b.inst.instClass = InstClass::AsyncCopy;
+  b.inst.poison = PoisonRule::Defined;
+  return emitInst(b);
+}
+
+bool decodeCopy(InstBuilder &b) {
+  Inst &inst = b.inst;
+  bool isGlobalOnly = b.accept("cg");
+  if (!isGlobalOnly && !b.accept("ca"))
+    return b.fail("expected '.ca' or '.cg'");
+  if (b.acceptSpace() != Space::Shared || b.acceptSpace() != Space::Global)
+    return b.fail("copies go from .global to .shared");
+  bool hasPolicy = b.accept("L2::cache_hint");
+  b.acceptOneOf({"L2::64B", "L2::128B", "L2::256B"});
+  if (!b.expectOperands(3, 5))
+    return false;
+  uint64_t bytes;
+  if (!b.constantOperand(b.operand(2), 17, bytes))
+    return false;
+  if (isGlobalOnly ? bytes != 16 : bytes != 4 && bytes != 8 && bytes != 16)
+    return b.fail("a copy of " + llvm::Twine(bytes) + " bytes is not allowed");
+  inst.width = static_cast<uint8_t>(bytes);
+  inst.space = Space::Shared;
+  if (!b.addAddress(b.operand(0)) || !b.addAddress(b.operand(1), inst.secondOffset))
+    return false;
+  size_t last = b.numOperands() - (hasPolicy ? 1 : 0);
+  for (size_t i = 3; i < last; ++i) {
+    bool isPredicate = b.isPredicate(b.operand(i));
+    inst.flags |= isPredicate ? HasIgnore : HasSourceSize;
+    if (!b.addSrc(b.operand(i), isPredicate ? Type::Pred : Type::U32, Role::Control))
+      return false;
+  }
+  inst.execute = copyAsync;
+  inst.instClass = InstClass::AsyncCopy;
+  inst.poison = PoisonRule::Custom;
+  inst.shadowExecute = defineDestination;
+  return emitInst(b);
+}
+
+bool decodeAsync(InstBuilder &b) {
+  if (!b.accept("async"))
+    return b.fail("expected 'cp.async'");
+  if (b.accept("commit_group"))
+    return b.expectOperands(0) && finish(b, commit);
+  if (b.accept("wait_all")) {
+    b.inst.variant = 1; // uncommitted copies, too
+    return b.expectOperands(0) && finish(b, wait);
+  }
+  if (b.accept("wait_group")) {
+    uint64_t groups;
+    if (!b.expectOperands(1) || !b.constantOperand(b.operand(0), 1u << 30, groups))
+      return false;
+    b.inst.immediate = static_cast<int64_t>(groups);
+    return finish(b, wait);
+  }
+  if (b.peek() == "bulk" || b.peek() == "reduce")
+    return decodeBulkCopy(b);
+  if (b.peek() == "mbarrier")
+    return decodeAsyncArrive(b);
+  return decodeCopy(b);
+}
+
+} // namespace
+
+llvm::ArrayRef<FamilyEntry> asyncFamily() {
+  static constexpr FamilyEntry entries[] = {{"cp", decodeAsync}};
+  return entries;
+}
+
+} // namespace vgpu
