@@ -107,8 +107,13 @@ def kernel_lines(lines: list[str], entry: str) -> slice:
     first = next(i for i, line in enumerate(lines) if head.search(line))
     while lines[first].strip() != "{":
         first += 1
-    last = next(i for i in range(first, len(lines)) if lines[i] == "}")
-    return slice(first, last + 1)
+    depth = 0
+    for last in range(first, len(lines)):
+        code = lines[last].split("//")[0]
+        depth += code.count("{") - code.count("}")
+        if depth == 0:
+            return slice(first, last + 1)
+    raise ValueError(f"the body of '{entry}' has no end")
 
 
 PROGRAMS: list[Program] = []
