@@ -7,6 +7,7 @@ Outcomes of a mutant:
   found      a checker reports it (for `far` and `misalign`: at the line of the fault)
   stopped    the launch ends with an error (a step limit, an illegal operand)
   values     no finding, but the results are wrong: not a checker's matter, the comparison sees it
+             (for barriers, waits and fences it is: that counts as missed)
   never      a bounds predicate that skips nothing in this launch (a probe says so)
   redundant  nothing changes, and `redundant.py` says why
   MISSED     nothing changes and nobody knows why; or a wrong access without its finding
@@ -19,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 from driver import launch, summary
-from mutations import AT_LINE, EXHAUSTIVE, Mutant, mutants
+from mutations import AT_LINE, EXHAUSTIVE, SYNCHRONISATION, Mutant, mutants
 from program import Program, kernel_lines
 from programs import PROGRAMS
 from redundant import REDUNDANT
@@ -78,7 +79,7 @@ def judge(program: Program, mutant: Mutant) -> Result:
     elif mutant.operator in AT_LINE:
         outcome = "MISSED"
     elif not values_right:
-        outcome = "values"
+        outcome = "MISSED" if mutant.operator in SYNCHRONISATION else "values"
     elif mutant.probe and not _run(program, mutant.probe)[0]:
         outcome = "never"
     elif mutant.operator not in EXHAUSTIVE:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from program import Program, kernel_lines
 
-EXHAUSTIVE = ("barrier", "wait", "fence", "bounds")
+SYNCHRONISATION = ("barrier", "wait", "fence")
+EXHAUSTIVE = (*SYNCHRONISATION, "bounds")
 # Sampled operators whose fault is an access wrong by itself: the finding must name its line.
 AT_LINE = ("far", "misalign")
 SAMPLES = 3
