@@ -29,8 +29,19 @@ llvm::Expected<std::unique_ptr<Module>> parsePtx(llvm::StringRef text, llvm::Str
     if (!function->isEntry || !function->hasBody)
       continue;
     auto program = decodeKernel(*module->source, *function);
-    if (!program)
-      return program.takeError();
+    if (!program) {
+      llvm::Error error = program.takeError();
+      std::error_code code;
+      std::string message;
+      llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+        code = info.convertToErrorCode();
+        message = info.message();
+      });
+      if (code != std::errc::not_supported)
+        return llvm::createStringError(message);
+      module->unsupported[function->name] = message;
+      continue;
+    }
     module->programs.push_back(std::move(*program));
   }
   return module;
@@ -83,6 +94,9 @@ void Launcher::makeVariables() {
     for (const ptx::Variable::Relocation &relocation : variable.relocations) {
       const ptx::Variable *target = source.findVariable(relocation.symbol);
       uint64_t address = static_cast<uint64_t>(relocation.addend);
+      if (const ptx::Function *function = source.findFunction(relocation.symbol);
+          !target && function)
+        address += functionBase + source.functionIndex(function);
       if (target)
         address += moduleVariableAddress(source, *target) +
                    (relocation.isGeneric ? windowBase(target->space) : 0);
@@ -193,6 +207,8 @@ LaunchResult Launcher::run() {
 llvm::Expected<LaunchResult> launch(const Module &module, const LaunchConfig &config,
                                     llvm::ArrayRef<Argument> arguments) {
   const Program *program = module.findKernel(config.entry);
+  if (std::string reason = module.whyUnsupported(config.entry); !reason.empty())
+    return llvm::createStringError(reason);
   if (!program) {
     std::string known;
     for (const auto &kernel : module.kernels())

@@ -31,12 +31,16 @@ class Module {
 public:
   const ptx::Module &ptx() const { return *source; }
   const Program *findKernel(llvm::StringRef name) const;
+  /// Why a kernel that is in the file cannot be run; empty if it can. Other kernels of the file
+  /// can.
+  std::string whyUnsupported(llvm::StringRef name) const { return unsupported.lookup(name); }
   llvm::ArrayRef<std::unique_ptr<Program>> kernels() const { return programs; }
 
 private:
   friend llvm::Expected<std::unique_ptr<Module>> parsePtx(llvm::StringRef, llvm::StringRef);
   std::unique_ptr<ptx::Module> source;
   std::vector<std::unique_ptr<Program>> programs;
+  llvm::StringMap<std::string> unsupported;
 };
 
 /// Parses and decodes; an instruction that is not known is an error that names it and its line.

@@ -1,8 +1,10 @@
 //===- Checks.cpp - the observers of a launch
 //-----------------------------------------------------------===//
 #include "vgpu/Checks/Checks.h"
-#include "vgpu/Checks/Observer.h"
+#include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/Poison.h"
+#include "vgpu/Checks/RaceCheck.h"
+#include "vgpu/Counters/MemoryCounter.h"
 
 namespace vgpu {
 
@@ -11,6 +13,23 @@ CheckPipeline::CheckPipeline(LaunchState &state) : state(state) {
   if (checks.has(Check::Uninitialized)) {
     poison = std::make_unique<PoisonTracker>();
     state.poison = poison.get();
+  }
+  bool hasShared = checks.has(Check::SharedRace), hasGlobal = checks.has(Check::GlobalRace);
+  RaceCheck *races = nullptr;
+  if (hasShared || hasGlobal) {
+    auto order = std::make_unique<HappensBefore>();
+    auto check = std::make_unique<RaceCheck>(*order, hasShared, hasGlobal);
+    races = check.get();
+    // Races are judged by the order before the access, so the check hears of it first.
+    owned.push_back(std::move(check));
+    owned.push_back(std::move(order));
+  }
+  if (checks.has(Check::Async) || hasShared)
+    owned.push_back(std::make_unique<AsyncCheck>(races, checks.has(Check::Async)));
+  if (state.config.countMemory) {
+    auto counter = std::make_unique<MemoryCounter>(*state.program);
+    memory = counter.get();
+    owned.push_back(std::move(counter));
   }
   for (const auto &observer : owned)
     state.observers.push_back(observer.get());
@@ -26,7 +45,12 @@ Counters CheckPipeline::counters(llvm::ArrayRef<uint64_t> executed) const {
     uint64_t count = executed[inst.pc];
     result.warpInstructions[static_cast<unsigned>(inst.instClass)] += count;
     result.totalWarpInstructions += count;
+    result.tensorOperations += count * inst.tensorOperations;
+    if (inst.instClass == InstClass::Barrier)
+      result.barrierWaits += count;
   }
+  if (memory)
+    memory->addTo(result, executed);
   return result;
 }
 

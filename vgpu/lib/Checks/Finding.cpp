@@ -91,9 +91,15 @@ llvm::json::Value Finding::toJson() const {
   return object;
 }
 
+/// A race of two lines is the same race whichever of them was executed first.
+FindingSink::Key FindingSink::keyOf(FindingKind kind, uint32_t ptxLine, uint32_t otherLine) {
+  return otherLine ? Key{kind, std::min(ptxLine, otherLine), std::max(ptxLine, otherLine)}
+                   : Key{kind, ptxLine, 0};
+}
+
 bool FindingSink::countRepeat(FindingKind kind, uint32_t ptxLine, uint32_t otherLine) {
   std::lock_guard lock(mutex);
-  auto it = findings.find({kind, ptxLine, otherLine});
+  auto it = findings.find(keyOf(kind, ptxLine, otherLine));
   if (it == findings.end())
     return false;
   ++it->second.occurrences;
@@ -102,7 +108,7 @@ bool FindingSink::countRepeat(FindingKind kind, uint32_t ptxLine, uint32_t other
 
 void FindingSink::report(Finding finding) {
   std::lock_guard lock(mutex);
-  Key key{finding.kind, finding.site.ptxLine, finding.other.ptxLine};
+  Key key = keyOf(finding.kind, finding.site.ptxLine, finding.other.ptxLine);
   auto [it, isNew] = findings.try_emplace(key, finding);
   if (isNew)
     return;
@@ -130,13 +136,18 @@ std::vector<Finding> FindingSink::take() {
   return list;
 }
 
+std::string sourceOf(const Program &program, const Inst &inst) {
+  const std::vector<std::string> &files = program.module->sourceFiles;
+  if (inst.loc.file == 0 || inst.loc.file >= files.size())
+    return "";
+  return files[inst.loc.file] + ":" + std::to_string(inst.loc.line);
+}
+
 AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane) {
   AccessSite site;
   site.isKnown = true;
   site.ptxLine = inst.line;
-  const ptx::Module &module = *warp.launch->program->module;
-  if (inst.loc.file != 0 && inst.loc.file < module.sourceFiles.size())
-    site.source = module.sourceFiles[inst.loc.file] + ":" + std::to_string(inst.loc.line);
+  site.source = sourceOf(*warp.launch->program, inst);
   site.block = warp.block->coords;
   site.linearThread = warp.index * warpSize + lane;
   site.thread = warp.block->threadCoords(site.linearThread);

@@ -1,8 +1,9 @@
-//===- Async.cpp - cp.async and its groups ---------------------------------------------------------------===//
+//===- Async.cpp - cp.async and its groups
+//---------------------------------------------------------------===//
 //
-// PTX ISA, "Data movement: asynchronous copy". The bytes move when the copy is issued; what is asynchronous is
-// when a program may look at them, and that is the business of the Async check, which hears of every issue,
-// commit and wait. A source size below the copy size fills with zeros.
+// PTX ISA, "Data movement: asynchronous copy". The bytes move when the copy is issued; what is
+// asynchronous is when a program may look at them, and that is the business of the Async check,
+// which hears of every issue, commit and wait. A source size below the copy size fills with zeros.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"

@@ -32,6 +32,9 @@ enum class FloatOp : uint8_t { Add, Sub, Mul, Fma, Div, Abs, Neg, Min, Max, Sqrt
 bool decodeFloat(InstBuilder &, FloatOp);
 bool decodeHalf(InstBuilder &, FloatOp);
 
+/// mma.m8n8k4 of f16, which has fragments of its own.
+bool decodeVoltaMma(InstBuilder &);
+
 /// bar.warp.sync, barrier.cluster and fences between proxies, which share the words bar and fence.
 bool decodeWarpBarrier(InstBuilder &);
 bool decodeClusterBarrier(InstBuilder &);

@@ -191,7 +191,10 @@ bool InstBuilder::makeSlot(const Operand &operand, Type type, bool anyWidth, Slo
     slot.bytes = static_cast<uint8_t>(bytes);
     return true;
   case Operand::Kind::Function:
-    return fail("function addresses are not supported ('" + operand.name + "')");
+    slot = kernel.constantSlot(
+        functionBase + kernel.module().functionIndex(kernel.module().findFunction(operand.name)),
+        bytes);
+    return bytes == 8 || fail("the address of a function needs 64 bits");
   default:
     return fail("unexpected kind of operand");
   }
@@ -254,7 +257,8 @@ bool InstBuilder::addAddress(const Operand &operand) {
 }
 
 bool InstBuilder::isPredicate(const Operand &operand) const {
-  return operand.kind == Operand::Kind::Register && kernel.registerType(operand.index) == Type::Pred;
+  return operand.kind == Operand::Kind::Register &&
+         kernel.registerType(operand.index) == Type::Pred;
 }
 
 bool InstBuilder::constantOperand(const Operand &operand, uint64_t limit, uint64_t &value) {

@@ -197,7 +197,9 @@ llvm::Expected<std::unique_ptr<Program>> KernelDecoder::run() {
   for (size_t i = 0; i < entry.params.size(); ++i)
     frame.places[entry.params[i].variable] = {Space::Param, program->params[i].offsetBytes};
   if (!decodeBody(std::move(frame)))
-    return llvm::createStringError(error);
+    return llvm::createStringError(isUnsupported ? std::errc::not_supported
+                                                 : std::errc::invalid_argument,
+                                   "%s", error.c_str());
 
   // Falling off the end leaves the kernel.
   Inst exit;
@@ -312,27 +314,25 @@ bool KernelDecoder::emitReturn(InstBuilder &builder) {
   return emit(builder);
 }
 
-bool KernelDecoder::emitCall(InstBuilder &builder) {
-  const Instruction &source = builder.source;
-  size_t at = 0;
-  const Operand *results = nullptr, *arguments = nullptr;
-  if (at < source.operands.size() && source.operands[at].kind == Operand::Kind::List)
-    results = &source.operands[at++];
-  if (at >= source.operands.size() || source.operands[at].kind != Operand::Kind::Function)
-    return builder.fail("only direct calls are supported");
-  const Function *callee = mod.findFunction(source.operands[at++].name);
-  if (at < source.operands.size() && source.operands[at].kind == Operand::Kind::List)
-    arguments = &source.operands[at++];
-  if (!callee->hasBody)
-    return builder.fail("calls '" + callee->name + "', which has no body in this module");
-  for (const Frame &frame : frames)
-    if (frame.function == callee)
-      return builder.fail("recursive call of '" + callee->name + "' is not supported");
+bool KernelDecoder::isActive(const Function &function) const {
+  return llvm::any_of(frames, [&](const Frame &frame) { return frame.function == &function; });
+}
 
-  auto bind = [&](const Operand *list, const std::vector<Function::Formal> &formals, Frame &frame) {
+/// The lists of a call: results (optional), and arguments (optional) behind the callee.
+static std::pair<const Operand *, const Operand *> callLists(const Instruction &call) {
+  const Operand *results = nullptr, *arguments = nullptr;
+  for (size_t i = 0; i < call.operands.size(); ++i)
+    if (call.operands[i].kind == Operand::Kind::List)
+      (i == 0 ? results : arguments) = &call.operands[i];
+  return {results, arguments};
+}
+
+/// A .param formal is the caller's .param variable itself, a .reg formal the caller's register.
+bool KernelDecoder::bindArguments(InstBuilder &builder, const Function &callee, Frame &frame) {
+  auto bind = [&](const Operand *list, const std::vector<Function::Formal> &formals) {
     size_t given = list ? list->elements.size() : 0;
     if (given != formals.size())
-      return builder.fail("'" + callee->name + "' takes " + llvm::Twine(formals.size()) +
+      return builder.fail("'" + callee.name + "' takes " + llvm::Twine(formals.size()) +
                           " parameters, got " + llvm::Twine(given));
     for (size_t i = 0; i < given; ++i) {
       const Operand &actual = list->elements[i];
@@ -343,7 +343,7 @@ bool KernelDecoder::emitCall(InstBuilder &builder) {
         frame.registers[formals[i].reg] = registerSlot(actual.index);
       } else if (actual.kind != Operand::Kind::Variable) {
         return builder.fail("a .param parameter needs a .param argument");
-      } else if (!placeOf(*actual.variable, source.line, place)) {
+      } else if (!placeOf(*actual.variable, builder.source.line, place)) {
         return false;
       } else {
         frame.places[formals[i].variable] = place;
@@ -351,9 +351,70 @@ bool KernelDecoder::emitCall(InstBuilder &builder) {
     }
     return true;
   };
-  Frame frame = makeFrame(*callee);
-  if (!bind(results, callee->results, frame) || !bind(arguments, callee->params, frame))
+  auto [results, arguments] = callLists(builder.source);
+  return bind(results, callee.results) && bind(arguments, callee.params);
+}
+
+bool KernelDecoder::inlineCall(InstBuilder &builder, const Function &callee) {
+  Frame frame = makeFrame(callee);
+  return bindArguments(builder, callee, frame) && decodeBody(std::move(frame));
+}
+
+/// A call through a register: a jump table over the functions that fit the call, each inlined.
+bool KernelDecoder::emitIndirectCall(InstBuilder &builder, const Operand &pointer) {
+  auto [results, arguments] = callLists(builder.source);
+  size_t numResults = results ? results->elements.size() : 0;
+  size_t numArguments = arguments ? arguments->elements.size() : 0;
+  size_t table = program->branchTables.size();
+  program->branchTables.emplace_back(mod.functions.size(), noPc);
+  builder.inst.flow = Flow::IndexedBranch;
+  builder.inst.instClass = InstClass::Control;
+  builder.inst.immediate = static_cast<int64_t>(table);
+  builder.inst.secondOffset = static_cast<int64_t>(functionBase);
+  if (!builder.addSrc(pointer, Type::U64, Role::Control) || !emit(builder))
     return false;
+  std::vector<uint32_t> leaving; // jumps behind the whole call
+  for (size_t i = 0; i < mod.functions.size(); ++i) {
+    const Function &callee = *mod.functions[i];
+    if (callee.isEntry || !callee.hasBody || isActive(callee) ||
+        callee.params.size() != numArguments || callee.results.size() != numResults)
+      continue;
+    program->branchTables[table][i] = static_cast<uint32_t>(program->code.size());
+    if (!inlineCall(builder, callee))
+      return false;
+    Inst leave;
+    leave.flow = Flow::Branch;
+    leave.instClass = InstClass::Control;
+    leave.line = builder.source.line;
+    leave.loc = builder.source.loc;
+    leave.source = &builder.source;
+    leaving.push_back(static_cast<uint32_t>(program->code.size()));
+    program->code.push_back(leave);
+  }
+  for (uint32_t pc : leaving)
+    program->code[pc].target = static_cast<uint32_t>(program->code.size());
+  return true;
+}
+
+bool KernelDecoder::emitCall(InstBuilder &builder) {
+  const Instruction &source = builder.source;
+  const Operand *target = nullptr;
+  for (const Operand &operand : source.operands)
+    if (!target && operand.kind != Operand::Kind::List)
+      target = &operand;
+  bool isDirect = target && target->kind == Operand::Kind::Function;
+  if (!isDirect && (!target || target->kind != Operand::Kind::Register))
+    return builder.fail("expected a function or a register that holds its address");
+  if (!isDirect)
+    return source.guard < 0 ? emitIndirectCall(builder, *target)
+                            : builder.fail("a guarded call through a register is not supported");
+  const Function *callee = mod.findFunction(target->name);
+  if (!callee->hasBody)
+    return builder.fail("calls '" + callee->name + "', which has no body in this module");
+  if (isActive(*callee)) {
+    isUnsupported = true;
+    return builder.fail("recursive call of '" + callee->name + "' is not supported");
+  }
   // A guarded call: lanes whose guard fails branch around the body.
   std::optional<uint32_t> skip;
   if (source.guard >= 0) {
@@ -366,7 +427,7 @@ bool KernelDecoder::emitCall(InstBuilder &builder) {
       return false;
     program->code.back().isGuardNegated = !source.isGuardNegated;
   }
-  if (!decodeBody(std::move(frame)))
+  if (!inlineCall(builder, *callee))
     return false;
   if (skip)
     program->code[*skip].target = static_cast<uint32_t>(program->code.size());

@@ -53,6 +53,10 @@ private:
     std::vector<Fixup> fixups;
   };
   bool decodeBody(Frame frame);
+  bool bindArguments(InstBuilder &builder, const ptx::Function &callee, Frame &frame);
+  bool emitIndirectCall(InstBuilder &builder, const ptx::Operand &pointer);
+  bool inlineCall(InstBuilder &builder, const ptx::Function &callee);
+  bool isActive(const ptx::Function &function) const;
   Frame makeFrame(const ptx::Function &function);
   uint32_t allocateRow(unsigned bytes);
   void layOutParams();
@@ -65,6 +69,7 @@ private:
   std::map<std::pair<uint64_t, unsigned>, uint32_t> constantOffsets;
   std::optional<Slot> carry;
   std::string error;
+  bool isUnsupported = false; ///< the error is a limit of the decoder, not of the PTX
 };
 
 /// Finds each branch's reconvergence point and inserts Flow::Reconverge pseudo-instructions.

@@ -1,4 +1,5 @@
-//===- MatrixMath.cpp - the arithmetic of the tensor cores ------------------------------------------------------===//
+//===- MatrixMath.cpp - the arithmetic of the tensor cores
+//------------------------------------------------------===//
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include <cmath>
@@ -7,12 +8,18 @@ namespace vgpu {
 
 float matrixElementToFloat(uint64_t bits, ptx::Type type) {
   switch (type) {
-  case ptx::Type::F16: return halfToFloat(static_cast<uint16_t>(bits));
-  case ptx::Type::BF16: return bf16ToFloat(static_cast<uint16_t>(bits));
-  case ptx::Type::TF32: return std::bit_cast<float>(static_cast<uint32_t>(bits) & 0xffffe000u);
-  case ptx::Type::E4M3: return static_cast<float>(decodeFloat(bits & 0xff, formatE4M3));
-  case ptx::Type::E5M2: return static_cast<float>(decodeFloat(bits & 0xff, formatE5M2));
-  default: return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  case ptx::Type::F16:
+    return halfToFloat(static_cast<uint16_t>(bits));
+  case ptx::Type::BF16:
+    return bf16ToFloat(static_cast<uint16_t>(bits));
+  case ptx::Type::TF32:
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) & 0xffffe000u);
+  case ptx::Type::E4M3:
+    return static_cast<float>(decodeFloat(bits & 0xff, formatE4M3));
+  case ptx::Type::E5M2:
+    return static_cast<float>(decodeFloat(bits & 0xff, formatE5M2));
+  default:
+    return std::bit_cast<float>(static_cast<uint32_t>(bits));
   }
 }
 
@@ -59,8 +66,8 @@ void multiplyAccumulate(const double *a, const double *b, double *acc, unsigned 
   for (unsigned i = 0; i < m; ++i)
     for (unsigned p = 0; p < k; ++p)
       for (unsigned j = 0; j < n; ++j)
-        acc[size_t(i) * n + j] = std::fma(a[size_t(i) * k + p], b[size_t(p) * n + j],
-                                          acc[size_t(i) * n + j]);
+        acc[size_t(i) * n + j] =
+            std::fma(a[size_t(i) * k + p], b[size_t(p) * n + j], acc[size_t(i) * n + j]);
 }
 
 void multiplyAccumulate(const int32_t *a, const int32_t *b, int64_t *acc, unsigned m, unsigned n,

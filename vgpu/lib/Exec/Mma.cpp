@@ -1,11 +1,13 @@
-//===- Mma.cpp - mma.sync ------------------------------------------------------------------------------------------===//
+//===- Mma.cpp - mma.sync
+//------------------------------------------------------------------------------------------===//
 //
-// PTX ISA, "Warp-level matrix multiply-accumulate: mma". One rule covers the fragments of every m16n8kK and m8n8kK
-// shape. With g = lane / 4, t = lane % 4 and E elements in a register, register i of a lane holds
+// PTX ISA, "Warp-level matrix multiply-accumulate: mma". One rule covers the fragments of every
+// m16n8kK and m8n8kK shape. With g = lane / 4, t = lane % 4 and E elements in a register, register
+// i of a lane holds
 //
-//     A (m x k):  row g + 8 * (i % 2)   columns t * E + (i / 2) * 4 * E + e       (m = 8: row g, i / 1)
-//     B (k x n):  column g              rows    t * E + i * 4 * E + e
-//     C, D:       row g + 8 * (i / 2)   column  2 * t + i % 2                      (pairs of f16: one register a row)
+//     A (m x k):  row g + 8 * (i % 2)   columns t * E + (i / 2) * 4 * E + e       (m = 8: row g, i
+//     / 1) B (k x n):  column g              rows    t * E + i * 4 * E + e C, D:       row g + 8 *
+//     (i / 2)   column  2 * t + i % 2                      (pairs of f16: one register a row)
 //
 // E is 2 for f16/bf16, 1 for tf32 and f64, 4 for 8-bit, 8 for 4-bit and 32 for 1-bit elements.
 //
@@ -48,8 +50,7 @@ unsigned registersOf(unsigned elements, Type type) {
 }
 
 /// Calls place(row, column, bits) for every element of A held in registers.
-template <class Place>
-void forEachA(Warp &w, const Slot *slots, const Shape &shape, Place place) {
+template <class Place> void forEachA(Warp &w, const Slot *slots, const Shape &shape, Place place) {
   unsigned per = perRegister(shape.a), bits = bitsOf(shape.a);
   unsigned count = registersOf(shape.m * shape.k, shape.a);
   unsigned halves = shape.m / 8;
@@ -63,8 +64,7 @@ void forEachA(Warp &w, const Slot *slots, const Shape &shape, Place place) {
         place(row, column + e, (value >> (e * bits)) & field);
     }
 }
-template <class Place>
-void forEachB(Warp &w, const Slot *slots, const Shape &shape, Place place) {
+template <class Place> void forEachB(Warp &w, const Slot *slots, const Shape &shape, Place place) {
   unsigned per = perRegister(shape.b), bits = bitsOf(shape.b);
   unsigned count = registersOf(shape.n * shape.k, shape.b);
   uint64_t field = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
@@ -99,8 +99,8 @@ void loadAccumulators(Warp &w, const Slot *slots, const Shape &shape, float *acc
     for (unsigned j = 0; j < shape.n; ++j) {
       AccumulatorPlace place = accumulatorPlace(i, j, isPacked);
       uint32_t bits = w.row<uint32_t>(slots[place.reg])[place.lane];
-      acc[i * shape.n + j] = isPacked ? halfToFloat(uint16_t(bits >> (16 * place.half)))
-                                      : std::bit_cast<float>(bits);
+      acc[i * shape.n + j] =
+          isPacked ? halfToFloat(uint16_t(bits >> (16 * place.half))) : std::bit_cast<float>(bits);
     }
 }
 void storeAccumulators(Warp &w, const Slot *slots, const Shape &shape, const float *acc,
@@ -136,7 +136,8 @@ void multiplyFloats(Warp &w, const Inst &in, uint32_t mask) {
   storeAccumulators(w, in.slots, shape, acc, mask);
 }
 
-/// The workhorse: m16n8k16 and m16n8k8 of f16 or bf16 with f32 sums, element loops unrolled by the compiler.
+/// The workhorse: m16n8k16 and m16n8k8 of f16 or bf16 with f32 sums, element loops unrolled by the
+/// compiler.
 template <bool isBf16, unsigned k> void multiplyHalves(Warp &w, const Inst &in, uint32_t mask) {
   constexpr unsigned registersA = k / 4, registersB = k / 8;
   alignas(64) float a[16 * k], b[k * 8], acc[16 * 8];
@@ -301,9 +302,9 @@ struct ShapeWord {
   uint16_t k;
 };
 constexpr ShapeWord shapeWords[] = {
-    {"m16n8k4", 16, 4},   {"m16n8k8", 16, 8},   {"m16n8k16", 16, 16},   {"m16n8k32", 16, 32},
+    {"m16n8k4", 16, 4},   {"m16n8k8", 16, 8},     {"m16n8k16", 16, 16},   {"m16n8k32", 16, 32},
     {"m16n8k64", 16, 64}, {"m16n8k128", 16, 128}, {"m16n8k256", 16, 256}, {"m8n8k4", 8, 4},
-    {"m8n8k16", 8, 16},   {"m8n8k32", 8, 32},   {"m8n8k128", 8, 128},
+    {"m8n8k16", 8, 16},   {"m8n8k32", 8, 32},     {"m8n8k128", 8, 128},
 };
 
 /// Whether the ISA has this combination; the error otherwise names it.
@@ -314,8 +315,10 @@ bool isAllowed(const Shape &s) {
   case Type::F16:
     return isWide && anyOf({8, 16}) && s.b == Type::F16 && (s.d == Type::F16 || s.d == Type::F32) &&
            (s.c == Type::F16 || s.c == Type::F32);
-  case Type::BF16: return isWide && anyOf({8, 16}) && s.b == s.a && s.d == Type::F32 && s.c == s.d;
-  case Type::TF32: return isWide && anyOf({4, 8}) && s.b == s.a && s.d == Type::F32 && s.c == s.d;
+  case Type::BF16:
+    return isWide && anyOf({8, 16}) && s.b == s.a && s.d == Type::F32 && s.c == s.d;
+  case Type::TF32:
+    return isWide && anyOf({4, 8}) && s.b == s.a && s.d == Type::F32 && s.c == s.d;
   case Type::E4M3:
   case Type::E5M2:
     return isWide && anyOf({16, 32}) && (s.b == Type::E4M3 || s.b == Type::E5M2) &&
@@ -331,8 +334,10 @@ bool isAllowed(const Shape &s) {
     return (s.b == Type::S4 || s.b == Type::U4) && s.d == Type::S32 && s.c == s.d &&
            (isWide ? anyOf({32, 64}) : anyOf({32}));
   case Type::B1:
-    return s.b == s.a && s.d == Type::S32 && s.c == s.d && (isWide ? anyOf({128, 256}) : anyOf({128}));
-  default: return false;
+    return s.b == s.a && s.d == Type::S32 && s.c == s.d &&
+           (isWide ? anyOf({128, 256}) : anyOf({128}));
+  default:
+    return false;
   }
 }
 
@@ -365,6 +370,9 @@ bool addFragment(InstBuilder &b, const Operand &operand, unsigned count, Type ty
 bool decodeMma(InstBuilder &b) {
   if (!b.accept("sync") || !b.accept("aligned"))
     return b.fail("expected '.sync.aligned'");
+  bool isVolta = llvm::is_contained(b.source.parts, "f16") && b.accept("m8n8k4");
+  if (isVolta)
+    return decodeVoltaMma(b);
   Shape shape = {};
   shape.n = maxN;
   for (const ShapeWord &entry : shapeWords)

@@ -28,8 +28,9 @@ FlowGraph buildGraph(const Program &program) {
     if (inst.flow == Flow::Branch)
       targets.push_back(inst.target);
     if (inst.flow == Flow::IndexedBranch)
-      targets.append(program.branchTables[inst.immediate].begin(),
-                     program.branchTables[inst.immediate].end());
+      for (uint32_t target : program.branchTables[inst.immediate])
+        if (target != noPc)
+          targets.push_back(target);
     return targets;
   };
   auto endsBlock = [](const Inst &inst) {
@@ -171,7 +172,7 @@ void insertReconvergence(Program &program) {
   }
   for (std::vector<uint32_t> &table : program.branchTables)
     for (uint32_t &pc : table)
-      pc = moved[pc];
+      pc = pc == noPc ? noPc : moved[pc];
   program.code = std::move(code);
 }
 

@@ -227,11 +227,11 @@ bool SplitRunner::indexedBranch(const Inst &inst, uint32_t mask) {
     groups.push_back({split.pc + 1, rest});
   bool isOutside = false;
   forEachLane(mask, [&](unsigned lane) {
-    uint64_t position = warp.lane(inst.src(0), lane);
-    if (position >= table.size()) {
+    uint64_t position = warp.lane(inst.src(0), lane) - static_cast<uint64_t>(inst.secondOffset);
+    if (position >= table.size() || table[position] == noPc) {
       report(warp, inst, lane, FindingKind::OutOfBounds,
-             llvm::formatv("brx.idx with index {0}, the table has {1} targets", position,
-                           table.size()));
+             llvm::formatv("'{0}' goes to entry {1}, which is none of its {2} targets",
+                           inst.source->opcode, position, table.size()));
       isOutside = true;
       return;
     }

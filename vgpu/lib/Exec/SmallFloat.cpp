@@ -51,7 +51,7 @@ uint64_t encodeScaled(bool isNegative, uint64_t magnitude, int exponent, const F
   if (valueExponent >= smallest) {
     uint64_t field = static_cast<uint64_t>(valueExponent + format.bias() - 1);
     if (valueExponent + format.bias() >= (1 << format.exponentBits))
-      bits = format.infinity() + 1; // overflow whatever the mantissa
+      bits = format.signBit(); // overflow whatever the mantissa
     else
       bits = kept + (field << format.mantissaBits);
   }

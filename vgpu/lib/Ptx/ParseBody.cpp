@@ -148,8 +148,14 @@ bool Parser::parseLabelOrInstruction() {
     advance();
     if (acceptDotted("branchtargets"))
       return parseBranchTargets(name);
-    if (token.isDotted("callprototype") || token.isDotted("calltargets"))
+    if (token.isDotted("callprototype") || token.isDotted("calltargets")) {
+      // Named by indirect calls; the callees' own declarations say all that is needed.
+      scopes.back().symbols.try_emplace(
+          name, Symbol{Symbol::TargetList, static_cast<uint32_t>(function->branchTargets.size()),
+                       nullptr});
+      function->branchTargets.emplace_back();
       return skipToSemicolon();
+    }
     uint32_t index = static_cast<uint32_t>(function->labels.size());
     function->labels.push_back({name, static_cast<uint32_t>(function->body.size()), line});
     if (!scopes.back().labels.try_emplace(name, index).second)

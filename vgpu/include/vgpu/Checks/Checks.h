@@ -8,6 +8,8 @@
 
 namespace vgpu {
 
+class MemoryCounter;
+
 /// Creates the observers that the launch's configuration asks for and registers them in `state`.
 class CheckPipeline {
 public:
@@ -20,6 +22,7 @@ private:
   LaunchState &state;
   std::vector<std::unique_ptr<Observer>> owned;
   std::unique_ptr<PoisonTracker> poison;
+  MemoryCounter *memory = nullptr;
 };
 
 } // namespace vgpu

@@ -24,10 +24,14 @@ public:
 
 private:
   using Key = std::tuple<FindingKind, uint32_t, uint32_t>;
+  static Key keyOf(FindingKind kind, uint32_t ptxLine, uint32_t otherLine);
   std::mutex mutex;
   std::map<Key, Finding> findings;
 };
 
+struct Program;
+/// "file.py:12" of an instruction, or empty.
+std::string sourceOf(const Program &program, const Inst &inst);
 /// The site of an instruction executed by one lane.
 AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane);
 /// Reports a finding without a second access.

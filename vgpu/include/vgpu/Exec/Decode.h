@@ -118,6 +118,7 @@ llvm::ArrayRef<FamilyEntry> wmmaFamily();
 /// The family of an opcode's first word, or null.
 FamilyDecoder findFamily(llvm::StringRef opcode);
 
+/// Errors have the code not_supported where the PTX is understood but cannot be run (recursion).
 llvm::Expected<std::unique_ptr<Program>> decodeKernel(const ptx::Module &module,
                                                       const ptx::Function &entry);
 

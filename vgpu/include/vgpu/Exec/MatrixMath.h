@@ -1,8 +1,10 @@
-//===- MatrixMath.h - the arithmetic of the tensor cores -----------------------------------------------------===//
+//===- MatrixMath.h - the arithmetic of the tensor cores
+//-----------------------------------------------------===//
 //
-// D = A * B + C on small dense matrices in host memory; mma, wmma and wgmma differ only in which lane or which
-// bytes hold an element. Products of f16, bf16, tf32 and fp8 are exact in f32; sums are formed in f32 in the
-// order c, k = 0, 1, 2, ... (hardware's order is not documented). Integers wrap, or saturate once at the end.
+// D = A * B + C on small dense matrices in host memory; mma, wmma and wgmma differ only in which
+// lane or which bytes hold an element. Products of f16, bf16, tf32 and fp8 are exact in f32; sums
+// are formed in f32 in the order c, k = 0, 1, 2, ... (hardware's order is not documented). Integers
+// wrap, or saturate once at the end.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_EXEC_MATRIXMATH_H

@@ -65,7 +65,7 @@ enum class PoisonRule : uint8_t {
   Select, ///< selp: the chosen operand, or all if the predicate is poison
   Warp,   ///< poison in any lane's sources poisons all lanes (vote, redux, match)
   Atomic, ///< the values must be defined; so is the result
-  Custom,    ///< `shadowExecute` does it (mma: along rows and columns; cp.async: defines memory)
+  Custom, ///< `shadowExecute` does it (mma: along rows and columns; cp.async: defines memory)
 };
 
 /// Groups under which executed instructions are counted (Counters/Counters.h).
@@ -125,13 +125,13 @@ struct Inst {
   int8_t memberSlot = -1; ///< Collective: the slot with the member mask, or -1 for all lanes
   // Meanings below belong to the family that decoded the instruction.
   ptx::Space space = ptx::Space::Generic;
-  uint8_t width = 0;          ///< memory: bytes of one element
-  uint8_t count = 0;          ///< memory: elements of a vector; matrix: number of 8x8 tiles
-  uint8_t variant = 0;        ///< an enumerator private to the family
-  uint8_t scope = 0;          ///< MemoryScope of atomics and fences
-  uint8_t order = 0;          ///< MemoryOrder of atomics and fences
-  uint8_t flags = 0;          ///< private to the family
-  uint8_t addressSlot = 0xff; ///< index in `slots` of the address operand; 0xff: none
+  uint8_t width = 0;             ///< memory: bytes of one element
+  uint8_t count = 0;             ///< memory: elements of a vector; matrix: number of 8x8 tiles
+  uint8_t variant = 0;           ///< an enumerator private to the family
+  uint8_t scope = 0;             ///< MemoryScope of atomics and fences
+  uint8_t order = 0;             ///< MemoryOrder of atomics and fences
+  uint8_t flags = 0;             ///< private to the family
+  uint8_t addressSlot = 0xff;    ///< index in `slots` of the address operand; 0xff: none
   uint32_t tensorOperations = 0; ///< of one execution by a warp
   uint32_t guardOffset = 0;
   uint32_t target = noPc;     ///< Branch: where to

@@ -8,6 +8,8 @@
 //   0x0100'0000'0000'0000 ...  shared      0x0200...  local
 //   0x0300'0000'0000'0000 ...  constant    0x0400...  kernel parameters
 //
+//   0x0500'0000'0000'0000 + i  "address" of function i of the module (for calls through a register)
+//
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_MEMORY_ADDRESSMAP_H
 #define VGPU_MEMORY_ADDRESSMAP_H
@@ -19,6 +21,7 @@ namespace vgpu {
 
 constexpr uint64_t globalBase = 0x0000001000000000ull;
 constexpr unsigned windowShift = 56;
+constexpr uint64_t functionBase = 5ull << windowShift;
 
 constexpr uint64_t windowBase(ptx::Space space) {
   switch (space) {

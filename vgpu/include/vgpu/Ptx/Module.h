@@ -134,6 +134,13 @@ struct Module {
         found = function.get();
     return found;
   }
+  /// Position of a function in `functions`, or its size: stands for the function's address.
+  size_t functionIndex(const Function *function) const {
+    for (size_t i = 0; i < functions.size(); ++i)
+      if (functions[i].get() == function)
+        return i;
+    return functions.size();
+  }
   const Variable *findVariable(llvm::StringRef name) const {
     for (const auto &variable : variables)
       if (variable->name == name)

@@ -1,0 +1,107 @@
+//===- HappensBefore.h - which accesses are ordered
+//------------------------------------------------------------===//
+//
+// Logical clocks. Each warp has a clock that ticks whenever one of its lanes publishes something (a
+// barrier, a fence, a releasing atomic); an access is stamped with its lane and the warp's clock.
+// What a lane knows of others is the clock up to which their accesses are ordered before its next
+// one:
+//
+//   - a barrier joins what all who arrive know, and who waits learns it (bar.arrive only
+//   contributes);
+//   - bar.warp.sync does so among its members;
+//   - a fence followed by a strong write or atomic releases to that location; a strong read or
+//   atomic followed by a
+//     fence acquires from it. .release and .acquire do it in one. Both sides' scopes must include
+//     each other.
+//
+// Knowledge is kept per warp while all its lanes know the same, and per lane only where they
+// differ. Of a lane's release after a fence, its own accesses count up to the fence; what it had
+// learnt from others counts up to the release itself (a small over-approximation of order).
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_CHECKS_HAPPENSBEFORE_H
+#define VGPU_CHECKS_HAPPENSBEFORE_H
+
+#include "vgpu/Checks/Observer.h"
+#include <map>
+#include <unordered_map>
+
+namespace vgpu {
+
+/// When and by whom something was done.
+struct Stamp {
+  uint64_t block = 0;
+  uint32_t warp = 0;
+  uint32_t lane = 0;
+  uint32_t clock = 0;
+};
+
+class HappensBefore : public Observer {
+public:
+  void onBlockStart(Block &block) override;
+  void onBlockEnd(Block &block) override;
+  void onAccess(const MemoryAccess &access) override;
+  void onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals) override;
+  void onWarpSync(Warp &warp, uint32_t members) override;
+  void onFence(Warp &warp, const Inst &inst, uint32_t mask, MemoryOrder order,
+               MemoryScope scope) override;
+  void onRelease(Warp &warp, uint32_t mask, uint64_t address) override;
+  void onAcquire(Warp &warp, uint32_t mask, uint64_t address) override;
+
+  /// The warp's clock now.
+  uint32_t now(const Warp &warp) const;
+  /// The clock a strong write of this lane is stamped with: right behind a fence it belongs to the
+  /// release that it completes, and is ordered with what it publishes.
+  uint32_t strongClock(const Warp &warp, unsigned lane) const;
+  /// Whether what `stamp` did is ordered before the next access of this lane.
+  bool isOrdered(const Stamp &stamp, const Warp &warp, unsigned lane) const;
+  /// The same for the lanes of `lanes` of the stamp's warp at once; returns those that are not.
+  uint32_t unordered(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane) const;
+
+private:
+  /// Clocks of other threads that are ordered before one's next access.
+  struct Knowledge {
+    std::vector<uint32_t> warps;   ///< by warp of the own block: all its lanes
+    std::vector<uint32_t> threads; ///< by thread of the own block; empty: nothing beyond `warps`
+    /// Other blocks: clocks by thread.
+    std::map<uint64_t, std::vector<uint32_t>> remote;
+    void join(const Knowledge &other);
+    uint32_t clockOf(uint32_t warp, uint32_t lane) const;
+  };
+  struct LaneState {
+    std::unique_ptr<Knowledge> extra; ///< beyond what the warp knows
+    uint32_t fenceClock = 0;          ///< own accesses up to here were fenced
+    MemoryScope fenceScope = MemoryScope::Cta;
+    bool isFenced = false;
+    std::vector<uint64_t> observed; ///< locations read by strong reads since the last fence
+  };
+  struct WarpState {
+    uint32_t now = 1;
+    Knowledge common;
+    std::array<LaneState, warpSize> lanes;
+  };
+  struct BlockState {
+    std::vector<WarpState> warps;
+    uint32_t numThreads = 0;
+  };
+  /// What was published at a location.
+  struct Published {
+    MemoryScope scope = MemoryScope::Cta;
+    std::map<uint64_t, std::vector<uint32_t>> blocks; ///< clocks by thread of each block
+  };
+
+  WarpState &stateOf(const Warp &warp);
+  const WarpState &stateOf(const Warp &warp) const;
+  Knowledge gather(Block &block, llvm::ArrayRef<BarrierArrival> arrivals);
+  void publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ownClock, MemoryScope scope,
+               bool isReplaced);
+  void learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope scope);
+  static uint64_t keyOf(const Warp &warp, ptx::Space space, uint64_t address);
+
+  std::unordered_map<uint64_t, BlockState> blocks;
+  std::unordered_map<uint64_t, Published> published;
+};
+
+} // namespace vgpu
+
+#endif // VGPU_CHECKS_HAPPENSBEFORE_H

@@ -1,0 +1,259 @@
+//===- HappensBefore.cpp - which accesses are ordered
+//--------------------------------------------------------------===//
+#include "vgpu/Checks/HappensBefore.h"
+#include "vgpu/Exec/Launch.h"
+
+namespace vgpu {
+
+static void joinClocks(std::vector<uint32_t> &into, const std::vector<uint32_t> &from) {
+  if (into.size() < from.size())
+    into.resize(from.size());
+  for (size_t i = 0; i < from.size(); ++i)
+    into[i] = std::max(into[i], from[i]);
+}
+
+void HappensBefore::Knowledge::join(const Knowledge &other) {
+  joinClocks(warps, other.warps);
+  if (!other.threads.empty())
+    joinClocks(threads, other.threads);
+  for (const auto &[block, clocks] : other.remote)
+    joinClocks(remote[block], clocks);
+}
+
+uint32_t HappensBefore::Knowledge::clockOf(uint32_t warp, uint32_t lane) const {
+  uint32_t clock = warp < warps.size() ? warps[warp] : 0;
+  size_t thread = size_t(warp) * warpSize + lane;
+  return thread < threads.size() ? std::max(clock, threads[thread]) : clock;
+}
+
+void HappensBefore::onBlockStart(Block &block) {
+  BlockState &state = blocks[block.linearIndex];
+  state.numThreads = static_cast<uint32_t>(block.warps.size()) * warpSize;
+  state.warps.resize(block.warps.size());
+  for (WarpState &warp : state.warps)
+    warp.common.warps.assign(block.warps.size(), 0);
+}
+
+void HappensBefore::onBlockEnd(Block &block) {
+  blocks.erase(block.linearIndex);
+  // Shared locations of this block are gone; keys of shared memory carry the block.
+  std::erase_if(published, [&](const auto &entry) {
+    return (entry.first >> 63) && ((entry.first >> 20) & 0x7ffffffffffull) == block.linearIndex;
+  });
+}
+
+HappensBefore::WarpState &HappensBefore::stateOf(const Warp &warp) {
+  return blocks.find(warp.block->linearIndex)->second.warps[warp.index];
+}
+const HappensBefore::WarpState &HappensBefore::stateOf(const Warp &warp) const {
+  return blocks.find(warp.block->linearIndex)->second.warps[warp.index];
+}
+
+uint32_t HappensBefore::now(const Warp &warp) const { return stateOf(warp).now; }
+
+uint32_t HappensBefore::strongClock(const Warp &warp, unsigned lane) const {
+  const WarpState &state = stateOf(warp);
+  const LaneState &own = state.lanes[lane];
+  return own.isFenced && state.now == own.fenceClock + 1 ? own.fenceClock : state.now;
+}
+
+uint32_t HappensBefore::unordered(const Stamp &stamp, uint32_t lanes, const Warp &warp,
+                                  unsigned lane) const {
+  const WarpState &state = stateOf(warp);
+  const Knowledge *extra = state.lanes[lane].extra.get();
+  if (stamp.block != warp.block->linearIndex) {
+    auto known = [&](const Knowledge &knowledge, unsigned other) {
+      auto it = knowledge.remote.find(stamp.block);
+      size_t thread = size_t(stamp.warp) * warpSize + other;
+      return it != knowledge.remote.end() && thread < it->second.size() &&
+             it->second[thread] >= stamp.clock;
+    };
+    forEachLane(lanes, [&](unsigned other) {
+      if (known(state.common, other) || (extra && known(*extra, other)))
+        lanes &= ~(1u << other);
+    });
+    return lanes;
+  }
+  if (state.common.warps[stamp.warp] >= stamp.clock)
+    return 0;
+  if (stamp.warp == warp.index)
+    lanes &= ~(1u << lane); // program order
+  forEachLane(lanes, [&](unsigned other) {
+    if (state.common.clockOf(stamp.warp, other) >= stamp.clock ||
+        (extra && extra->clockOf(stamp.warp, other) >= stamp.clock))
+      lanes &= ~(1u << other);
+  });
+  return lanes;
+}
+
+bool HappensBefore::isOrdered(const Stamp &stamp, const Warp &warp, unsigned lane) const {
+  return unordered(stamp, 1u << stamp.lane, warp, lane) == 0;
+}
+
+/// What the lanes that arrive know together, their own accesses included.
+HappensBefore::Knowledge HappensBefore::gather(Block &block,
+                                               llvm::ArrayRef<BarrierArrival> arrivals) {
+  BlockState &state = blocks.find(block.linearIndex)->second;
+  Knowledge joined;
+  joined.warps.assign(state.warps.size(), 0);
+  for (const BarrierArrival &arrival : arrivals) {
+    WarpState &warp = state.warps[arrival.warp];
+    joined.join(warp.common);
+    forEachLane(arrival.mask, [&](unsigned lane) {
+      if (warp.lanes[lane].extra)
+        joined.join(*warp.lanes[lane].extra);
+    });
+    if ((block.warps[arrival.warp].liveMask() & ~arrival.mask) == 0) {
+      joined.warps[arrival.warp] = std::max(joined.warps[arrival.warp], warp.now);
+    } else {
+      joined.threads.resize(state.numThreads);
+      forEachLane(arrival.mask, [&](unsigned lane) {
+        joined.threads[arrival.warp * warpSize + lane] = warp.now;
+      });
+    }
+  }
+  return joined;
+}
+
+void HappensBefore::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals) {
+  Knowledge joined = gather(block, arrivals);
+  BlockState &state = blocks.find(block.linearIndex)->second;
+  for (const BarrierArrival &arrival : arrivals) {
+    WarpState &warp = state.warps[arrival.warp];
+    if (arrival.waits) {
+      if ((block.warps[arrival.warp].liveMask() & ~arrival.mask) == 0) {
+        warp.common.join(joined);
+        for (LaneState &lane : warp.lanes)
+          lane.extra.reset();
+      } else {
+        forEachLane(arrival.mask, [&](unsigned lane) {
+          std::unique_ptr<Knowledge> &extra = warp.lanes[lane].extra;
+          if (!extra)
+            extra = std::make_unique<Knowledge>();
+          extra->join(joined);
+        });
+      }
+    }
+  }
+  for (const BarrierArrival &arrival : arrivals)
+    ++state.warps[arrival.warp].now;
+}
+
+void HappensBefore::onWarpSync(Warp &warp, uint32_t members) {
+  BarrierArrival arrival{warp.index, members, 0, true};
+  onBarrier(*warp.block, arrival);
+}
+
+uint64_t HappensBefore::keyOf(const Warp &warp, ptx::Space space, uint64_t address) {
+  // Shared memory of different blocks are different locations.
+  if (space == ptx::Space::Shared)
+    return uint64_t(1) << 63 | warp.block->linearIndex << 20 | (address & 0xfffff);
+  return address;
+}
+
+void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ownClock,
+                            MemoryScope scope, bool isReplaced) {
+  WarpState &state = stateOf(warp);
+  BlockState &block = blocks.find(warp.block->linearIndex)->second;
+  Published &place = published[key];
+  if (isReplaced)
+    place = Published();
+  place.scope = std::max(place.scope, scope);
+  std::vector<uint32_t> &own = place.blocks[warp.block->linearIndex];
+  own.resize(std::max<size_t>(own.size(), block.numThreads));
+  const Knowledge *extra = state.lanes[lane].extra.get();
+  for (uint32_t w = 0; w < block.warps.size(); ++w)
+    for (uint32_t l = 0; l < warpSize; ++l) {
+      uint32_t clock = state.common.clockOf(w, l);
+      if (extra)
+        clock = std::max(clock, extra->clockOf(w, l));
+      own[w * warpSize + l] = std::max(own[w * warpSize + l], clock);
+    }
+  uint32_t self = warp.index * warpSize + lane;
+  own[self] = std::max(own[self], ownClock);
+  for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
+    if (knowledge)
+      for (const auto &[remote, clocks] : knowledge->remote)
+        joinClocks(place.blocks[remote], clocks);
+}
+
+void HappensBefore::learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope scope) {
+  auto it = published.find(key);
+  if (it == published.end())
+    return;
+  std::unique_ptr<Knowledge> &extra = stateOf(warp).lanes[lane].extra;
+  bool reachesOtherBlocks = scope >= MemoryScope::Gpu && it->second.scope >= MemoryScope::Gpu;
+  for (const auto &[block, clocks] : it->second.blocks) {
+    bool isOwn = block == warp.block->linearIndex;
+    if (!isOwn && !reachesOtherBlocks)
+      continue;
+    if (!extra)
+      extra = std::make_unique<Knowledge>();
+    joinClocks(isOwn ? extra->threads : extra->remote[block], clocks);
+  }
+}
+
+void HappensBefore::onAccess(const MemoryAccess &access) {
+  if (access.order == MemoryOrder::Weak && access.kind != AccessKind::Atomic)
+    return;
+  Warp &warp = access.warp;
+  WarpState &state = stateOf(warp);
+  bool reads = access.kind != AccessKind::Write, writes = access.kind != AccessKind::Read;
+  bool hasReleased = false;
+  forEachLane(access.mask, [&](unsigned lane) {
+    LaneState &own = state.lanes[lane];
+    uint64_t key = keyOf(warp, access.space, access.address[lane]);
+    // Acquire first: a read-modify-write passes on what it reads.
+    if (reads) {
+      if (isAcquire(access.order))
+        learn(warp, lane, key, access.scope);
+      else if (published.count(key) && !llvm::is_contained(own.observed, key))
+        own.observed.push_back(key);
+    }
+    if (!writes)
+      return;
+    bool isReplaced = access.kind == AccessKind::Write;
+    if (isRelease(access.order)) {
+      publish(warp, lane, key, state.now, access.scope, isReplaced);
+      hasReleased = true;
+    } else if (own.isFenced) {
+      publish(warp, lane, key, own.fenceClock, std::min(own.fenceScope, access.scope), isReplaced);
+    } else if (isReplaced) {
+      published.erase(key);
+    }
+  });
+  if (hasReleased)
+    ++state.now;
+}
+
+void HappensBefore::onFence(Warp &warp, const Inst &, uint32_t mask, MemoryOrder,
+                            MemoryScope scope) {
+  WarpState &state = stateOf(warp);
+  forEachLane(mask, [&](unsigned lane) {
+    LaneState &own = state.lanes[lane];
+    for (uint64_t key : own.observed)
+      learn(warp, lane, key, scope);
+    own.observed.clear();
+    own.isFenced = true;
+    own.fenceClock = state.now;
+    own.fenceScope = scope;
+  });
+  ++state.now;
+}
+
+void HappensBefore::onRelease(Warp &warp, uint32_t mask, uint64_t address) {
+  WarpState &state = stateOf(warp);
+  forEachLane(mask, [&](unsigned lane) {
+    publish(warp, lane, keyOf(warp, ptx::Space::Shared, address), state.now, MemoryScope::Cta,
+            false);
+  });
+  ++state.now;
+}
+
+void HappensBefore::onAcquire(Warp &warp, uint32_t mask, uint64_t address) {
+  forEachLane(mask, [&](unsigned lane) {
+    learn(warp, lane, keyOf(warp, ptx::Space::Shared, address), MemoryScope::Cta);
+  });
+}
+
+} // namespace vgpu

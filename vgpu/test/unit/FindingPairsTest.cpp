@@ -1,0 +1,90 @@
+//===- FindingPairsTest.cpp - each check on a faulty kernel and on its repair
+//-----------------------------------------------===//
+//
+// A file of test/ptx carries its launch in a comment and marks the line of its one finding with `//
+// FINDING kind`; its twin `-fixed` has no mark and must give no finding.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "vgpu/LaunchFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace vgpu;
+
+namespace {
+
+std::vector<std::string> ptxFiles() {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(VGPU_TEST_PTX_DIR, error), end; it != end && !error;
+       it.increment(error))
+    if (llvm::StringRef(it->path()).ends_with(".ptx"))
+      files.push_back(it->path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct Expectation {
+  uint32_t line = 0;
+  std::string kind;
+};
+
+class FindingPairs : public testing::TestWithParam<std::string> {};
+
+TEST_P(FindingPairs, ReportsExactlyWhatIsMarked) {
+  auto buffer = llvm::MemoryBuffer::getFile(GetParam());
+  ASSERT_TRUE(bool(buffer));
+  llvm::StringRef text = (*buffer)->getBuffer();
+  std::string launchText;
+  std::vector<Expectation> expected;
+  llvm::SmallVector<llvm::StringRef, 64> lines;
+  text.split(lines, '\n');
+  for (size_t i = 0; i < lines.size(); ++i) {
+    llvm::StringRef line = lines[i];
+    if (line.consume_front("// launch: "))
+      launchText = line.str();
+    size_t at = line.find("// FINDING ");
+    if (at != llvm::StringRef::npos)
+      expected.push_back({static_cast<uint32_t>(i + 1), line.substr(at + 11).trim().str()});
+  }
+  auto module = parsePtx(text, llvm::sys::path::filename(GetParam()));
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  auto file = parseLaunchFile(launchText, "");
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  auto result = launch(**module, file->config, file->arguments);
+  ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
+  std::vector<const Finding *> findings;
+  std::string all;
+  for (const Finding &finding : result->findings) {
+    all += finding.text() + "\n";
+    if (!finding.isNote)
+      findings.push_back(&finding);
+  }
+  ASSERT_EQ(findings.size(), expected.size()) << all;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    EXPECT_EQ(findingKindName(findings[i]->kind), expected[i].kind) << all;
+    EXPECT_EQ(findings[i]->site.ptxLine, expected[i].line) << all;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, FindingPairs, testing::ValuesIn(ptxFiles()), [](const auto &info) {
+  std::string name = llvm::sys::path::stem(info.param).str();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(FindingPairs, EveryFaultHasItsRepair) {
+  std::vector<std::string> files = ptxFiles();
+  ASSERT_FALSE(files.empty());
+  for (const std::string &file : files) {
+    llvm::StringRef stem = llvm::StringRef(file).drop_back(4);
+    std::string twin =
+        stem.ends_with("-fixed") ? stem.drop_back(6).str() + ".ptx" : stem.str() + "-fixed.ptx";
+    EXPECT_TRUE(llvm::is_contained(files, twin)) << file << " has no twin";
+  }
+}
+
+} // namespace
