@@ -8,8 +8,10 @@ Outcomes of a mutant:
   stopped    the launch ends with an error (a step limit, an illegal operand)
   values     no finding, but the results are wrong: not a checker's matter, the comparison sees it
              (for barriers, waits and fences it is: that counts as missed)
-  never      a bounds predicate that skips nothing in this launch (a probe says so)
-  redundant  nothing changes, and `redundant.py` says why
+  never      the statement has no effect in this launch (a probe says so): the predicate skips
+             nothing, the access is not executed
+  redundant  nothing changes, and the text or `redundant.py` says why
+  harmless   nothing changes; allowed for sampled faults only
   MISSED     nothing changes and nobody knows why; or a wrong access without its finding
 """
 
@@ -23,9 +25,9 @@ from driver import launch, summary
 from mutations import AT_LINE, EXHAUSTIVE, SYNCHRONISATION, Mutant, mutants
 from program import Program, kernel_lines
 from programs import PROGRAMS
-from redundant import REDUNDANT
+from redundant import reason_for
 
-OUTCOMES = ("found", "stopped", "values", "never", "redundant", "MISSED")
+OUTCOMES = ("found", "stopped", "values", "never", "redundant", "harmless", "MISSED")
 
 
 @dataclass
@@ -69,25 +71,23 @@ def _run(program: Program, text: str | None):
 def judge(program: Program, mutant: Mutant) -> Result:
     findings, values_right, error = _run(program, mutant.text)
     kinds = tuple(sorted({f.kind for f in findings}))
-    reason = REDUNDANT.get(program.name, {}).get(mutant.key)
     detail = summary(findings) if findings else error
     if findings:
         at_line = any(f.ptx_line == mutant.line for f in findings)
         outcome = "MISSED" if mutant.operator in AT_LINE and not at_line else "found"
     elif error and not values_right and not error.startswith("argument"):
         outcome = "stopped"
+    elif mutant.probe and not _run(program, mutant.probe)[0]:
+        outcome = "never"
     elif mutant.operator in AT_LINE:
         outcome = "MISSED"
     elif not values_right:
         outcome = "MISSED" if mutant.operator in SYNCHRONISATION else "values"
-    elif mutant.probe and not _run(program, mutant.probe)[0]:
-        outcome = "never"
     elif mutant.operator not in EXHAUSTIVE:
-        outcome = "redundant"  # a sampled fault may hit something that does not matter
+        outcome = "harmless"
     else:
-        outcome = "redundant" if reason else "MISSED"
-    if reason and outcome != "redundant":
-        outcome, detail = "MISSED", f"listed as redundant, but {outcome}: {detail}"
+        detail = mutant.reason or reason_for(program.name, mutant) or ""
+        outcome = "redundant" if detail else "MISSED"
     return Result(
         program.name, mutant.key, mutant.operator, mutant.line, mutant.was, outcome, kinds, detail
     )

@@ -10,7 +10,7 @@ ones plant a kind of fault at a few places of each kernel, to give every checker
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from program import Program, kernel_lines
 
@@ -28,8 +28,11 @@ class Mutant:
     line: int  # of the fault, 1-based, in the module
     was: str  # the statement that was changed
     text: str
-    # For bounds: the correct text with a probe that reports iff the predicate ever skips anything.
+    # The correct text with a probe that reports iff the fault can matter in this launch: the bounds
+    # predicate skips something, the displaced access is executed.
     probe: str | None = None
+    # Why the removed statement is not needed, where the text itself shows it.
+    reason: str | None = None
 
     @property
     def key(self) -> str:
@@ -75,13 +78,33 @@ class Kernel:
 
 def _removals(kernel: Kernel, operator: str, opcode: str) -> Iterator[Mutant]:
     for ordinal, (index, match) in enumerate(kernel.statements(opcode)):
-        replacement = ";"
-        if "_wait" in match["opcode"] and match["opcode"].startswith("mbarrier"):
+        replacement = ""
+        if match["opcode"].startswith("mbarrier"):
             done = match["operands"].split(",")[0].strip()
             replacement = f"setp.eq.u32 {done}, 0, 0;"  # the wait says it is over at once
-        yield kernel.mutant(
-            operator, ordinal, index, match, "" if replacement == ";" else replacement
-        )
+        mutant = kernel.mutant(operator, ordinal, index, match, replacement)
+        yield replace(mutant, reason=_obvious_reason(kernel, index, match))
+
+
+ORDERED = re.compile(rf"\b({ACCESS}|ldmatrix|stmatrix|wgmma|mma|cp\.|mbarrier|bra|call)")
+SHARED = re.compile(r"\.shared\b|\b(ldmatrix|stmatrix|wgmma|cp\.async|bra|call)\b")
+
+
+def _obvious_reason(kernel: Kernel, index: int, match: re.Match) -> str | None:
+    """Reasons that the text shows: the same statement again, or nothing left to order."""
+    body = kernel.lines[kernel.span]
+    here = index - kernel.span.start
+    for neighbours in (body[here + 1 :], reversed(body[:here])):
+        for line in neighbours:
+            code = line.split("//")[0]
+            if match[0].strip() in code:
+                return "the same statement stands next to it, nothing between"
+            if ORDERED.search(code) or re.match(r"\s*\S+:\s*$", code):
+                break
+    if match["opcode"].startswith("bar.sync"):
+        if not any(SHARED.search(line.split("//")[0]) for line in body[here + 1 :]):
+            return "no shared memory is touched after it"
+    return None
 
 
 def _probe(guard: str) -> str:
@@ -176,7 +199,9 @@ def _moved(kernel: Kernel, operator: str, offset) -> Iterator[Mutant]:
             count=1,
         )
         if moved != match[0]:
-            yield kernel.mutant(operator, ordinal, index, match, moved)
+            probe = _probe((match["guard"] or "").strip()) + " " + match[0]
+            probe = kernel.with_statement(index, match, probe)
+            yield kernel.mutant(operator, ordinal, index, match, moved, probe)
 
 
 def _displacer(offset: int):

@@ -159,10 +159,10 @@ def _matmul_case(kind, m, n, k, accumulator):
 
 for _kind, _k, _acc, _arch in [
     ("f16", 96, f32, "sm_80"),
-    ("bf16", 64, f32, "sm_80"),
+    ("bf16", 96, f32, "sm_80"),
     ("tf32", 48, f32, "sm_80"),
     ("s8", 192, i32, "sm_80"),
-    ("s4", 256, i32, "sm_80"),
+    ("s4", 384, i32, "sm_80"),
     ("e4m3", 192, f32, "sm_90a"),
 ]:
     _make = _matmul_case(_kind, 100, 72, _k, _acc)

@@ -1,8 +1,107 @@
 """Statements of correct kernels that can go without anybody noticing, and why.
 
-Program -> mutant -> reason. A bounds predicate that never skips anything in the launch at hand is
-recognised by `mutants.py` itself (it probes) and needs no entry. Everything else that an exhaustive
-operator removes unnoticed must stand here, or the test fails; so must nothing that is noticed.
+Not listed, because the tools see it themselves: a bounds predicate that never skips anything in
+the launch at hand, a statement that stands there twice, a barrier after which no shared memory is
+touched. Everything else that an exhaustive operator removes unnoticed must match a row here, or the
+test fails.
 """
 
-REDUNDANT: dict[str, dict[str, str]] = {}
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+
+@dataclass(frozen=True)
+class Row:
+    programs: str  # a glob
+    mutants: str  # a glob over keys, "bounds#3"
+    statement: str  # a regular expression that the removed statement matches
+    reason: str
+
+
+# Elements past an edge that are read from a place inside the array do no harm where the results
+# they enter are not stored.
+PAST_THE_EDGE = "past the edge it reads another row of the array; what comes of it is not stored"
+
+REDUNDANT = [
+    Row(
+        "transpose_padded",
+        "bounds#0",
+        "bra",
+        "columns past the end read the start of the next row, into tile entries that nobody reads",
+    ),
+    Row(
+        "last_block_done",
+        "barrier#7",
+        "bar.sync",
+        "after the last step of the tree only thread 0 reads, and it wrote the value itself",
+    ),
+    Row(
+        "scan_*",
+        "bounds#0",
+        "bra",
+        "lanes past the last warp read totals nobody wrote; their sums are not stored",
+    ),
+    Row("scan_*", "bounds#1", "bra", "lanes past the last warp store totals that nobody reads"),
+    Row(
+        "softmax_rows",
+        "barrier#3",
+        "bar.sync",
+        "it frees the buffer of the last reduction for a next one that does not come",
+    ),
+    Row(
+        "divergent_shuffle",
+        "barrier#0",
+        "bar.warp.sync",
+        "it orders no memory, and the shuffle behind it synchronises the same lanes itself",
+    ),
+    Row("matmul_mma_*", "bounds#*", r"cp\.async", PAST_THE_EDGE),
+    Row("triton_matmul_*", "bounds#*", r"cp\.async|ld\.global", PAST_THE_EDGE),
+    Row(
+        "triton_matmul_*_sm8?",
+        "barrier#1",
+        "bar.sync",
+        "the barrier at the end of the loop body, or before the loop, published this stage",
+    ),
+    Row(
+        "triton_matmul_*_sm8?",
+        "wait#1",
+        "wait_group",
+        "the wait at the end of the loop body, and before the loop, was for the same stage",
+    ),
+    Row(
+        "triton_matmul_f64_sm80",
+        "wait#4",
+        "wait_group",
+        "two stages: the loop body waits for everything, nothing is pending behind the loop",
+    ),
+    Row(
+        "triton_attention_*sm80",
+        "wait#1",
+        "wait_group",
+        "what is pending after the loop fills the K and V tiles; the output is staged over Q",
+    ),
+    Row(
+        "triton_attention_*sm80",
+        "barrier#[27]",
+        "bar.sync",
+        "the output is staged over Q, whose last readers passed the barrier in the loop body",
+    ),
+    Row(
+        "triton_histogram_sm80",
+        "barrier#[12]",
+        "bar.sync",
+        "two barriers stand between the exchange of pointers and the next use of the buffer",
+    ),
+]
+
+
+def reason_for(program: str, mutant) -> str | None:
+    for row in REDUNDANT:
+        if (
+            fnmatchcase(program, row.programs)
+            and fnmatchcase(mutant.key, row.mutants)
+            and re.search(row.statement, mutant.was)
+        ):
+            return row.reason
+    return None

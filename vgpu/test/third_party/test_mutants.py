@@ -6,6 +6,7 @@ import mutants
 import mutations
 import pytest
 from programs import PROGRAMS
+from redundant import REDUNDANT
 
 slow = pytest.mark.slow
 
@@ -27,6 +28,12 @@ def test_no_mutant_is_missed(results, capsys):
     missed = [r for r in results if r.outcome == "MISSED"]
     listing = "\n".join(f"{r.program}:{r.line} {r.key} [{r.was}] {r.detail}" for r in missed)
     assert not missed, f"{len(missed)} mutants missed:\n{listing}"
+
+
+@slow
+def test_each_explanation_is_needed(results):
+    used = {r.detail for r in results if r.outcome == "redundant"}
+    assert [row for row in REDUNDANT if row.reason not in used] == []
 
 
 @slow
