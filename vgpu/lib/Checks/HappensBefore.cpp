@@ -36,17 +36,25 @@ void HappensBefore::onBlockStart(Block &block) {
 
 void HappensBefore::onBlockEnd(Block &block) {
   blocks.erase(block.linearIndex);
+  cachedIndex = ~uint64_t(0);
   // Shared locations of this block are gone; keys of shared memory carry the block.
   std::erase_if(published, [&](const auto &entry) {
     return (entry.first >> 63) && ((entry.first >> 20) & 0x7ffffffffffull) == block.linearIndex;
   });
 }
 
+HappensBefore::BlockState &HappensBefore::blockState(uint64_t block) const {
+  if (block != cachedIndex) {
+    cachedBlock = &blocks.find(block)->second; // references into the map are stable
+    cachedIndex = block;
+  }
+  return *cachedBlock;
+}
 HappensBefore::WarpState &HappensBefore::stateOf(const Warp &warp) {
-  return blocks.find(warp.block->linearIndex)->second.warps[warp.index];
+  return blockState(warp.block->linearIndex).warps[warp.index];
 }
 const HappensBefore::WarpState &HappensBefore::stateOf(const Warp &warp) const {
-  return blocks.find(warp.block->linearIndex)->second.warps[warp.index];
+  return blockState(warp.block->linearIndex).warps[warp.index];
 }
 
 uint32_t HappensBefore::now(const Warp &warp) const { return stateOf(warp).now; }
@@ -93,7 +101,7 @@ bool HappensBefore::isOrdered(const Stamp &stamp, const Warp &warp, unsigned lan
 /// What the lanes that arrive know together, their own accesses included.
 HappensBefore::Knowledge HappensBefore::gather(Block &block,
                                                llvm::ArrayRef<BarrierArrival> arrivals) {
-  BlockState &state = blocks.find(block.linearIndex)->second;
+  BlockState &state = blockState(block.linearIndex);
   Knowledge joined;
   joined.warps.assign(state.warps.size(), 0);
   for (const BarrierArrival &arrival : arrivals) {
@@ -117,7 +125,7 @@ HappensBefore::Knowledge HappensBefore::gather(Block &block,
 
 void HappensBefore::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals) {
   Knowledge joined = gather(block, arrivals);
-  BlockState &state = blocks.find(block.linearIndex)->second;
+  BlockState &state = blockState(block.linearIndex);
   for (const BarrierArrival &arrival : arrivals) {
     WarpState &warp = state.warps[arrival.warp];
     if (arrival.waits) {
@@ -154,7 +162,7 @@ uint64_t HappensBefore::keyOf(const Warp &warp, ptx::Space space, uint64_t addre
 void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ownClock,
                             MemoryScope scope, bool isReplaced) {
   WarpState &state = stateOf(warp);
-  BlockState &block = blocks.find(warp.block->linearIndex)->second;
+  BlockState &block = blockState(warp.block->linearIndex);
   Published &place = published[key];
   if (isReplaced)
     place = Published();

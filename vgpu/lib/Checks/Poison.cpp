@@ -14,6 +14,14 @@ static Slot shadowOf(Slot slot) {
   return slot;
 }
 
+/// Set if a row may hold poison; rows of one flag are all zero otherwise. Most registers are
+/// defined most of the time, and this spares looking at their rows. (Predicates share their 64
+/// bytes and are looked at directly.)
+static uint8_t &mayBePoison(Warp &warp, const Slot &slot) {
+  size_t rows = (size_t(warp.launch->program->registerBytes) + 63) / 64 * 64;
+  return warp.planes[unsigned(Plane::Shadow)][rows + slot.offset / 64];
+}
+
 /// Lanes of a row with a poison bit.
 uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot) {
   if (slot.plane != Plane::Register || slot.isSink)
@@ -21,13 +29,18 @@ uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot) {
   const uint8_t *row = warp.planes[unsigned(Plane::Shadow)] + slot.offset;
   if (slot.bytes == 0)
     return *reinterpret_cast<const uint32_t *>(row);
+  uint8_t &flag = mayBePoison(warp, slot);
+  if (!flag)
+    return 0;
   size_t words = size_t(slot.bytes) * warpSize / 8;
   const uint64_t *data = reinterpret_cast<const uint64_t *>(row);
   uint64_t any = 0;
   for (size_t i = 0; i < words; ++i)
     any |= data[i];
-  if (any == 0)
+  if (any == 0) {
+    flag = 0;
     return 0;
+  }
   uint32_t lanes = 0;
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     uint64_t value = 0;
@@ -47,10 +60,17 @@ void PoisonTracker::setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint3
     bits = (bits & ~mask) | (poisoned & mask);
     return;
   }
-  if (mask == fullMask && poisoned == 0) {
-    std::memset(row, 0, size_t(slot.bytes) * warpSize);
-    return;
+  uint8_t &flag = mayBePoison(warp, slot);
+  if ((poisoned & mask) == 0) {
+    if (!flag)
+      return;
+    if (mask == fullMask) {
+      std::memset(row, 0, size_t(slot.bytes) * warpSize);
+      flag = 0;
+      return;
+    }
   }
+  flag = 1;
   forEachLane(mask, [&](unsigned lane) {
     std::memset(row + size_t(lane) * slot.bytes, (poisoned >> lane & 1) ? 0xff : 0, slot.bytes);
   });
@@ -102,7 +122,15 @@ static ptx::Space effectiveSpace(Warp &warp, const Inst &inst, uint32_t mask) {
   return spaceOfGeneric(address + static_cast<uint64_t>(inst.immediate));
 }
 
+/// Before something writes the shadow of the results directly.
+static void markResults(Warp &warp, const Inst &inst) {
+  for (unsigned i = 0; i < inst.numDst; ++i)
+    if (inst.dst(i).plane == Plane::Register && inst.dst(i).bytes != 0 && !inst.dst(i).isSink)
+      mayBePoison(warp, inst.dst(i)) = 1;
+}
+
 void PoisonTracker::runOnShadow(Warp &warp, const Inst &inst, uint32_t mask) {
+  markResults(warp, inst);
   Inst shadow = inst;
   shadow.slots = inst.shadowSlots;
   warp.isShadowPass = true;
@@ -116,6 +144,7 @@ static void bitwise(Warp &warp, const Inst &inst, uint32_t mask, Op op) {
   const T *va = warp.row<T>(a), *vb = warp.row<T>(b);
   const T *pa = warp.row<T>(shadowOf(a)), *pb = warp.row<T>(shadowOf(b));
   T *d = warp.row<T>(shadowOf(inst.dst(0)));
+  markResults(warp, inst);
   forEachLane(mask, [&](unsigned i) { d[i] = op(va[i], pa[i], vb[i], pb[i]); });
 }
 template <class Op> static void bitwiseByWidth(Warp &warp, const Inst &inst, uint32_t mask, Op op) {
@@ -170,7 +199,8 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
         setShadow(warp, inst.dst(i), guardPoison, guardPoison);
     return;
   }
-  if (inst.poison == PoisonRule::Custom) {
+  if (inst.poison == PoisonRule::Custom && (sources != 0 || inst.numDst == 0)) {
+    markResults(warp, inst);
     inst.shadowExecute(warp, inst, mask);
     return;
   }
@@ -219,6 +249,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
     const uint32_t *b = warp.row<uint32_t>(shadowOf(inst.src(1)));
     const uint32_t *c = warp.row<uint32_t>(shadowOf(inst.src(2)));
     uint32_t *d = warp.row<uint32_t>(shadowOf(inst.dst(0)));
+    markResults(warp, inst);
     forEachLane(mask, [&](unsigned i) { d[i] = a[i] | b[i] | c[i]; });
     return;
   }

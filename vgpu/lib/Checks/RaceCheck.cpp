@@ -27,10 +27,15 @@ void RaceCheck::onBlockEnd(Block &block) { shared.erase(block.linearIndex); }
 RaceCheck::Line &RaceCheck::lineAt(const Warp &warp, ptx::Space space, uint64_t index) {
   if (space == ptx::Space::Shared)
     return shared.find(warp.block->linearIndex)->second[index];
-  std::unique_ptr<Line> &line = global[index];
-  if (!line)
-    line = std::make_unique<Line>();
-  return *line;
+  uint64_t page = index / pageLines;
+  if (page != cachedPage) {
+    std::unique_ptr<Line[]> &lines = global[page];
+    if (!lines)
+      lines = std::make_unique<Line[]>(pageLines);
+    cachedPage = page;
+    cachedLines = lines.get();
+  }
+  return cachedLines[index % pageLines];
 }
 
 /// Whether the current access and a previous group race; `lane` is then one of the group's.

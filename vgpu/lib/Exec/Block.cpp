@@ -88,8 +88,10 @@ std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex) {
     warp.planes[unsigned(Plane::Constant)] = const_cast<uint8_t *>(program.constants.data());
     warp.planes[unsigned(Plane::Zero)] = zeroRow;
     if (isTracked) {
-      warp.shadow = std::make_unique<uint8_t[]>(rowBytes);
-      std::memset(warp.shadow.get(), 0xff, rowBytes);
+      // Behind the rows: a flag for each 64 bytes of them, see Checks/Poison.cpp.
+      size_t shadowBytes = rowBytes + rowBytes / 64 + 64;
+      warp.shadow = std::make_unique<uint8_t[]>(shadowBytes);
+      std::memset(warp.shadow.get(), 0xff, shadowBytes);
       warp.planes[unsigned(Plane::Shadow)] = aligned(warp.shadow);
     }
     for (const SpecialRow &special : program.specialRows) {

@@ -98,7 +98,11 @@ private:
   void learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope scope);
   static uint64_t keyOf(const Warp &warp, ptx::Space space, uint64_t address);
 
-  std::unordered_map<uint64_t, BlockState> blocks;
+  BlockState &blockState(uint64_t block) const;
+
+  mutable std::unordered_map<uint64_t, BlockState> blocks;
+  mutable uint64_t cachedIndex = ~uint64_t(0); ///< the block asked for last
+  mutable BlockState *cachedBlock = nullptr;
   std::unordered_map<uint64_t, Published> published;
 };
 

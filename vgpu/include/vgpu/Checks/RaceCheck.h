@@ -56,6 +56,7 @@ private:
     void split(uint8_t bytes);
   };
   using SharedLines = std::vector<Line>;
+  static constexpr uint64_t pageLines = 64;
 
   struct Current {
     const MemoryAccess &access;
@@ -76,8 +77,10 @@ private:
 
   const HappensBefore &order;
   bool checksShared, checksGlobal;
-  std::unordered_map<uint64_t, SharedLines> shared; ///< by block
-  llvm::DenseMap<uint64_t, std::unique_ptr<Line>> global;
+  std::unordered_map<uint64_t, SharedLines> shared;         ///< by block
+  llvm::DenseMap<uint64_t, std::unique_ptr<Line[]>> global; ///< pages of `pageLines`
+  uint64_t cachedPage = ~uint64_t(0);
+  Line *cachedLines = nullptr;
   uint64_t serial = 0;
 };
 
