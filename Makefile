@@ -21,7 +21,7 @@ test: build ## every suite and the quick lints; ends with "N passed, N failed"
 test-long: build ## the same with the slow tests, and a minute of each fuzz target
 	@scripts/bootstrap.sh asan
 	cmake --preset fuzz
-	cmake --build build-fuzz -j $(JOBS)
+	cmake --build build-fuzz -j $(JOBS) --target tw-fuzzers
 	@$(PYTHON) scripts/run_tests.py --long
 
 bench: ## the figures of benchmarks/

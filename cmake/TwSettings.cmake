@@ -36,6 +36,11 @@ if(TW_SANITIZE)
   endif()
 endif()
 
+if(TW_FUZZ) # coverage of our own code steers the fuzzers
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # tw_llvm: LLVM alone (Support, Layout, Target, vgpu). tw_mlir: MLIR on top of it.
 # We do not include(HandleLLVMOptions): it would force -fno-exceptions on the nanobind module.
 separate_arguments(TW_LLVM_DEFINITIONS UNIX_COMMAND "${LLVM_DEFINITIONS}")

@@ -30,6 +30,9 @@ from lint import LINTS
 ROOT = Path(__file__).resolve().parent.parent
 JOBS = str(len(os.sched_getaffinity(0)))
 FUZZ_SECONDS = 60
+# A suite that takes longer hangs.
+SUITE_SECONDS = 20 * 60
+LONG_SUITE_SECONDS = 4 * 60 * 60
 
 
 @dataclass
@@ -58,13 +61,18 @@ class Session:
     long: bool
 
     def run(self, *command: str | Path, **environment: str) -> int:
-        """Runs `command` with its output on ours; its exit status, negative for a signal."""
-        return subprocess.run(
-            [str(part) for part in command],
-            cwd=ROOT,
-            env={**os.environ, **environment},
-            check=False,
-        ).returncode
+        """Runs `command` with its output on ours; its exit status, 124 if it took too long."""
+        try:
+            return subprocess.run(
+                [str(part) for part in command],
+                cwd=ROOT,
+                env={**os.environ, **environment},
+                check=False,
+                timeout=LONG_SUITE_SECONDS if self.long else SUITE_SECONDS,
+            ).returncode
+        except subprocess.TimeoutExpired as late:
+            print(f"run_tests: error: stopped after {late.timeout:.0f} s", flush=True)
+            return 124
 
 
 # ---- Reading results ----
@@ -181,17 +189,20 @@ def lints(session: Session) -> Tally:
 
 def fuzz(session: Session) -> Tally:
     """Each libFuzzer program of the fuzz preset (bin/*-fuzz) runs a minute with a fixed seed,
-    starting from the lit tests; a finding is kept in build-fuzz/findings."""
+    starting from the lit tests, with the tokens of test/fuzz/<what>.dict if there is such a file; a
+    finding is kept in build-fuzz/findings."""
     tally = Tally()
     findings = ROOT / "build-fuzz" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
     for program in sorted((ROOT / "build-fuzz" / "bin").glob("*-fuzz")):
         corpus = ROOT / "build-fuzz" / "corpus" / program.name
         corpus.mkdir(parents=True, exist_ok=True)
+        tokens = ROOT / "test" / "fuzz" / f"{program.name.removesuffix('-fuzz')}.dict"
         print(f"{program.name}: {FUZZ_SECONDS} s", flush=True)
         status = session.run(
             *(program, corpus, ROOT / "test" / "lit", "-seed=1", "-verbosity=0", "-timeout=20"),
             *(f"-max_total_time={FUZZ_SECONDS}", f"-artifact_prefix={findings}/{program.name}-"),
+            *([f"-dict={tokens}"] if tokens.exists() else []),
         )
         tally += Tally(failed=1) if status else Tally(passed=1)
     return tally

@@ -24,19 +24,29 @@ std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth)
     return IndexExpr(*constant);
   if (!scope->isAncestor(value.getParentRegion()->getParentOp()))
     return symbolOf(value);
+  // Machine integers wrap; only index values are the mathematical integers of an IndexExpr.
   Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
+  if (!op || depth == 0 || !isa<IndexType>(value.getType()))
     return std::nullopt;
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  std::optional<IndexExpr> expr = translateOp(op, depth);
+  known.try_emplace(value, expr);
+  return expr;
+}
+
+std::optional<IndexExpr> IndexTranslator::translateOp(Operation *op, unsigned depth) {
   auto binary = [&](IndexExpr::Kind kind) -> std::optional<IndexExpr> {
-    // Machine integers wrap; only index values are the mathematical integers of an IndexExpr.
-    if (!isa<IndexType>(value.getType()))
-      return std::nullopt;
     std::optional<IndexExpr> lhs = translate(op->getOperand(0), depth - 1);
     std::optional<IndexExpr> rhs = translate(op->getOperand(1), depth - 1);
     if (!lhs || !rhs)
       return std::nullopt;
     IndexExpr result = IndexExpr::binary(kind, *lhs, *rhs);
     return result.isWithinLimits() ? std::optional(result) : std::nullopt;
+  };
+  // An unsigned operation reads a negative index as a huge one.
+  auto unlessUnsigned = [&](bool isUnsigned, IndexExpr::Kind kind) {
+    return isUnsigned ? std::nullopt : binary(kind);
   };
   using K = IndexExpr::Kind;
   return TypeSwitch<Operation *, std::optional<IndexExpr>>(op)
@@ -46,8 +56,8 @@ std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth)
       .Case([&](arith::XOrIOp) { return binary(K::Xor); })
       .Case([&](arith::MinSIOp) { return binary(K::Min); })
       .Case([&](arith::MaxSIOp) { return binary(K::Max); })
-      .Case([&](tile::FloorDivOp) { return binary(K::FloorDiv); })
-      .Case([&](tile::FloorModOp) { return binary(K::Mod); })
+      .Case([&](tile::FloorDivOp div) { return unlessUnsigned(div.getIsUnsigned(), K::FloorDiv); })
+      .Case([&](tile::FloorModOp mod) { return unlessUnsigned(mod.getIsUnsigned(), K::Mod); })
       .Default(std::nullopt);
 }
 

@@ -11,6 +11,14 @@ namespace tilewright::driver {
 
 void buildCheckPipeline(OpPassManager &pm) { pm.addPass(createCheckParallel()); }
 
+void buildGpuPipeline(OpPassManager &pm, StringRef arch) {
+  pm.addPass(createExpandStatements());    // every element-wise statement is a loop
+  pm.addPass(createUnrollFragmentLoops()); // registers have names
+  pm.addPass(createInferLayouts());        // who holds what, who runs what
+  pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
+  pm.addPass(createInsertBarriers());
+}
+
 namespace {
 /// Hands the IR after each pass of interest to the caller.
 class DumpInstrumentation : public PassInstrumentation {
@@ -45,9 +53,42 @@ LogicalResult checkProgram(ModuleOp module, const PipelineOptions &options) {
   return pm.run(module);
 }
 
+FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
+                                    const PipelineOptions &options) {
+  DialectRegistry registry;
+  nvptx::registerDialects(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  module.getContext()->loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
+  PassManager pm(module.getContext());
+  buildGpuPipeline(pm, arch.name);
+  if (options.afterPass)
+    pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
+  if (failed(pm.run(*planned)))
+    return failure();
+  GpuProgram program;
+  auto function = *planned->getOps<func::FuncOp>().begin();
+  FailureOr<OwningOpRef<ModuleOp>> threads = nvptx::lowerToThreads(function, arch, program.kernels);
+  if (failed(threads))
+    return failure();
+  if (options.afterPass && llvm::is_contained(options.dumpAfter, "threads")) {
+    std::string text;
+    llvm::raw_string_ostream(text) << **threads;
+    options.afterPass("threads", text);
+  }
+  nvptx::EmitOptions emit;
+  emit.fastMath = function->hasAttr("tile.fast_math");
+  FailureOr<std::string> ptx = nvptx::emitPtx(**threads, arch, emit);
+  if (failed(ptx))
+    return failure();
+  program.ptx = std::move(*ptx);
+  return program;
+}
+
 std::vector<std::string> getPassNames() {
   OpPassManager pm("builtin.module");
   buildCheckPipeline(pm);
+  buildGpuPipeline(pm, "sm_80");
   std::vector<std::string> names;
   for (Pass &pass : pm.getPasses())
     names.push_back(pass.getArgument().str());

@@ -122,20 +122,33 @@ Value Trace::materializeIndexExpr(const IndexExpr &expr) {
   }
 }
 
+/// A number as a float of the program, rounded as `tile.cast` rounds at run time: ties to even, in
+/// tfloat32 away from zero; float8 saturates.
+static llvm::APFloat roundLiteral(const Literal &literal, FloatType type) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  auto rounding = isa<FloatTF32Type>(type) ? llvm::APFloat::rmNearestTiesToAway
+                                           : llvm::APFloat::rmNearestTiesToEven;
+  llvm::APFloat value(semantics);
+  if (literal.kind == Literal::Kind::Int) {
+    value.convertFromAPInt(llvm::APInt(64, uint64_t(literal.integer)), !literal.isUnsigned64,
+                           rounding);
+  } else {
+    bool losesInfo = false;
+    value = llvm::APFloat(literal.real);
+    value.convert(semantics, rounding, &losesInfo);
+  }
+  bool isFloat8 = isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  if (isFloat8 && !value.isFinite() && !std::isnan(literal.real))
+    return llvm::APFloat::getLargest(semantics, std::signbit(literal.real));
+  return value;
+}
+
 Scalar Trace::constant(const Literal &literal, Type dtype) {
   Type scalarType = tile::getScalarType(dtype);
-  if (auto floatType = dyn_cast<FloatType>(scalarType)) {
-    if (literal.isUnsigned64 || literal.kind != Literal::Kind::Int) {
-      bool losesInfo = false;
-      llvm::APFloat value(literal.real);
-      value.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-      return wrap(create<arith::ConstantOp>(builder.getFloatAttr(floatType, value)), dtype);
-    }
-    llvm::APFloat value(floatType.getFloatSemantics());
-    value.convertFromAPInt(llvm::APInt(64, literal.integer, true), true,
-                           llvm::APFloat::rmNearestTiesToEven);
-    return wrap(create<arith::ConstantOp>(builder.getFloatAttr(floatType, value)), dtype);
-  }
+  if (auto floatType = dyn_cast<FloatType>(scalarType))
+    return wrap(create<arith::ConstantOp>(
+                    builder.getFloatAttr(floatType, roundLiteral(literal, floatType))),
+                dtype);
   if (literal.kind == Literal::Kind::Float)
     fail("the number " + llvm::Twine(std::to_string(literal.real)) +
          " is not an integer, expected " + getDTypeName(dtype) +
@@ -213,7 +226,7 @@ Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, 
   Value value = builder.createOrFold<tile::CastOp>(
       location(), tile::getScalarType(dtype), from.value, TypeAttr::get(from.dtype),
       TypeAttr::get(dtype), tile::RoundingAttr::get(context.get(), rounding),
-      saturate ? builder.getUnitAttr() : UnitAttr());
+      saturate && isFloat(dtype) ? builder.getUnitAttr() : UnitAttr()); // integers always do
   return wrap(value, dtype);
 }
 

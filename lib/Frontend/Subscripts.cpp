@@ -104,8 +104,8 @@ std::variant<Buffer, Element> Trace::subscript(const Buffer &buffer, ArrayRef<Su
     }
     OpFoldResult stop = range.stop ? bound(*range.stop) : extentOrConstant(buffer.shape[dim]);
     tile::IndexSum difference = tile::IndexSum::get(stop);
-    difference.add(tile::IndexSum::get(start), -1);
-    if (difference.isConstant()) {
+    bool isExact = difference.add(tile::IndexSum::get(start), -1);
+    if (isExact && difference.isConstant()) {
       int64_t count = difference.constant;
       if (count < 0)
         fail("slice of " + nameOf(buffer) + " in dimension " + Twine(dim) + " has size " +

@@ -80,7 +80,11 @@ static SumShadow extendSum(Storage &storage, int64_t granule, const Scalar &old,
 static Scalar update(Machine &machine, const Step &step, const View &view, int64_t element,
                      AtomicKind kind, const Scalar &operand) {
   Storage &storage = *view.storage;
-  Scalar old = unpack(view.format, machine.read(step, view, element, Access::Update));
+  // Reading and writing are one access; the write below is where it is checked.
+  Cell before = storage.read(element, getBytes(view.format));
+  if (view.isUndecided)
+    before.radius = kUndecided;
+  Scalar old = unpack(view.format, before);
   Scalar result = combine(kind, view.format, old, operand);
   bool isBoundedSum = machine.options.bounds && !machine.shadowDepth && kind == AtomicKind::Add &&
                       isFloat(view.format);
@@ -93,8 +97,8 @@ static Scalar update(Machine &machine, const Step &step, const View &view, int64
     granule = offset / storage.granuleBytes;
   });
   SumShadow sum = extendSum(storage, granule, old, operand);
-  result.radius =
-      sane(sum.inputRadius + boundSum(sum.count, sum.magnitude, getUnitRoundoff(view.format)));
+  result.radius = boundSumOf(result.real, sum.inputRadius, sum.count, sum.magnitude,
+                             getUnitRoundoff(view.format));
   machine.write(step, view, element, pack(view.format, result), Access::Update);
   storage.sums[granule] = sum; // the write above counted as a new value
   return old;

@@ -33,6 +33,13 @@ double tilewright::interp::boundSum(double count, double magnitude, double unit)
   return scaled < 1 ? scaled / (1 - scaled) * magnitude : kUndecided;
 }
 
+double tilewright::interp::boundSumOf(double result, double inputs, double count, double magnitude,
+                                      double unit) {
+  if (!std::isfinite(result))
+    return inputs == 0 ? 0 : kUndecided;
+  return sane(inputs + boundSum(count, magnitude, unit));
+}
+
 double tilewright::interp::getSumUnit(Format format, bool onTensorCores) {
   double unit = getUnitRoundoff(format);
   return onTensorCores && format != Format::F64 ? 4 * unit : unit;
@@ -58,12 +65,28 @@ double tilewright::interp::boundConversion(const Scalar &operand, Format from, c
 // Arithmetic
 //===----------------------------------------------------------------------------------------===//
 
+/// Whether an operand is an infinity that rounding had no part in.
+static bool isExactInfinity(const Scalar &value) {
+  return value.radius == 0 && std::isinf(value.real);
+}
+static bool isFiniteWithin(const Scalar &value) {
+  return std::isfinite(value.real) && value.radius < kUndecided;
+}
+/// Whether no number within the radius has another sign.
+static bool hasCertainSign(const Scalar &value) {
+  return value.radius < kUndecided && std::abs(value.real) > value.radius;
+}
+
 /// Adds the final rounding. An infinity or NaN is exact if the operands are: rounding had no say.
-static void setRadius(Machine &machine, const Step &step, double propagated, double ownError) {
+/// Nor has it where an exact infinity swamps what is inexact, as in the masks of a softmax.
+static void setRadius(Machine &machine, const Step &step, double propagated, double ownError,
+                      bool isSwamped = false) {
   Scalar &result = machine.result(step);
   bool operandsExact =
       llvm::all_of(step.in, [&](Slot slot) { return machine.values[slot].radius == 0; });
-  if (!std::isfinite(result.real))
+  if (isSwamped)
+    result.radius = 0;
+  else if (!std::isfinite(result.real))
     result.radius = operandsExact ? 0 : kUndecided;
   else
     result.radius = sane(propagated + ownError);
@@ -74,8 +97,10 @@ static double roundingOf(Machine &machine, const Step &step) {
 }
 
 static void boundAdd(Machine &machine, const Step &step) {
-  double radius = machine.get(step, 0).radius + machine.get(step, 1).radius;
-  setRadius(machine, step, radius, roundingOf(machine, step));
+  const Scalar &a = machine.get(step, 0), &b = machine.get(step, 1);
+  bool isSwamped =
+      (isExactInfinity(a) && isFiniteWithin(b)) || (isExactInfinity(b) && isFiniteWithin(a));
+  setRadius(machine, step, a.radius + b.radius, roundingOf(machine, step), isSwamped);
 }
 
 static double productRadius(const Scalar &a, const Scalar &b) {
@@ -83,8 +108,10 @@ static double productRadius(const Scalar &a, const Scalar &b) {
 }
 
 static void boundMul(Machine &machine, const Step &step) {
-  double radius = productRadius(machine.get(step, 0), machine.get(step, 1));
-  setRadius(machine, step, radius, roundingOf(machine, step));
+  const Scalar &a = machine.get(step, 0), &b = machine.get(step, 1);
+  bool isSwamped =
+      (isExactInfinity(a) && hasCertainSign(b)) || (isExactInfinity(b) && hasCertainSign(a));
+  setRadius(machine, step, productRadius(a, b), roundingOf(machine, step), isSwamped);
 }
 
 /// `detail` is 1 under fast math, whose division is off by 2 ulp (PTX div.full.f32).
@@ -95,7 +122,9 @@ static void boundDiv(Machine &machine, const Step &step) {
                   : least > 0
                       ? (divisor * a.radius + std::abs(a.real) * b.radius) / (divisor * least)
                       : kUndecided;
-  setRadius(machine, step, radius, (step.detail ? 5 : 1) * roundingOf(machine, step));
+  bool isSwamped =
+      (isExactInfinity(a) && hasCertainSign(b)) || (isExactInfinity(b) && isFiniteWithin(a));
+  setRadius(machine, step, radius, (step.detail ? 5 : 1) * roundingOf(machine, step), isSwamped);
 }
 
 static void boundFma(Machine &machine, const Step &step) {
@@ -258,7 +287,8 @@ template <bool fastMath> static void boundFunction(Machine &machine, const Step 
   const Scalar &operand = machine.get(step, 0);
   double value = std::abs(machine.result(step).real);
   double ulp = 2 * getUnitRoundoff(step.format) * value + getSmallest(step.format);
-  double own = (error.ulps + error.ulpsPerUnit * std::abs(operand.real)) * ulp;
+  double size = std::isfinite(operand.real) ? std::abs(operand.real) : 0; // exp(-inf) is exact
+  double own = (error.ulps + error.ulpsPerUnit * size) * ulp;
   if (error.absolute > 0) // stated for float32; float64 functions are better by as much as they are
     own +=
         error.absolute * std::min(1.0, getUnitRoundoff(step.format) / getUnitRoundoff(Format::F32));

@@ -1,5 +1,4 @@
-//===- Bounds.h - the table of error radii --------------------------------------------*- C++
-//-*-===//
+//===- Bounds.h - the table of error radii ----------------------------------------*- C++ -*-===//
 //
 // With Options::bounds each float carries a radius: any engine that follows the rules of the
 // language computes a value within it. The rules are one table (Bounds.cpp); a radius is never
@@ -24,6 +23,9 @@ double boundRounding(Format format, double value);
 /// The error of a sum of `count` terms in any order, whose magnitudes add up to `magnitude`, in an
 /// accumulator of unit roundoff `unit`.
 double boundSum(double count, double magnitude, double unit);
+/// The radius of a sum whose terms have radii of `inputs` in all. A sum of exact terms that is not
+/// finite holds an infinity or NaN, whatever the order.
+double boundSumOf(double result, double inputs, double count, double magnitude, double unit);
 /// The unit roundoff of a sum: that of the format, and four times that where tensor cores, which
 /// truncate, may form it.
 double getSumUnit(Format format, bool onTensorCores);

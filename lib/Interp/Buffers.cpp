@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::interp;
 
-/// More elements than any memory holds; a larger allocation is a mistake in the program.
-static constexpr int64_t kMaxElements = int64_t(1) << 40;
-
 Storage &Machine::addStorage(mlir::Value root) {
   auto type = cast<MemRefType>(root.getType());
   Storage &storage = storages.emplace_back();
@@ -22,14 +19,6 @@ Storage &Machine::addStorage(mlir::Value root) {
   storage.granuleBytes =
       granule == program.granules.end() ? getBytes(storage.format) : granule->second;
   return storage;
-}
-
-static std::optional<int64_t> countIfSane(llvm::ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t extent : shape)
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > kMaxElements)
-      return std::nullopt;
-  return count;
 }
 
 static void allocate(Machine &machine, const Step &step) {
@@ -104,6 +93,10 @@ static void slice(Machine &machine, const Step &step) {
     view.steps.push_back(pitch);
     view.extents.push_back(std::max<int64_t>(0, sizes[dim]));
   }
+  if (!countIfSane(view.extents))
+    return machine.fail(FindingKind::BadExtent, step,
+                        "a slice of '" + source.storage->name + "' cannot have the extents " +
+                            inParentheses(view.extents));
   machine.views[step.out[0]] = std::move(view);
 }
 

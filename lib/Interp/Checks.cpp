@@ -190,8 +190,14 @@ void Machine::allowEffects(const Step &step) {
     if (!effect.ranges)
       continue;
     access.ranges.emplace();
-    for (const DeclaredEffect::Range &range : *effect.ranges)
+    bool isWhole = true;
+    for (auto [range, extent] : llvm::zip_equal(*effect.ranges, access.storage->shape)) {
       access.ranges->push_back({sumUp(*this, range.offset), sumUp(*this, range.size), range.step});
+      const AllowedAccess::Range &allowedRange = access.ranges->back();
+      isWhole &= allowedRange.offset == 0 && allowedRange.size >= extent && range.step == 1;
+    }
+    if (isWhole) // whole tiles are the rule, and need no look at coordinates
+      access.ranges.reset();
   }
 }
 

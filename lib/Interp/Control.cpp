@@ -157,7 +157,9 @@ static uint32_t claimIterations(Machine &machine, int64_t count) {
   return base;
 }
 
-static void runIterations(Machine &machine, const Body &body, ArrayRef<int64_t> extents) {
+/// Runs the iterations in row-major order, counting them in `number` if that is given.
+static void runIterations(Machine &machine, const Body &body, ArrayRef<int64_t> extents,
+                          uint32_t *number) {
   SmallVector<int64_t, 4> position(extents.size(), 0);
   for (int64_t count = countElements(extents); count > 0 && !machine.stopped; --count) {
     for (auto [slot, coordinate] : llvm::zip_equal(body.arguments, position))
@@ -168,8 +170,8 @@ static void runIterations(Machine &machine, const Body &body, ArrayRef<int64_t> 
         break;
       position[dim] = 0;
     }
-    if (machine.parallel)
-      ++machine.parallel->iteration;
+    if (number)
+      ++*number;
   }
 }
 
@@ -177,34 +179,31 @@ static void runParallel(Machine &machine, const Step &step) {
   auto op = cast<tile::ParallelOp>(step.op);
   SmallVector<int64_t, 4> extents(op.getStaticExtents());
   unsigned operand = 0;
+  bool undecided = false;
   for (int64_t &extent : extents)
-    if (ShapedType::isDynamic(extent))
+    if (ShapedType::isDynamic(extent)) {
+      undecided |= machine.isUndecided(step, operand);
       extent = std::max<int64_t>(0, machine.getDeciding(step, operand++, "an extent of a loop"));
-  // A loop inside an iteration belongs to that iteration.
-  bool isOutermost = !machine.parallel;
-  if (isOutermost) {
-    machine.parallel.emplace();
-    machine.parallel->step = &step;
-    machine.parallel->extents = extents;
-    machine.parallel->base = claimIterations(machine, countElements(extents));
-    machine.parallel->iteration = machine.parallel->base;
-    runIterations(machine, *step.bodies[0], extents);
+    }
+  if (!countIfSane(extents))
+    return machine.fail(FindingKind::BadExtent, step,
+                        "a loop over " + inParentheses(extents) + " does not end");
+  machine.undecidedDepth += undecided;
+  if (machine.parallel) { // a loop inside an iteration belongs to that iteration
+    runIterations(machine, *step.bodies[0], extents, /*number=*/nullptr);
+  } else {
+    ParallelRun &run = machine.parallel.emplace();
+    run.extents = extents;
+    run.base = claimIterations(machine, countElements(extents));
+    run.iteration = run.base;
+    runIterations(machine, *step.bodies[0], extents, &run.iteration);
     // What a private variable holds after the loop nobody can say.
-    for (Storage *variable : machine.parallel->assignedVariables)
+    for (Storage *variable : run.assignedVariables)
       if (!variable->poison.empty())
         variable->poison[0] = 1;
     machine.parallel.reset();
-    return;
   }
-  std::optional<ParallelRun> outer = machine.parallel;
-  SmallVector<int64_t, 4> position(extents.size(), 0);
-  for (int64_t number = 0, count = countElements(extents); number < count && !machine.stopped;
-       ++number) {
-    position = unravel(number, extents);
-    for (auto [slot, coordinate] : llvm::zip_equal(step.bodies[0]->arguments, position))
-      machine.values[slot] = Scalar::ofInteger(coordinate);
-    machine.run(*step.bodies[0]);
-  }
+  machine.undecidedDepth -= undecided;
 }
 
 //===----------------------------------------------------------------------------------------===//

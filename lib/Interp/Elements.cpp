@@ -39,11 +39,20 @@ static llvm::SmallVector<int64_t, 4> toSurface(const View &view,
 }
 
 std::optional<int64_t> View::locate(llvm::ArrayRef<int64_t> coordinates) const {
+  // Dimensions of a view keep the order of the surface's, so one pass meets both.
   int64_t element = 0;
-  for (auto [extent, coordinate] : llvm::zip_equal(surface, toSurface(*this, coordinates))) {
-    if (coordinate < 0 || coordinate >= extent)
+  size_t dim = 0;
+  for (size_t surfaceDim = 0; surfaceDim < surface.size(); ++surfaceDim) {
+    int64_t coordinate = base[surfaceDim], distance;
+    if (dim < dims.size() && dims[dim] == surfaceDim) {
+      if (__builtin_mul_overflow(steps[dim], coordinates[dim], &distance) ||
+          __builtin_add_overflow(coordinate, distance, &coordinate))
+        return std::nullopt;
+      ++dim;
+    }
+    if (coordinate < 0 || coordinate >= surface[surfaceDim])
       return std::nullopt;
-    element = element * extent + coordinate;
+    element = element * surface[surfaceDim] + coordinate;
   }
   return element;
 }
@@ -80,9 +89,9 @@ std::optional<int64_t> Machine::locate(const Step &step, const View &view,
   return std::nullopt;
 }
 
-Cell Machine::read(const Step &step, const View &view, int64_t element, Access access) {
+Cell Machine::read(const Step &step, const View &view, int64_t element) {
   if (options.check && !shadowDepth)
-    checkAccess(step, view, element, access, /*changesBits=*/false);
+    checkAccess(step, view, element, Access::Read, /*changesBits=*/false);
   Cell cell = view.storage->read(element, getBytes(view.format));
   if (view.isUndecided)
     cell.radius = kUndecided;

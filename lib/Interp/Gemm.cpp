@@ -86,7 +86,8 @@ static void multiplyRow(Product<T> &product, int64_t i, llvm::MutableArrayRef<T>
 }
 
 /// The radius of one element of the result: the operands' radii, and the error of the sum.
-static double boundElement(Product<double> &product, int64_t i, int64_t j, double unit) {
+static double boundElement(Product<double> &product, int64_t i, int64_t j, double result,
+                           double unit) {
   double propagated = product.c.radius(i, j), magnitude = std::abs(product.c.row(i)[j]);
   for (int64_t k = 0; k < product.depth(); ++k) {
     double a = std::abs(product.a.row(i)[k]), b = std::abs(product.b.row(k)[j]);
@@ -95,7 +96,7 @@ static double boundElement(Product<double> &product, int64_t i, int64_t j, doubl
     if (radiusA > 0 || radiusB > 0)
       propagated += a * radiusB + b * radiusA + radiusA * radiusB;
   }
-  return sane(propagated + boundSum(product.depth() + 1, magnitude + propagated, unit));
+  return boundSumOf(result, propagated, product.depth() + 1, magnitude + propagated, unit);
 }
 
 template <typename T>
@@ -137,7 +138,7 @@ static void multiply(Machine &machine, const Step &step, bool clear, double unit
       if constexpr (std::is_same_v<T, double>) {
         value.real = roundFloat(dest.format, sums[j]);
         if (machine.options.bounds)
-          value.radius = boundElement(product, i, j, unit);
+          value.radius = boundElement(product, i, j, value.real, unit);
       } else {
         value.integer = wrap(static_cast<int64_t>(sums[j]), getBits(dest.format));
       }

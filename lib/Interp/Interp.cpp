@@ -3,6 +3,7 @@
 #include "Machine.h"
 #include "llvm/ADT/STLExtras.h"
 #include <new>
+#include <stdexcept>
 
 using namespace mlir;
 using namespace tilewright;
@@ -118,7 +119,6 @@ llvm::Error Binder::bindTensor(unsigned position) {
     return shape.takeError();
   Storage &storage = machine.addStorage(function.getArgument(position));
   storage.shape.assign(shape->begin(), shape->end());
-  storage.isArgument = true;
   storage.physicalElements = countElements(tensor->shape);
   if (storage.physicalElements < countElements(storage.shape))
     return refuse(position,
@@ -169,6 +169,8 @@ llvm::Expected<Result> tilewright::interp::run(func::FuncOp function,
   try {
     return runOrThrow(function, arguments, options);
   } catch (const std::bad_alloc &) {
+    return llvm::createStringError("the interpreter ran out of memory");
+  } catch (const std::length_error &) {
     return llvm::createStringError("the interpreter ran out of memory");
   }
 }

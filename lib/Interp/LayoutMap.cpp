@@ -87,6 +87,15 @@ int64_t tilewright::interp::countElements(llvm::ArrayRef<int64_t> shape) {
   return count;
 }
 
+std::optional<int64_t> tilewright::interp::countIfSane(llvm::ArrayRef<int64_t> shape) {
+  constexpr int64_t limit = int64_t(1) << 40;
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(count, extent, &count) || count > limit)
+      return std::nullopt;
+  return count;
+}
+
 /// The largest value of one output, by visiting all values of the dims it depends on. An error if
 /// a value is negative or does not fit.
 static llvm::Expected<int64_t> findLargest(const IndexExpr &output, llvm::ArrayRef<int64_t> shape) {

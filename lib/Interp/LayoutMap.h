@@ -1,5 +1,4 @@
-//===- LayoutMap.h - where a layout puts an element, by a walker of our own -----------*- C++
-//-*-===//
+//===- LayoutMap.h - where a layout puts an element, by a walker of our own -------*- C++ -*-===//
 //
 // The room Layout answers questions about layouts for the compiler; a witness may not ask it. This
 // file only reads the expression trees and evaluates them, one element at a time.
@@ -46,6 +45,9 @@ private:
 /// The coordinates of an element from its row-major number, and back.
 llvm::SmallVector<int64_t, 4> unravel(int64_t element, llvm::ArrayRef<int64_t> shape);
 int64_t countElements(llvm::ArrayRef<int64_t> shape);
+/// The number of elements of a run-time shape; nothing if an extent is negative or there are more
+/// than any memory holds.
+std::optional<int64_t> countIfSane(llvm::ArrayRef<int64_t> shape);
 
 } // namespace tilewright::interp
 

@@ -1,5 +1,4 @@
-//===- Machine.h - a resolved program and the state that runs it ----------------------*- C++
-//-*-===//
+//===- Machine.h - a resolved program and the state that runs it ------------------*- C++ -*-===//
 //
 // Every SSA value has a slot, numbered once: scalars in `Machine::values`, buffers in
 // `Machine::views`. Every op is resolved once to a `Step`: a handler and the slots it reads and
@@ -132,7 +131,6 @@ private:
 /// The `T.Parallel` being run. Iterations are numbered through all loops of a run, so that marks
 /// need no clearing between loops.
 struct ParallelRun {
-  const Step *step = nullptr;
   llvm::SmallVector<int64_t, 4> extents;
   uint32_t base = 0; ///< The number of the first iteration; 0 if there are too many to watch.
   uint32_t iteration = 0;
@@ -214,7 +212,7 @@ public:
   /// Where an access goes; nothing if it is out of bounds, which is reported.
   std::optional<int64_t> locate(const Step &step, const View &view,
                                 llvm::ArrayRef<int64_t> coordinates, Access access);
-  Cell read(const Step &step, const View &view, int64_t element, Access access = Access::Read);
+  Cell read(const Step &step, const View &view, int64_t element);
   void write(const Step &step, const View &view, int64_t element, Cell cell,
              Access access = Access::Write);
 

@@ -1,5 +1,4 @@
-//===- Rounders.h - rounding to a format as a plain function --------------------------*- C++
-//-*-===//
+//===- Rounders.h - rounding to a format as a plain function ----------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_INTERP_ROUNDERS_H
 #define TILEWRIGHT_LIB_INTERP_ROUNDERS_H

@@ -1,5 +1,4 @@
-//===- ShadowArray.h - zeroed memory that costs only what is touched ------------------*- C++
-//-*-===//
+//===- ShadowArray.h - zeroed memory that costs only what is touched --------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_INTERP_SHADOWARRAY_H
 #define TILEWRIGHT_LIB_INTERP_SHADOWARRAY_H

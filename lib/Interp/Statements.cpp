@@ -92,8 +92,8 @@ public:
       result.integer = wrap(count ? integer : getIntegerIdentity(), getBits(to));
     result.isPoison = isPoison;
     if (withBounds && isFloat(to) && isSum())
-      result.radius = sane(sumOfRadii + boundSum(count, magnitude, getSumUnit(to, false)) +
-                           boundRounding(to, result.real));
+      result.radius =
+          boundSumOf(result.real, sumOfRadii, count + 1, magnitude, getUnitRoundoff(to));
     else if (withBounds)
       result.radius = largestRadius;
     return pack(to, result);

@@ -52,6 +52,41 @@ void Storage::forget() {
     std::memset(sums.data(), 0, sums.size() * sizeof(SumShadow));
 }
 
+/// Loads and stores of a size known to the compiler, which a variable one would hide from it.
+static uint64_t loadBits(const uint8_t *from, unsigned size) {
+  uint64_t bits = 0;
+  switch (size) {
+  case 1:
+    return *from;
+  case 2:
+    std::memcpy(&bits, from, 2);
+    return bits;
+  case 4:
+    std::memcpy(&bits, from, 4);
+    return bits;
+  default:
+    std::memcpy(&bits, from, 8);
+    return bits;
+  }
+}
+
+static void storeBits(uint8_t *to, uint64_t bits, unsigned size) {
+  switch (size) {
+  case 1:
+    *to = static_cast<uint8_t>(bits);
+    return;
+  case 2:
+    std::memcpy(to, &bits, 2);
+    return;
+  case 4:
+    std::memcpy(to, &bits, 4);
+    return;
+  default:
+    std::memcpy(to, &bits, 8);
+    return;
+  }
+}
+
 double Storage::readRadius(int64_t offset, unsigned size) const {
   int64_t first = offset / granuleBytes, last = (offset + size - 1) / granuleBytes;
   double result = radius[first];
@@ -73,7 +108,7 @@ void Storage::writeRadius(int64_t offset, unsigned size, double value) {
 
 Cell Storage::readPlain(int64_t offset, unsigned size) const {
   Cell cell;
-  std::memcpy(&cell.bits, bytes + offset, size);
+  cell.bits = loadBits(bytes + offset, size);
   if (!poison.empty())
     for (int64_t granule = offset / granuleBytes, end = (offset + size - 1) / granuleBytes;
          granule <= end; ++granule)
@@ -98,8 +133,7 @@ Cell Storage::read(int64_t element, unsigned size) {
 
 void Storage::write(int64_t element, unsigned size, const Cell &cell) {
   forEachPiece(element, size, [&](int64_t offset, unsigned count, unsigned shift) {
-    uint64_t bits = cell.bits >> (8 * shift);
-    std::memcpy(bytes + offset, &bits, count);
+    storeBits(bytes + offset, cell.bits >> (8 * shift), count);
     if (!poison.empty())
       std::memset(poison.data() + offset / granuleBytes, cell.isPoison,
                   std::max(1u, count / granuleBytes));

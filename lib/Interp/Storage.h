@@ -1,5 +1,4 @@
-//===- Storage.h - the bytes of an allocation and what is known about them ------------*- C++
-//-*-===//
+//===- Storage.h - the bytes of an allocation and what is known about them --------*- C++ -*-===//
 //
 // A storage holds one root: an argument or an allocation. Beside the bytes lie shadows, one entry
 // for each granule, the smallest element size under which any view sees the root:
@@ -84,8 +83,7 @@ struct Storage {
   int64_t physicalElements = 0;
   unsigned granuleBytes = 1;
   std::optional<LayoutMap> layout;
-  Cell safeValue; ///< What a read outside gives; zero unless annotated.
-  bool isArgument = false;
+  Cell safeValue;             ///< What a read outside gives; zero unless annotated.
   bool isVariable = false;    ///< A rank-0 local: private to an iteration that assigns it first.
   uint32_t iterationBase = 0; ///< Iterations before this one used an earlier life of the storage.
 

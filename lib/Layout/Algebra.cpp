@@ -1,4 +1,4 @@
-//===- Algebra.cpp - compose, product, repeat, replicate --------------------------------------===//
+//===- Algebra.cpp - compose, product, repeat, replicate ------------------------------------===//
 
 #include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/DigitForm.h"
@@ -94,8 +94,8 @@ Layout tilewright::product(const Layout &first, const Layout &second) {
   for (unsigned symbol = 0; symbol < second.getNumSymbols(); ++symbol)
     symbols.push_back(IndexExpr::symbol(first.getNumSymbols() + symbol));
   SmallVector<IndexExpr, 4> outputs(first.getOutputs());
-  outputs.append(substituteAll(second.getOutputs(), dimExprs(second.getRank(), first.getRank()),
-                               symbols));
+  outputs.append(
+      substituteAll(second.getOutputs(), dimExprs(second.getRank(), first.getRank()), symbols));
   return Layout::get(shape, outputs, first.getNumSymbols() + second.getNumSymbols());
 }
 
@@ -104,11 +104,11 @@ Expected<Layout> tilewright::repeat(const Layout &layout, unsigned dim, int64_t 
     return llvm::createStringError("repeat: dimension " + Twine(dim) + " of a layout with " +
                                    Twine(layout.getRank()));
   int64_t extent = layout.getShape()[dim];
-  std::optional<int64_t> whole =
-      extent == kDynamic ? std::nullopt : checkedMul(extent, factor);
+  std::optional<int64_t> whole = extent == kDynamic ? std::nullopt : checkedMul(extent, factor);
   if (factor < 1 || !whole)
-    return llvm::createStringError("repeat: expected a static extent and a factor of at least 1, got " +
-                                   shapeToString(extent) + " and " + Twine(factor));
+    return llvm::createStringError(
+        "repeat: expected a static extent and a factor of at least 1, got " +
+        shapeToString(extent) + " and " + Twine(factor));
   if (factor == 1)
     return layout;
   SmallVector<int64_t, 4> shape(layout.getShape());
@@ -138,8 +138,8 @@ Expected<Layout> tilewright::reshape(const Layout &layout, ArrayRef<int64_t> sha
     dims[dim] = dim == 0 ? number : number % extent;
     number = floorDiv(number, extent);
   }
-  return simplify(Layout::get(shape, substituteAll(layout.getOutputs(), dims),
-                              layout.getNumSymbols()));
+  return simplify(
+      Layout::get(shape, substituteAll(layout.getOutputs(), dims), layout.getNumSymbols()));
 }
 
 Layout tilewright::simplify(const Layout &layout) {

@@ -1,4 +1,4 @@
-//===- Contiguity.cpp - runs of neighbouring elements and their alignment ---------------------===//
+//===- Contiguity.cpp - runs of neighbouring elements and their alignment -------------------===//
 
 #include "tilewright/Layout/Contiguity.h"
 #include "tilewright/Layout/DigitForm.h"
@@ -31,8 +31,8 @@ SmallVector<Stride, 4> stridesOf(const Layout &layout, ArrayRef<int64_t> extentD
     int64_t divisor = extent;
     if (extent == kDynamic)
       divisor = output < extentDivisors.size() ? extentDivisors[output] : 1;
-    stride.value = stride.value && extent != kDynamic ? checkedMul(*stride.value, extent)
-                                                      : std::nullopt;
+    stride.value =
+        stride.value && extent != kDynamic ? checkedMul(*stride.value, extent) : std::nullopt;
     stride.divisor = checkedMul(stride.divisor, divisor).value_or(1);
   }
   return strides;
@@ -66,8 +66,8 @@ struct OffsetDigits {
   }
 };
 
-/// The run along a dim from its digits: the lowest ones must count the offset up by 1, 2, 4, …. `exact` is
-/// cleared where a longer run is possible but not visible.
+/// The run along a dim from its digits: the lowest ones must count the offset up by 1, 2, 4, ….
+/// `exact` is cleared where a longer run is possible but not visible.
 int64_t runFromDigits(const DigitForm &form, const OffsetDigits &offset, int64_t extent,
                       unsigned dim, bool &exact) {
   int64_t run = 1;

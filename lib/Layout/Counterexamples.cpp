@@ -1,4 +1,4 @@
-//===- Counterexamples.cpp - corners of tiles and how refutations read ------------------------===//
+//===- Counterexamples.cpp - corners of tiles and how refutations read ----------------------===//
 
 #include "Counterexamples.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,7 +35,8 @@ IndexVector tilewright::cornerOf(ArrayRef<int64_t> shape) {
 }
 
 std::string tilewright::indexToString(ArrayRef<int64_t> index) {
-  return "(" + llvm::join(llvm::map_range(index, [](int64_t v) { return std::to_string(v); }), ", ") +
+  return "(" +
+         llvm::join(llvm::map_range(index, [](int64_t v) { return std::to_string(v); }), ", ") +
          ")";
 }
 

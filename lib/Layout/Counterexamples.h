@@ -1,4 +1,4 @@
-//===- Counterexamples.h - corners of tiles and checked refutations -------------------*- C++ -*-===//
+//===- Counterexamples.h - corners of tiles and checked refutations ---------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_LAYOUT_COUNTEREXAMPLES_H
 #define TILEWRIGHT_LIB_LAYOUT_COUNTEREXAMPLES_H

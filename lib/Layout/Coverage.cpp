@@ -1,5 +1,6 @@
-//===- Coverage.cpp - is every place some element's? ------------------------------------------===//
+//===- Coverage.cpp - is every place some element's? ----------------------------------------===//
 
+#include "Counterexamples.h"
 #include "LayoutCache.h"
 #include "tilewright/Layout/Enumerate.h"
 #include "tilewright/Support/IndexMath.h"
@@ -77,12 +78,38 @@ static int64_t valueWithTerm(const DigitSum &sum, const DigitTerm *changed) {
   return value;
 }
 
-/// For tensors too large to enumerate whose outputs all tell their terms: they skip a place if one of
-/// them skips a value, or if a term follows from the others.
+/// Where the cuts do not divide the extents, the digits describe a larger tile. If no two elements
+/// of that one share a place, then the places of those that are missing here are holes.
+static std::optional<Answer<Hole>> answerByLargerTile(const Layout &layout, const DigitForm &form) {
+  SmallVector<uint64_t, 16> rows;
+  for (const DigitSum &sum : form.getSums())
+    if (sum.isDecodable())
+      for (const DigitTerm &term : sum.terms)
+        rows.push_back(term.digits);
+  if (!layout.hasStaticShape() || F2Matrix(form.getDigits().size(), rows).getKernelVector())
+    return std::nullopt;
+  IndexVector last(layout.getRank(), 0);
+  for (unsigned dim = 0; dim < layout.getRank(); ++dim) {
+    if (layout.getShape()[dim] == 1)
+      continue;
+    const Digit &highest = form.getDigits()[form.digitsOfDim(dim).back()];
+    if (layout.getShape()[dim] % highest.weight != 0)
+      last[dim] = highest.weight * highest.range - 1;
+  }
+  std::optional<IndexVector> image = layout.map(last);
+  if (!image || !isInShape(*image, layout.getOutputShape()))
+    return std::nullopt;
+  return Answer<Hole>::no({*image});
+}
+
+/// For tensors too large to enumerate whose outputs all tell their terms: they skip a place if one
+/// of them skips a value, or if a term follows from the others.
 static std::optional<Answer<Hole>> answerByDigits(const Layout &layout) {
   const std::optional<DigitForm> &form = DigitForm::of(layout);
-  if (!form || !form->isExact())
+  if (!form)
     return std::nullopt;
+  if (!form->isExact())
+    return answerByLargerTile(layout, *form);
   IndexVector lows(layout.getOutputMinimum());
   if (llvm::any_of(lows, [](int64_t low) { return low == kDynamic || low < 0; }))
     return std::nullopt;
@@ -105,8 +132,7 @@ static std::optional<Answer<Hole>> answerByDigits(const Layout &layout) {
       termOfRow.push_back({unsigned(position), &term});
     }
   }
-  std::optional<unsigned> dependent =
-      F2Matrix(form->getDigits().size(), rows).getDependentRow();
+  std::optional<unsigned> dependent = F2Matrix(form->getDigits().size(), rows).getDependentRow();
   if (!dependent)
     return Answer<Hole>::yes();
   auto [output, term] = termOfRow[*dependent];
@@ -137,9 +163,7 @@ Answer<Hole> tilewright::covers(const Layout &layout) {
   return layout.getCache().covering.get([&] { return computeCovering(layout); });
 }
 
-Answer<Hole> tilewright::covers(const Fragment &fragment) {
-  return covers(fragment.asLayout());
-}
+Answer<Hole> tilewright::covers(const Fragment &fragment) { return covers(fragment.asLayout()); }
 
 Answer<IndexVector> tilewright::isAddressable(const Layout &layout) {
   for (auto [position, low] : llvm::enumerate(layout.getOutputMinimum())) {

@@ -1,4 +1,4 @@
-//===- DigitForm.cpp - outputs as weighted sums of independent digits -------------------------===//
+//===- DigitForm.cpp - outputs as weighted sums of independent digits -----------------------===//
 
 #include "tilewright/Layout/DigitForm.h"
 #include "DigitGroups.h"
@@ -88,7 +88,9 @@ bool tilewright::isHighestDigit(const DigitForm &form, unsigned digit) {
 
 SmallVector<DigitGroup, 4> tilewright::groupTerms(const DigitForm &form, ArrayRef<int64_t> shape,
                                                   const DigitSum &sum) {
-  auto isPlain = [](const DigitTerm &term) { return std::has_single_bit(term.digits) && !term.flip; };
+  auto isPlain = [](const DigitTerm &term) {
+    return std::has_single_bit(term.digits) && !term.flip;
+  };
   SmallVector<DigitGroup, 4> groups;
   uint64_t grouped = 0;
   // Terms in order of their digits: a group grows from its lowest digit upwards.
@@ -118,7 +120,8 @@ SmallVector<DigitGroup, 4> tilewright::groupTerms(const DigitForm &form, ArrayRe
       whole.range = next->isBounded() ? whole.range * next->range : kDynamic;
     }
     const Digit &lowest = form.getDigits()[first];
-    if (isHighestDigit(form, last) && whole.isBounded()) // exact also where the top digit is not full
+    if (isHighestDigit(form, last) &&
+        whole.isBounded()) // exact also where the top digit is not full
       whole.range = llvm::divideCeil(shape[lowest.dim], lowest.weight);
     grouped |= whole.digits;
     groups.push_back({whole, DigitRun{first, last}});

@@ -1,8 +1,8 @@
-//===- DigitGroups.h - runs of neighbouring digits that occur as a whole --------------*- C++ -*-===//
+//===- DigitGroups.h - runs of neighbouring digits that occur as a whole ----------*- C++ -*-===//
 //
-// Where one output of a layout cuts an index and another does not, the second holds both digits with
-// weights that fit together: 8 * i1 + 1 * i0 is just i. Groups undo such cuts, for exact bounds and
-// for short expressions.
+// Where one output of a layout cuts an index and another does not, the second holds both digits
+// with weights that fit together: 8 * i1 + 1 * i0 is just i. Groups undo such cuts, for exact
+// bounds and for short expressions.
 //
 //===----------------------------------------------------------------------------------------===//
 

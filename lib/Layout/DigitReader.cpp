@@ -1,9 +1,9 @@
-//===- DigitReader.cpp - read the digit form off expressions ----------------------------------===//
+//===- DigitReader.cpp - read the digit form off expressions --------------------------------===//
 //
-// A bottom-up reading: every subexpression becomes a DigitSum over the digits known so far. Division,
-// remainder and xor may find that a term reaches across a boundary; they then ask for its digits to be
-// cut there, and the reading starts again with more digits. Each restart adds a cut and the number of
-// digits is bounded, so this ends.
+// A bottom-up reading: every subexpression becomes a DigitSum over the digits known so far.
+// Division, remainder and xor may find that a term reaches across a boundary; they then ask for its
+// digits to be cut there, and the reading starts again with more digits. Each restart adds a cut
+// and the number of digits is bounded, so this ends.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -18,6 +18,30 @@ using namespace tilewright;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 using Kind = IndexExpr::Kind;
+
+namespace {
+/// The values that a sum can take if its terms are independent; wide enough for any sum.
+struct Reach {
+  __int128 low, high;
+  bool bounded = true;
+};
+
+Reach reachOf(int64_t constant, ArrayRef<DigitTerm> terms) {
+  Reach reach{constant, constant};
+  for (const DigitTerm &term : terms) {
+    reach.bounded &= term.isBounded();
+    __int128 end = __int128(term.coefficient) * (term.isBounded() ? term.range - 1 : 0);
+    (end < 0 ? reach.low : reach.high) += end;
+  }
+  return reach;
+}
+
+/// Keeps the arithmetic of everyone who works with sums inside 64 bits.
+bool isModest(const Reach &reach) {
+  constexpr __int128 kLimit = __int128(1) << 61;
+  return reach.low >= -kLimit && reach.high <= kLimit;
+}
+} // namespace
 
 namespace tilewright {
 
@@ -83,7 +107,8 @@ bool DigitReader::startOver() {
         range = llvm::divideCeil(extent, weight);
       form.digits.push_back({unsigned(dim), weight, range});
     }
-    if (extent != kDynamic && extent % weights.back() != 0)
+    // A dynamic extent may be no multiple of a cut.
+    if (extent == kDynamic ? weights.size() > 1 : extent % weights.back() != 0)
       form.exact = false;
   }
   return form.digits.size() <= DigitForm::kMaxDigits;
@@ -114,6 +139,8 @@ std::optional<DigitSum> DigitReader::sumOf(const IndexExpr &expr) {
   if (auto found = done.find(expr.getOpaque()); found != done.end())
     return found->second;
   std::optional<DigitSum> sum = compute(expr);
+  if (sum && !isModest(reachOf(sum->constant, sum->terms)))
+    return std::nullopt;
   if (sum)
     done.try_emplace(expr.getOpaque(), *sum);
   return sum;
@@ -169,24 +196,6 @@ std::optional<DigitSum> DigitReader::multiply(const DigitSum &lhs, const DigitSu
     return addScaled({}, rhs, lhs.constant);
   return std::nullopt;
 }
-
-namespace {
-/// The values that a sum can take if its terms are independent; wide enough for any sum.
-struct Reach {
-  __int128 low, high;
-  bool bounded = true;
-};
-
-Reach reachOf(int64_t constant, ArrayRef<DigitTerm> terms) {
-  Reach reach{constant, constant};
-  for (const DigitTerm &term : terms) {
-    reach.bounded &= term.isBounded();
-    __int128 end = __int128(term.coefficient) * (term.isBounded() ? term.range - 1 : 0);
-    (end < 0 ? reach.low : reach.high) += end;
-  }
-  return reach;
-}
-} // namespace
 
 /// `sum // c` and `sum % c`: terms whose coefficient is a multiple of c go into the quotient; all
 /// others, with the rest of the constant, must stay within [0, c) and are the remainder.
@@ -308,9 +317,8 @@ std::optional<DigitSum> DigitReader::combineXor(const DigitSum &lhs, const Digit
     return std::nullopt;
   DigitSum result{lhs.constant ^ rhs.constant, lhs.terms};
   for (const DigitTerm &term : rhs.terms) {
-    DigitTerm *same = llvm::find_if(result.terms, [&](const DigitTerm &have) {
-      return bitsOf(have)->overlaps(*bitsOf(term));
-    });
+    DigitTerm *same = llvm::find_if(
+        result.terms, [&](const DigitTerm &have) { return bitsOf(have)->overlaps(*bitsOf(term)); });
     if (same == result.terms.end()) {
       result.terms.push_back(term);
       continue;

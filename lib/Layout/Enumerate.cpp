@@ -1,4 +1,4 @@
-//===- Enumerate.cpp - values of expressions over a whole tile --------------------------------===//
+//===- Enumerate.cpp - values of expressions over a whole tile ------------------------------===//
 //
 // The expressions become a list of steps, operands before users, each distinct subexpression once.
 // Each step owns a column of kColumn values; the tile is walked column by column, so that all
@@ -27,9 +27,9 @@ constexpr int64_t kColumn = 1024;
 
 struct Step {
   Kind kind;
-  int64_t value = 0;            ///< Constant value or dim.
-  unsigned lhs = 0, rhs = 0;    ///< Operand steps.
-  bool nonNegative = false;     ///< The left operand is never negative.
+  int64_t value = 0;              ///< Constant value or dim.
+  unsigned lhs = 0, rhs = 0;      ///< Operand steps.
+  bool nonNegative = false;       ///< The left operand is never negative.
   std::optional<int64_t> right{}; ///< The right operand, where it is constant.
 };
 
@@ -79,8 +79,8 @@ private:
 using ColumnVisitor =
     llvm::function_ref<bool(unsigned expr, int64_t start, ArrayRef<int64_t> values)>;
 
-/// Evaluates a program column by column in integers of type T, which the caller has shown to be wide
-/// enough for every subexpression.
+/// Evaluates a program column by column in integers of type T, which the caller has shown to be
+/// wide enough for every subexpression.
 template <typename T> class ColumnEvaluator {
 public:
   ColumnEvaluator(Program compiled, ArrayRef<int64_t> shape)
@@ -281,11 +281,10 @@ bool tilewright::visitValues(
   std::optional<int64_t> numElements = countElements(shape);
   if (!numElements || hasSymbols(expr))
     return false;
-  return *numElements == 0 ||
-         visitColumns(expr, shape, *numElements,
-                      [&](unsigned, int64_t start, ArrayRef<int64_t> values) {
-                        return visit(start, values);
-                      });
+  return *numElements == 0 || visitColumns(expr, shape, *numElements,
+                                           [&](unsigned, int64_t start, ArrayRef<int64_t> values) {
+                                             return visit(start, values);
+                                           });
 }
 
 SmallVector<int64_t, 4> tilewright::delinearize(int64_t element, ArrayRef<int64_t> shape) {

@@ -1,4 +1,4 @@
-//===- Equality.cpp - do two layouts place alike? ---------------------------------------------===//
+//===- Equality.cpp - do two layouts place alike? -------------------------------------------===//
 
 #include "Counterexamples.h"
 #include "LayoutCache.h"
@@ -55,9 +55,8 @@ static std::optional<Answer<Difference>> answerByDigits(const Layout &first, con
 }
 
 /// Looks at every element of `shape`, which is the layouts' or a corner of it.
-static std::optional<Answer<Difference>> answerByEnumeration(const Layout &first,
-                                                             const Layout &second,
-                                                             ArrayRef<int64_t> shape) {
+static std::optional<Answer<Difference>>
+answerByEnumeration(const Layout &first, const Layout &second, ArrayRef<int64_t> shape) {
   std::optional<ValueColumns> a = enumerateValues(first.getOutputs(), shape);
   std::optional<ValueColumns> b = enumerateValues(second.getOutputs(), shape);
   if (!a || !b)

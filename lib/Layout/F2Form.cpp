@@ -1,4 +1,4 @@
-//===- F2Form.cpp - layouts that are linear in the bits of the index --------------------------===//
+//===- F2Form.cpp - layouts that are linear in the bits of the index ------------------------===//
 
 #include "tilewright/Layout/F2Form.h"
 #include "LayoutCache.h"
@@ -20,6 +20,10 @@ uint64_t F2Word::getMask() const {
   for (uint64_t column : columns)
     mask |= column;
   return mask;
+}
+
+bool F2Word::isConstant() const {
+  return llvm::all_of(columns, [](uint64_t column) { return column == 0; });
 }
 
 uint64_t F2Word::evaluate(uint64_t indexBits) const {
@@ -88,7 +92,7 @@ private:
         return std::nullopt;
       return xorWords(lhs, rhs);
     case Kind::Sub: // c - x flips the bits of x where c has them all
-      if (lhs.getMask() != lhs.constant || (rhs.getMask() & ~lhs.constant) != 0)
+      if (!lhs.isConstant() || (rhs.getMask() & ~lhs.constant) != 0)
         return std::nullopt;
       return xorWords(lhs, rhs);
     case Kind::Mul:
@@ -103,9 +107,8 @@ private:
       return std::nullopt;
     case Kind::Mod:
       if (std::optional<unsigned> bits = powerOfTwo(rhs))
-        return map(lhs, [&](uint64_t word) {
-          return word & llvm::maskTrailingOnes<uint64_t>(*bits);
-        });
+        return map(lhs,
+                   [&](uint64_t word) { return word & llvm::maskTrailingOnes<uint64_t>(*bits); });
       return std::nullopt;
     default:
       return std::nullopt;
@@ -114,7 +117,7 @@ private:
 
   /// The exponent, if the word is a constant power of two.
   static std::optional<unsigned> powerOfTwo(const F2Word &word) {
-    if (word.getMask() != word.constant || !std::has_single_bit(word.constant))
+    if (!word.isConstant() || !std::has_single_bit(word.constant))
       return std::nullopt;
     return std::countr_zero(word.constant);
   }

@@ -1,4 +1,4 @@
-//===- F2Matrix.cpp - bit matrices over the field of two elements -----------------------------===//
+//===- F2Matrix.cpp - bit matrices over the field of two elements ---------------------------===//
 
 #include "tilewright/Layout/F2Matrix.h"
 #include <bit>

@@ -1,4 +1,4 @@
-//===- Fragment.cpp - which thread holds an element in which register slot --------------------===//
+//===- Fragment.cpp - which thread holds an element in which register slot ------------------===//
 
 #include "tilewright/Layout/Fragment.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,8 +31,7 @@ Error Fragment::verify(ArrayRef<int64_t> shape, const IndexExpr &thread, const I
     return llvm::createStringError("fragment: expected a static shape, got " +
                                    shapeToString(shape));
   if (replicas < 1)
-    return llvm::createStringError("fragment: expected at least 1 replica, got " +
-                                   Twine(replicas));
+    return llvm::createStringError("fragment: expected at least 1 replica, got " + Twine(replicas));
   return Layout::verify(appended(shape, replicas), {thread, slot});
 }
 
@@ -43,9 +42,7 @@ std::optional<Place> Fragment::place(ArrayRef<int64_t> index, int64_t replica) c
   return Place{(*place)[0], (*place)[1]};
 }
 
-void Fragment::print(llvm::raw_ostream &os) const {
-  print(os, IndexNames::defaults(getRank()));
-}
+void Fragment::print(llvm::raw_ostream &os) const { print(os, IndexNames::defaults(getRank())); }
 
 void Fragment::print(llvm::raw_ostream &os, const IndexNames &names) const {
   assert(names.dims.size() == getRank() && "one name per logical dimension");
@@ -70,15 +67,14 @@ std::string Fragment::str() const {
   return text;
 }
 
-llvm::Expected<Fragment> tilewright::parseFragment(llvm::StringRef text,
-                                                   ArrayRef<int64_t> shape) {
+llvm::Expected<Fragment> tilewright::parseFragment(llvm::StringRef text, ArrayRef<int64_t> shape) {
   llvm::Expected<ParsedPlacement> parsed = parseIndexPlacement(text);
   if (!parsed)
     return parsed.takeError();
   if (parsed->names.dims.size() != shape.size())
     return llvm::createStringError("in '" + text + "': expected " + Twine(shape.size()) +
-                                   " names for a tile of shape " + shapeToString(shape) +
-                                   ", got " + Twine(parsed->names.dims.size()));
+                                   " names for a tile of shape " + shapeToString(shape) + ", got " +
+                                   Twine(parsed->names.dims.size()));
   if (Error error = Fragment::verify(shape, parsed->thread, parsed->slot, parsed->replicas))
     return error;
   return Fragment::get(shape, parsed->thread, parsed->slot, parsed->replicas);

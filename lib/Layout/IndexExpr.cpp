@@ -1,4 +1,4 @@
-//===- IndexExpr.cpp - integer expressions of logical indices ---------------------------------===//
+//===- IndexExpr.cpp - integer expressions of logical indices -------------------------------===//
 
 #include "tilewright/Layout/IndexExpr.h"
 #include "tilewright/Support/IndexMath.h"
@@ -16,7 +16,8 @@ using Kind = IndexExpr::Kind;
 struct IndexExpr::Node : llvm::ThreadSafeRefCountedBase<IndexExpr::Node> {
   Node(Kind kind, int64_t value)
       : kind(kind), value(value), hash(llvm::hash_combine(static_cast<unsigned>(kind), value)),
-        numDims(kind == Kind::Dim ? value + 1 : 0), numSymbols(kind == Kind::Symbol ? value + 1 : 0),
+        numDims(kind == Kind::Dim ? value + 1 : 0),
+        numSymbols(kind == Kind::Symbol ? value + 1 : 0),
         dimMask(kind == Kind::Dim ? maskOf(value) : 0) {}
 
   Node(Kind kind, const IndexExpr &lhs, const IndexExpr &rhs)

@@ -1,4 +1,4 @@
-//===- IndexFacts.cpp - bounds and divisibility of index expressions --------------------------===//
+//===- IndexFacts.cpp - bounds and divisibility of index expressions ------------------------===//
 
 #include "tilewright/Layout/IndexFacts.h"
 #include "tilewright/Layout/Layout.h"
@@ -164,9 +164,9 @@ __int128 gcd128(__int128 a, __int128 b) {
 
 Congruence mulCongruences(Congruence a, Congruence b) {
   // (k m + r)(l n + s) = k l m n + k m s + l n r + r s
-  __int128 modulus = gcd128(gcd128(__int128(a.modulus) * b.modulus,
-                                   __int128(a.modulus) * b.remainder),
-                            __int128(b.modulus) * a.remainder);
+  __int128 modulus =
+      gcd128(gcd128(__int128(a.modulus) * b.modulus, __int128(a.modulus) * b.remainder),
+             __int128(b.modulus) * a.remainder);
   return Congruence::make(modulus, __int128(a.remainder) * b.remainder);
 }
 
@@ -186,7 +186,9 @@ Congruence modCongruence(Congruence a, int64_t divisor) {
 
 /// The lowest bits of both sides are known as far as both moduli have factors of two.
 Congruence xorCongruences(Congruence a, Congruence b) {
-  auto knownBits = [](int64_t modulus) { return modulus == 0 ? 62 : std::countr_zero(uint64_t(modulus)); };
+  auto knownBits = [](int64_t modulus) {
+    return modulus == 0 ? 62 : std::countr_zero(uint64_t(modulus));
+  };
   if (a.modulus == 0 && b.modulus == 0)
     return Congruence::make(0, a.remainder ^ b.remainder);
   int bits = std::min(knownBits(a.modulus), knownBits(b.modulus));

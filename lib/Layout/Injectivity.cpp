@@ -1,4 +1,4 @@
-//===- Injectivity.cpp - do two elements share a place? ---------------------------------------===//
+//===- Injectivity.cpp - do two elements share a place? -------------------------------------===//
 
 #include "Counterexamples.h"
 #include "LayoutCache.h"
@@ -39,8 +39,8 @@ static std::optional<Answer<Collision>> answerByDigits(const Layout &layout) {
   const std::optional<DigitForm> &form = DigitForm::of(layout);
   if (!form)
     return std::nullopt;
-  // Outputs that are not decodable may tell elements apart too; leaving them out is safe for yes, and a
-  // no is checked.
+  // Outputs that are not decodable may tell elements apart too; leaving them out is safe for yes,
+  // and a no is checked.
   SmallVector<uint64_t, 16> rows;
   for (const DigitSum &sum : form->getSums())
     if (sum.isDecodable())
@@ -150,7 +150,8 @@ static Answer<Collision> computeInjective(const Layout &layout) {
     return *answer;
   if (std::optional<Answer<Collision>> answer = answerByEnumeration(layout, layout.getShape()))
     return *answer;
-  std::optional<Answer<Collision>> corner = answerByEnumeration(layout, cornerOf(layout.getShape()));
+  std::optional<Answer<Collision>> corner =
+      answerByEnumeration(layout, cornerOf(layout.getShape()));
   if (corner && corner->isNo())
     return *corner;
   return Answer<Collision>::unknown("a tensor of shape " + shapeToString(layout.getShape()) +

@@ -1,8 +1,8 @@
-//===- Inverse.cpp - from a place back to the element ----------------------------------------===//
+//===- Inverse.cpp - from a place back to the element ---------------------------------------===//
 //
-// A decodable output tells its terms: with coefficients 1, 8, 64 they are out % 8, out % 64 // 8 and
-// out // 64. The terms are xors of digits; the left inverse of the bit matrix says which terms to
-// xor for each digit, and the digits make up the index.
+// A decodable output tells its terms: with coefficients 1, 8, 64 they are out % 8, out % 64 // 8
+// and out // 64. The terms are xors of digits; the left inverse of the bit matrix says which terms
+// to xor for each digit, and the digits make up the index.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ private:
   /// Whether two neighbouring digits of a dim also stand side by side in one output.
   bool continues(unsigned lower, unsigned upper) const {
     std::optional<TermRef> a = plainTerm(lower), b = plainTerm(upper);
-    if (!a || !b || a->output != b->output || a->term + 1 != b->term || !get(*a).isBounded())
+    if (!a || !b || a->output != b->output || !get(*a).isBounded())
       return false;
     return checkedMul(get(*a).coefficient, get(*a).range) == get(*b).coefficient;
   }
@@ -126,8 +126,8 @@ private:
 Expected<Layout> tilewright::invert(const Layout &layout) {
   Answer<Collision> injective = isInjective(layout);
   if (injective.isNo())
-    return llvm::createStringError("invert: " + layout.str() + " is not injective: " +
-                                   injective.getCounterexample().str());
+    return llvm::createStringError("invert: " + layout.str() +
+                                   " is not injective: " + injective.getCounterexample().str());
   if (layout.getNumElements() == 0)
     return llvm::createStringError("invert: " + layout.str() + " has no elements");
   const std::optional<DigitForm> &form = DigitForm::of(layout);
@@ -157,13 +157,14 @@ std::optional<std::vector<int64_t>> tilewright::invertByTable(const Layout &layo
     return std::nullopt;
   std::vector<int64_t> elements(*numPlaces, -1);
   bool shared = false;
-  bool known = visitValues(*offset, layout.getShape(), [&](int64_t start, ArrayRef<int64_t> values) {
-    for (auto [at, value] : llvm::enumerate(values)) {
-      shared |= elements[value] >= 0;
-      elements[value] = start + int64_t(at);
-    }
-    return !shared;
-  });
+  bool known =
+      visitValues(*offset, layout.getShape(), [&](int64_t start, ArrayRef<int64_t> values) {
+        for (auto [at, value] : llvm::enumerate(values)) {
+          shared |= elements[value] >= 0;
+          elements[value] = start + int64_t(at);
+        }
+        return !shared;
+      });
   if (!known || shared)
     return std::nullopt;
   return elements;

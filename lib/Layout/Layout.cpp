@@ -1,4 +1,4 @@
-//===- Layout.cpp - where each element of a tile lives ----------------------------------------===//
+//===- Layout.cpp - where each element of a tile lives --------------------------------------===//
 
 #include "tilewright/Layout/Layout.h"
 #include "LayoutCache.h"
@@ -46,19 +46,18 @@ Error Layout::verify(ArrayRef<int64_t> shape, ArrayRef<IndexExpr> outputs, unsig
                                      Twine(extent) + " for dimension " + Twine(dim));
   for (auto [position, output] : llvm::enumerate(outputs)) {
     if (output.getNumDims() > shape.size())
-      return llvm::createStringError(
-          "layout: output " + Twine(position) + " uses dimension " +
-          Twine(output.getNumDims() - 1) + ", the tile has " + Twine(shape.size()));
+      return llvm::createStringError("layout: output " + Twine(position) + " uses dimension " +
+                                     Twine(output.getNumDims() - 1) + ", the tile has " +
+                                     Twine(shape.size()));
     if (output.getNumSymbols() > numSymbols)
-      return llvm::createStringError(
-          "layout: output " + Twine(position) + " uses symbol " +
-          Twine(output.getNumSymbols() - 1) + ", only " + Twine(numSymbols) + " are declared");
+      return llvm::createStringError("layout: output " + Twine(position) + " uses symbol " +
+                                     Twine(output.getNumSymbols() - 1) + ", only " +
+                                     Twine(numSymbols) + " are declared");
     if (!output.isWithinLimits())
       return llvm::createStringError(
           "layout: output " + Twine(position) + " has " + Twine(output.getDepth()) +
           " levels and " + Twine(output.getTreeSize()) + " operations, at most " +
-          Twine(IndexExpr::kMaxDepth) + " and " + Twine(IndexExpr::kMaxTreeSize) +
-          " are accepted");
+          Twine(IndexExpr::kMaxDepth) + " and " + Twine(IndexExpr::kMaxTreeSize) + " are accepted");
   }
   return Error::success();
 }
@@ -197,8 +196,8 @@ llvm::Expected<Layout> tilewright::parseLayout(llvm::StringRef text, ArrayRef<in
     return map.takeError();
   if (map->names.dims.size() != shape.size())
     return llvm::createStringError("in '" + text + "': expected " + Twine(shape.size()) +
-                                   " names for a tile of shape " + shapeToString(shape) +
-                                   ", got " + Twine(map->names.dims.size()));
+                                   " names for a tile of shape " + shapeToString(shape) + ", got " +
+                                   Twine(map->names.dims.size()));
   if (Error error = Layout::verify(shape, map->outputs, map->names.symbols.size()))
     return error;
   return Layout::get(shape, map->outputs, map->names.symbols.size());

@@ -1,4 +1,4 @@
-//===- LayoutCache.h - what is memoised about a layout --------------------------------*- C++ -*-===//
+//===- LayoutCache.h - what is memoised about a layout ----------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_LAYOUT_LAYOUTCACHE_H
 #define TILEWRIGHT_LIB_LAYOUT_LAYOUTCACHE_H

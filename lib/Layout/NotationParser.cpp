@@ -1,4 +1,4 @@
-//===- NotationParser.cpp - read index expressions, maps and placements -----------------------===//
+//===- NotationParser.cpp - read index expressions, maps and placements ---------------------===//
 //
 // A recursive-descent parser, one function per line of the grammar in Notation.h. Messages name the
 // whole text, the column (from 1), what was expected and what stands there.
@@ -45,9 +45,8 @@ private:
   Expected<IndexExpr> parseCall(Kind kind);
   Expected<IndexExpr> parseName(StringRef name, StringRef at);
   Expected<IndexExpr> parseNumber(bool negative);
-  Expected<IndexExpr> parseLeftToRight(
-      llvm::ArrayRef<std::pair<StringRef, Kind>> operators,
-      llvm::function_ref<Expected<IndexExpr>()> parseNext);
+  Expected<IndexExpr> parseLeftToRight(llvm::ArrayRef<std::pair<StringRef, Kind>> operators,
+                                       llvm::function_ref<Expected<IndexExpr>()> parseNext);
   Error parseNewNames(llvm::SmallVectorImpl<std::string> &list, StringRef close);
 
   void skipSpace() { rest = rest.ltrim(); }
@@ -109,9 +108,8 @@ Error Parser::refuseForeignOperator() {
   return Error::success();
 }
 
-Expected<IndexExpr>
-Parser::parseLeftToRight(llvm::ArrayRef<std::pair<StringRef, Kind>> operators,
-                         llvm::function_ref<Expected<IndexExpr>()> parseNext) {
+Expected<IndexExpr> Parser::parseLeftToRight(llvm::ArrayRef<std::pair<StringRef, Kind>> operators,
+                                             llvm::function_ref<Expected<IndexExpr>()> parseNext) {
   Expected<IndexExpr> first = parseNext();
   if (!first)
     return first;
@@ -120,9 +118,8 @@ Parser::parseLeftToRight(llvm::ArrayRef<std::pair<StringRef, Kind>> operators,
     if (Error error = refuseForeignOperator())
       return error;
     StringRef at = rest;
-    const auto *found = llvm::find_if(operators, [&](auto &op) {
-      return !rest.starts_with("->") && consume(op.first);
-    });
+    const auto *found = llvm::find_if(
+        operators, [&](auto &op) { return !rest.starts_with("->") && consume(op.first); });
     if (found == operators.end())
       return result;
     Expected<IndexExpr> next = parseNext();
@@ -130,8 +127,8 @@ Parser::parseLeftToRight(llvm::ArrayRef<std::pair<StringRef, Kind>> operators,
       return next;
     result = IndexExpr::binary(found->second, result, *next);
     if (!result.isWithinLimits())
-      return failAt(at, "expression has more than " + Twine(IndexExpr::kMaxDepth) +
-                            " levels or " + Twine(IndexExpr::kMaxTreeSize) + " operations");
+      return failAt(at, "expression has more than " + Twine(IndexExpr::kMaxDepth) + " levels or " +
+                            Twine(IndexExpr::kMaxTreeSize) + " operations");
   }
 }
 

@@ -1,4 +1,4 @@
-//===- NotationPrinter.cpp - write index expressions with few parentheses ---------------------===//
+//===- NotationPrinter.cpp - write index expressions with few parentheses -------------------===//
 
 #include "tilewright/Layout/Notation.h"
 #include "llvm/ADT/STLExtras.h"

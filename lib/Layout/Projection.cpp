@@ -1,7 +1,9 @@
-//===- Projection.cpp - the fragment of a reduced tile ----------------------------------------===//
+//===- Projection.cpp - the fragment of a reduced tile --------------------------------------===//
 
 #include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/DigitForm.h"
+#include "tilewright/Layout/Questions.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <bit>
 
@@ -63,7 +65,8 @@ std::optional<Fragment> tilewright::projectAway(const Fragment &fragment, unsign
     if (digit.dim == fragment.getRank())
       replica |= uint64_t(1) << position;
   }
-  // The replicas are what picks among the threads of a row: the old replicas, then the dim's digits.
+  // The replicas are what picks among the threads of a row: the old replicas, then the dim's
+  // digits.
   PackedDigits oldReplicas(*form, replica & digitsIn(thread));
   PackedDigits newReplicas(*form, reduced & digitsIn(thread));
   unsigned newRank = fragment.getRank() - 1;
@@ -95,12 +98,10 @@ std::optional<Fragment> tilewright::projectAway(const Fragment &fragment, unsign
   int64_t numSlots = 1;
   if (!slot.isDecodable())
     return std::nullopt;
+  llvm::SmallDenseSet<uint64_t, 4> seen = {0};
   for (const DigitTerm &term : slot.terms) {
-    uint64_t gone = reduced | replica;
-    if ((term.digits & ~gone) == 0)
-      continue;
-    if (term.digits & gone)
-      return std::nullopt; // a swizzled slot: its rows would have to be renumbered one by one
+    if (!seen.insert(term.digits & ~(reduced | replica)).second)
+      continue; // tells nothing about the row that is not known already
     newSlot = IndexExpr(numSlots) * termValue(term) + newSlot;
     numSlots *= term.range;
   }
@@ -112,5 +113,8 @@ std::optional<Fragment> tilewright::projectAway(const Fragment &fragment, unsign
     withReplica.push_back(replicas);
     return simplify(Layout::get(withReplica, {newThread, newSlot}));
   }();
-  return Fragment::get(shape, simpler.getOutputs()[0], simpler.getOutputs()[1], replicas);
+  Fragment result =
+      Fragment::get(shape, simpler.getOutputs()[0], simpler.getOutputs()[1], replicas);
+  // A thread that holds a row through two digits at once would get it twice.
+  return isInjective(result).isYes() ? std::optional(result) : std::nullopt;
 }

@@ -32,6 +32,7 @@ private:
   llvm::Error bindSymbols(unsigned position, const TensorView &view);
   llvm::Error checkExtents(unsigned position, const TensorView &view);
   llvm::Error checkLayouts();
+  llvm::Error checkWritable();
   llvm::Error refuse(unsigned position, const Twine &message) {
     return llvm::createStringError("parameter '" + name(position) + "': " + message);
   }
@@ -219,6 +220,26 @@ llvm::Error Binder::checkLayouts() {
   return error;
 }
 
+/// Whether the function may write the parameter.
+static bool mayWrite(func::FuncOp function, Value parameter) {
+  return llvm::any_of(function.front(), [&](Operation &op) {
+    std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(&op);
+    return !effects || llvm::any_of(*effects, [&](const tile::Effect &effect) {
+      return effect.root == parameter && effect.kind != tile::EffectKind::Read;
+    });
+  });
+}
+
+/// A tensor that the function may write needs memory that can be written.
+llvm::Error Binder::checkWritable() {
+  for (auto [position, argument] : llvm::enumerate(arguments)) {
+    auto *view = std::get_if<TensorView>(&argument);
+    if (view && !view->isWritable && mayWrite(function, function.getArgument(position)))
+      return refuse(position, "the kernel writes it, got a read-only tensor; pass a writable copy");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<BoundArgument>> Binder::run() {
   unsigned numParameters = 0;
   while (numParameters < function.getNumArguments() &&
@@ -254,6 +275,8 @@ llvm::Expected<std::vector<BoundArgument>> Binder::run() {
     bound[i] = it->second.value;
   }
   if (llvm::Error error = checkLayouts())
+    return std::move(error);
+  if (llvm::Error error = checkWritable())
     return std::move(error);
   return std::move(bound);
 }

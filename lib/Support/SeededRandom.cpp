@@ -1,4 +1,4 @@
-//===- SeededRandom.cpp - random choices that a seed replays ----------------------------------===//
+//===- SeededRandom.cpp - random choices that a seed replays --------------------------------===//
 
 #include "tilewright/Support/SeededRandom.h"
 #include <bit>

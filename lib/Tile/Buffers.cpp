@@ -47,6 +47,14 @@ int64_t getStorageBytes(Type elementType) {
   return llvm::PowerOf2Ceil(llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8));
 }
 
+std::optional<int64_t> getStorageBytes(MemRefType type) {
+  int64_t bytes = getStorageBytes(type.getElementType());
+  for (int64_t extent : type.getShape())
+    if (llvm::MulOverflow(bytes, extent, bytes))
+      return std::nullopt;
+  return bytes;
+}
+
 Space getSpace(MemRefType type) { return cast<SpaceAttr>(type.getMemorySpace()).getValue(); }
 
 MemRefType makeBufferType(ArrayRef<int64_t> shape, Type elementType, Space space) {
@@ -54,18 +62,48 @@ MemRefType makeBufferType(ArrayRef<int64_t> shape, Type elementType, Space space
                          SpaceAttr::get(elementType.getContext(), space));
 }
 
+// Verifiers ask about buffers whose defining op is not verified yet, because it stands further down
+// or in a block that nothing reaches: operands may be missing or of another type, and sources may
+// form a circle.
+Value getViewSource(Value buffer) {
+  Operation *op = buffer.getDefiningOp();
+  if (!isa_and_present<SliceOp, ViewOp>(op) || op->getNumOperands() == 0 ||
+      !isBufferType(op->getOperand(0).getType()))
+    return {};
+  return op->getOperand(0);
+}
+
 Value getRoot(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
+  llvm::SmallPtrSet<void *, 4> seen;
+  while (Value source = getViewSource(buffer)) {
+    if (!seen.insert(source.getAsOpaquePointer()).second)
+      break;
+    buffer = source;
+  }
   return buffer;
+}
+
+/// The function whose argument this is, or null.
+static FunctionOpInterface getFunctionOf(BlockArgument argument) {
+  auto function = dyn_cast_if_present<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  if (!function || !argument.getOwner()->isEntryBlock() ||
+      argument.getArgNumber() >= function.getNumArguments())
+    return {};
+  return function;
+}
+
+bool isOwnBuffer(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return bool(getFunctionOf(argument));
+  return bool(root.getDefiningOp<AllocOp>());
 }
 
 StringRef getName(Value buffer) {
   Value root = getRoot(buffer);
   if (auto alloc = root.getDefiningOp<AllocOp>())
-    return alloc.getName();
+    return alloc.getNameAttr() ? alloc.getName() : "";
   if (auto argument = dyn_cast<BlockArgument>(root))
-    if (auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    if (FunctionOpInterface function = getFunctionOf(argument))
       if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))
         return name.getValue();
   return "";

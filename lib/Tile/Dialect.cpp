@@ -36,6 +36,31 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'scf.for'";
   }
+  if (name == kPlacementAttr) {
+    if (isa<AllocOp>(op) && isa<LayoutAttr, FragmentAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a layout or fragment of 'tile.alloc'";
+  }
+  if (name == kOffsetAttr) {
+    if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a number of bytes of 'tile.alloc'";
+  }
+  if (name == kSharedBytesAttr) {
+    if (isa<KernelOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a number of bytes of 'tile.kernel'";
+  }
+  if (name == kDistributionAttr) {
+    if (isa<ParallelOp>(op) && isa<FragmentAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a fragment of 'tile.parallel'";
+  }
+  if (name == kWarpsAttr) {
+    if (isa<GemmOp>(op) && isa<DenseI64ArrayAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is the warp grid of 'tile.gemm'";
+  }
   if (name == "tile.fast_math") {
     if (isa<func::FuncOp, ModuleOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
@@ -77,16 +102,27 @@ LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned /*re
   StringRef name = attribute.getName().getValue();
   if (name == kShapeAttr)
     return verifyShapeAttr(op, argument, attribute.getValue());
-  if (name == kNameAttr || name == kSymbolAttr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  Type type = function && argument < function.getNumArguments()
+                  ? function.getArgumentTypes()[argument]
+                  : Type();
+  if (name == kNameAttr) {
     if (isa<StringAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a string";
   }
-  if (name == kDTypeAttr) {
-    auto type = dyn_cast<TypeAttr>(attribute.getValue());
-    if (type && isElementType(type.getValue()))
+  if (name == kSymbolAttr) {
+    if (isa<StringAttr>(attribute.getValue()) && isa_and_present<IndexType>(type))
       return success();
-    return op->emitError() << "'" << name << "' is an element type";
+    return op->emitError() << "'" << name << "' is a string on an argument of type index";
+  }
+  if (name == kDTypeAttr) {
+    auto dtype = dyn_cast<TypeAttr>(attribute.getValue());
+    bool isScalar = dtype && (isElementType(dtype.getValue()) || isa<IndexType>(dtype.getValue()));
+    if (isScalar && getScalarType(dtype.getValue()) == type)
+      return success();
+    return op->emitError() << "'" << name << "' of argument " << argument
+                           << " is not an element type whose scalar has the argument's type";
   }
   return op->emitError() << "unknown argument attribute '" << name << "' of the tile dialect";
 }

@@ -11,57 +11,72 @@ using namespace mlir;
 
 namespace tilewright::tile {
 
-/// Adds `factor * value` to `sum`. Depth is bounded, as user expressions may be deep.
-static void addLinear(IndexSum &sum, Value value, int64_t factor, unsigned depth) {
+/// `sum += value * factor`; false on overflow.
+static bool addProduct(int64_t &sum, int64_t value, int64_t factor) {
+  int64_t product = 0;
+  return !llvm::MulOverflow(value, factor, product) && !llvm::AddOverflow(sum, product, sum);
+}
+
+/// Adds `factor * value` to `sum`; false on overflow. Looks into at most `budget` operations: user
+/// expressions may be deep, and `x = x + x` forty times is a tree of 2^40 leaves.
+static bool addLinear(IndexSum &sum, Value value, int64_t factor, unsigned &budget) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return addProduct(sum.constant, *constant, factor);
   auto leaf = [&] {
     IndexSum term;
     term.terms.emplace_back(value, 1);
-    sum.add(term, factor);
+    return sum.add(term, factor);
   };
-  if (std::optional<int64_t> constant = getConstantIntValue(value)) {
-    sum.constant += factor * *constant;
-    return;
-  }
   Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
+  // Machine integers wrap; only index values are sums of their parts.
+  if (!op || !isa<IndexType>(value.getType()) || budget == 0)
     return leaf();
-  if (auto add = dyn_cast<arith::AddIOp>(op)) {
-    addLinear(sum, add.getLhs(), factor, depth - 1);
-    return addLinear(sum, add.getRhs(), factor, depth - 1);
-  }
-  if (auto sub = dyn_cast<arith::SubIOp>(op)) {
-    addLinear(sum, sub.getLhs(), factor, depth - 1);
-    return addLinear(sum, sub.getRhs(), -factor, depth - 1);
-  }
+  --budget;
+  if (auto add = dyn_cast<arith::AddIOp>(op))
+    return addLinear(sum, add.getLhs(), factor, budget) &&
+           addLinear(sum, add.getRhs(), factor, budget);
+  if (auto sub = dyn_cast<arith::SubIOp>(op))
+    return factor != INT64_MIN && addLinear(sum, sub.getLhs(), factor, budget) &&
+           addLinear(sum, sub.getRhs(), -factor, budget);
   if (auto mul = dyn_cast<arith::MulIOp>(op)) {
     for (auto [operand, other] :
          {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
-      if (std::optional<int64_t> constant = getConstantIntValue(other))
-        return addLinear(sum, operand, factor * *constant, depth - 1);
+      if (std::optional<int64_t> constant = getConstantIntValue(other)) {
+        int64_t product = 0;
+        return !llvm::MulOverflow(factor, *constant, product) &&
+               addLinear(sum, operand, product, budget);
+      }
   }
-  leaf();
+  return leaf();
 }
 
 IndexSum IndexSum::get(OpFoldResult value) {
-  constexpr unsigned kMaxDepth = 32;
-  IndexSum sum;
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
+  if (std::optional<int64_t> constant = getConstantIntValue(value)) {
+    IndexSum sum;
     sum.constant = *constant;
-  else
-    addLinear(sum, cast<Value>(value), 1, kMaxDepth);
+    return sum;
+  }
+  unsigned budget = 256;
+  if (IndexSum sum; addLinear(sum, cast<Value>(value), 1, budget))
+    return sum;
+  IndexSum sum;
+  sum.terms.emplace_back(cast<Value>(value), 1);
   return sum;
 }
 
-IndexSum &IndexSum::add(const IndexSum &other, int64_t factor) {
-  constant += other.constant * factor;
+bool IndexSum::add(const IndexSum &other, int64_t factor) {
+  if (!addProduct(constant, other.constant, factor))
+    return false;
   for (auto [value, otherFactor] : other.terms) {
     auto *it = llvm::find_if(terms, [&](auto &term) { return term.first == value; });
     if (it == terms.end())
-      terms.emplace_back(value, otherFactor * factor);
-    else if ((it->second += otherFactor * factor) == 0)
+      it = &terms.emplace_back(value, 0);
+    if (!addProduct(it->second, otherFactor, factor))
+      return false;
+    if (it->second == 0)
       terms.erase(it);
   }
-  return *this;
+  return true;
 }
 
 /// All of a buffer, in its own coordinates. Run-time extents are not expressible: they make the
@@ -97,9 +112,10 @@ static EffectRegion throughSlice(SliceOp slice, const EffectRegion &region) {
       range.step = *step;
     } else {
       const DimRange &inner = (*region.ranges)[resultDim];
-      range.offset.add(inner.offset, *step);
+      if (!range.offset.add(inner.offset, *step) ||
+          llvm::MulOverflow(inner.step, *step, range.step))
+        return EffectRegion::whole();
       range.size = inner.size;
-      range.step = inner.step * *step;
     }
     resultDim += !llvm::is_contained(slice.getDropped(), int64_t(dim));
     ranges.push_back(std::move(range));
@@ -108,14 +124,15 @@ static EffectRegion throughSlice(SliceOp slice, const EffectRegion &region) {
 }
 
 static Effect throughViews(EffectKind kind, Value buffer, EffectRegion region) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
-    if (auto slice = dyn_cast<SliceOp>(view.getOperation()))
+  Value root = getRoot(buffer);
+  while (buffer != root) {
+    if (auto slice = buffer.getDefiningOp<SliceOp>())
       region = throughSlice(slice, region);
     else
       region = EffectRegion::whole();
-    buffer = view.getViewSource();
+    buffer = getViewSource(buffer);
   }
-  return {kind, buffer, std::move(region)};
+  return {kind, root, std::move(region)};
 }
 
 Effect makeEffect(EffectKind kind, Value buffer) {
@@ -146,7 +163,9 @@ std::optional<SmallVector<Effect>> getEffects(Operation *op) {
                       !isa<AllocOp>(nested);
     return ownEffects ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (result.wasInterrupted())
+  // A buffer of unknown origin may be another one under a second name.
+  bool isKnown = llvm::all_of(effects, [](const Effect &e) { return isOwnBuffer(e.root); });
+  if (result.wasInterrupted() || !isKnown)
     return std::nullopt;
   return effects;
 }

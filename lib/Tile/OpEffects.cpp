@@ -6,8 +6,6 @@ using namespace mlir;
 using namespace tilewright::tile;
 using Effects = llvm::SmallVectorImpl<Effect>;
 
-static constexpr int64_t kWarpSize = 32;
-
 static void addBuffer(Effects &effects, EffectKind kind, Value buffer) {
   effects.push_back(makeEffect(kind, buffer));
 }
@@ -47,14 +45,19 @@ void ReduceOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Write, getDest());
 }
 
-/// One partial result of each destination element for every warp.
-static int64_t partialResultsBytes(MemRefType dest, int64_t numThreads) {
-  int64_t warps = llvm::divideCeil(numThreads, kWarpSize);
-  return dest.getNumElements() * warps * getStorageBytes(dest.getElementType());
+/// A register tile that many threads share is combined through one partial result of each of its slots
+/// for every thread; tiles in memory need none.
+static int64_t partialResultsBytes(Value dest, int64_t numThreads) {
+  auto alloc = getRoot(dest).getDefiningOp<AllocOp>();
+  auto placement = alloc ? alloc->getAttrOfType<FragmentAttr>(kPlacementAttr) : FragmentAttr();
+  if (!placement)
+    return 0;
+  int64_t bytes = std::max<int64_t>(4, getStorageBytes(alloc.getBuffer().getType().getElementType()));
+  return placement.getFragment().getSlotsPerThread() * numThreads * bytes;
 }
 
 int64_t ReduceOp::getScratchSharedBytes(int64_t numThreads) {
-  return partialResultsBytes(getDest().getType(), numThreads);
+  return partialResultsBytes(getDest(), numThreads);
 }
 bool ReduceOp::synchronisesInside() { return true; }
 
@@ -63,10 +66,7 @@ void CumsumOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Write, getDest());
 }
 
-int64_t CumsumOp::getScratchSharedBytes(int64_t) {
-  MemRefType type = getSource().getType();
-  return type.getNumElements() * getStorageBytes(type.getElementType());
-}
+int64_t CumsumOp::getScratchSharedBytes(int64_t) { return 0; }
 bool CumsumOp::synchronisesInside() { return true; }
 
 void AtomicOp::getTileEffects(Effects &effects) {
@@ -89,7 +89,7 @@ void FinalizeReducerOp::getTileEffects(Effects &effects) {
 }
 
 int64_t FinalizeReducerOp::getScratchSharedBytes(int64_t numThreads) {
-  return partialResultsBytes(getReducer().getType(), numThreads);
+  return partialResultsBytes(getDest(), numThreads);
 }
 bool FinalizeReducerOp::synchronisesInside() { return true; }
 
@@ -106,6 +106,8 @@ void PrintOp::getTileEffects(Effects &effects) {
 // Notes touch no memory. They count as writes for MLIR's own passes, which would otherwise delete
 // or move them.
 void AnnotateLayoutOp::getTileEffects(Effects &) {}
+void BarrierOp::getTileEffects(Effects &) {}
+bool BarrierOp::synchronisesInside() { return true; }
 void AnnotateSafeValueOp::getTileEffects(Effects &) {}
 void UseSwizzleOp::getTileEffects(Effects &) {}
 void HintOp::getTileEffects(Effects &) {}

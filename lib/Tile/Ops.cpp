@@ -55,9 +55,9 @@ static ParseResult parseBody(OpAsmParser &parser, OperationState &result,
   Region *region = result.addRegion();
   if (parser.parseRegion(*region, args))
     return failure();
-  if (region->empty())
-    return parser.emitError(parser.getNameLoc(), "expected a body");
   OpBuilder builder(parser.getContext());
+  if (region->empty()) // `{}` without arguments
+    region->emplaceBlock();
   if (region->front().empty() || !region->front().back().hasTrait<OpTrait::IsTerminator>()) {
     builder.setInsertionPointToEnd(&region->front());
     YieldOp::create(builder, result.location);
@@ -133,8 +133,7 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void KernelOp::print(OpAsmPrinter &printer) {
   printArguments(printer, getBody());
-  printExtents(printer, getAsOpFoldResult(getGrid()));
-  printer << " threads [";
+  printer << "(" << getGrid() << ") threads [";
   llvm::interleaveComma(getThreads(), printer);
   printer << "]";
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {getThreadsAttrName()});

@@ -19,7 +19,7 @@ static bool isOnChip(Value buffer) { return getSpace(buffer) != Space::Global; }
 /// Points at the allocation of a buffer, so that the user sees both lines.
 static InFlightDiagnostic &noteAllocation(InFlightDiagnostic &diag, Value buffer) {
   if (auto alloc = getRoot(buffer).getDefiningOp<AllocOp>())
-    diag.attachNote(alloc.getLoc()) << "'" << alloc.getName() << "' is allocated here";
+    diag.attachNote(alloc.getLoc()) << "'" << getName(buffer) << "' is allocated here";
   return diag;
 }
 
@@ -57,11 +57,29 @@ static LogicalResult verifySameExtents(Operation *op, StringRef what, Value sour
   return noteAllocation(diag, dest);
 }
 
+/// An I64Attr's accessor gives an unsigned number; a width is read with its sign.
+static LogicalResult verifyCoalescedWidth(Operation *op, std::optional<int64_t> width) {
+  if (width && *width < 1)
+    return op->emitError() << "coalesced_width " << *width << " is not positive";
+  return success();
+}
+
 //===----------------------------------------------------------------------------------------===//
 // Structure
 //===----------------------------------------------------------------------------------------===//
 
+/// Block ids and loop variables are index values.
+static LogicalResult verifyIndexArguments(Operation *op, Region &body) {
+  for (BlockArgument argument : body.getArguments())
+    if (!isa<IndexType>(argument.getType()))
+      return op->emitOpError() << "has a region argument of type " << argument.getType()
+                               << ", expected index";
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
+  if (failed(verifyIndexArguments(*this, getBody())))
+    return failure();
   if (getGrid().size() != getBody().getNumArguments())
     return emitOpError() << "has " << getGrid().size() << " grid extents and "
                          << getBody().getNumArguments() << " block indices";
@@ -86,6 +104,8 @@ LogicalResult KernelOp::verify() {
 }
 
 LogicalResult ParallelOp::verify() {
+  if (failed(verifyIndexArguments(*this, getBody())))
+    return failure();
   if (getStaticExtents().size() != getBody().getNumArguments())
     return emitOpError() << "has " << getStaticExtents().size() << " extents and "
                          << getBody().getNumArguments() << " loop variables";
@@ -98,8 +118,8 @@ LogicalResult ParallelOp::verify() {
   for (int64_t extent : getStaticExtents())
     if (extent < 0 && !ShapedType::isDynamic(extent))
       return emitError() << "'T.Parallel' extent " << extent << " is negative";
-  if (auto width = getCoalescedWidth(); width && *width < 1)
-    return emitError() << "coalesced_width " << *width << " is not positive";
+  if (failed(verifyCoalescedWidth(*this, getCoalescedWidth())))
+    return failure();
   if (auto layout = getLoopLayout();
       layout && layout->getFragment().getRank() != getBody().getNumArguments())
     return emitError() << "loop_layout has " << layout->getFragment().getRank()
@@ -110,10 +130,17 @@ LogicalResult ParallelOp::verify() {
 LogicalResult PipelinedOp::verify() {
   if (getBody().getNumArguments() != 1)
     return emitOpError() << "has one loop variable, got " << getBody().getNumArguments();
+  if (failed(verifyIndexArguments(*this, getBody())))
+    return failure();
   if (int64_t(getNumStages()) < 0)
     return emitError() << "num_stages " << int64_t(getNumStages()) << " is negative";
   if (getOrder().has_value() != getStage().has_value())
     return emitError() << "'order' and 'stage' of 'T.Pipelined' are given together or not at all";
+  return success();
+}
+
+/// The schedule numbers the statements of the body, which must be legal before they are counted.
+LogicalResult PipelinedOp::verifyRegions() {
   if (!getOrder())
     return success();
   size_t statements = getStatements().size();
@@ -173,11 +200,20 @@ LogicalResult AllocOp::verify() {
 LogicalResult SliceOp::verify() {
   MemRefType source = getSource().getType(), result = getResult().getType();
   size_t rank = source.getRank();
-  SmallVector<OpFoldResult> offsets = getMixedOffsets(), sizes = getMixedSizes(),
-                            steps = getMixedSteps();
-  if (offsets.size() != rank || sizes.size() != rank || steps.size() != rank)
+  auto fits = [&](ArrayRef<int64_t> constants, OperandRange values) {
+    return constants.size() == rank &&
+           size_t(llvm::count_if(constants, ShapedType::isDynamic)) == values.size();
+  };
+  if (!fits(getStaticOffsets(), getOffsets()) || !fits(getStaticSizes(), getSizes()) ||
+      !fits(getStaticSteps(), getSteps()))
     return emitOpError() << "expected " << rank << " offsets, sizes and steps for "
                          << describe(getSource());
+  for (auto [position, dim] : llvm::enumerate(getDropped()))
+    if (dim < 0 || dim >= int64_t(rank) || (position > 0 && dim <= getDropped()[position - 1]))
+      return emitOpError() << "drops dimension " << dim << ", expected rising numbers below "
+                           << rank;
+  SmallVector<OpFoldResult> offsets = getMixedOffsets(), sizes = getMixedSizes(),
+                            steps = getMixedSteps();
   SmallVector<int64_t> shape;
   for (size_t dim = 0; dim < rank; ++dim) {
     std::optional<int64_t> offset = getConstantIntValue(offsets[dim]),
@@ -197,9 +233,12 @@ LogicalResult SliceOp::verify() {
     int64_t extent = source.getDimSize(dim);
     if (!isOnChip(getSource()) || ShapedType::isDynamic(extent) || !offset || !size || *size == 0)
       continue;
-    int64_t last = *offset + (*size - 1) * step.value_or(1);
-    if (*offset < 0 || last >= extent) {
-      InFlightDiagnostic diag = emitError() << "slice " << *offset << ":" << last + 1
+    int64_t span = 0, end = 0; // one past the last element; the largest number on overflow
+    if (llvm::MulOverflow(*size - 1, step.value_or(1), span) ||
+        llvm::AddOverflow(*offset, span, end) || llvm::AddOverflow<int64_t>(end, 1, end))
+      end = INT64_MAX;
+    if (*offset < 0 || end > extent) {
+      InFlightDiagnostic diag = emitError() << "slice " << *offset << ":" << end
                                             << " is out of bounds for dimension " << dim << " of "
                                             << describe(getSource());
       return noteAllocation(diag, getSource());
@@ -220,13 +259,16 @@ LogicalResult ViewOp::verify() {
                        << " is not supported, view the whole buffer and slice the view";
   if (!from.hasStaticShape() || !to.hasStaticShape())
     return success();
-  int64_t fromBytes = from.getNumElements() * getStorageBytes(from.getElementType());
-  int64_t toBytes = to.getNumElements() * getStorageBytes(to.getElementType());
-  if (fromBytes != toBytes)
+  std::optional<int64_t> fromBytes = getStorageBytes(from), toBytes = getStorageBytes(to);
+  auto complain = [&]() {
     return emitError() << "view of " << describe(getSource()) << " as "
                        << describeShape(to.getShape()) << " "
-                       << describeElementType(to.getElementType()) << ": expected " << fromBytes
-                       << " bytes, got " << toBytes;
+                       << describeElementType(to.getElementType());
+  };
+  if (!fromBytes || !toBytes)
+    return complain() << " is too large";
+  if (*fromBytes != *toBytes)
+    return complain() << ": expected " << *fromBytes << " bytes, got " << *toBytes;
   return success();
 }
 
@@ -238,8 +280,8 @@ LogicalResult StoreOp::verify() { return verifyIndices(*this, getBuffer(), getIn
 //===----------------------------------------------------------------------------------------===//
 
 LogicalResult CopyOp::verify() {
-  if (auto width = getCoalescedWidth(); width && *width < 1)
-    return emitError() << "coalesced_width " << *width << " is not positive";
+  if (failed(verifyCoalescedWidth(*this, getCoalescedWidth())))
+    return failure();
   return verifySameExtents(*this, "'T.copy'", getSource(), getDest());
 }
 
@@ -281,27 +323,48 @@ LogicalResult GemmOp::verify() {
   if (!areCompatibleShapes({extents.k}, {kOfB}))
     return complain() << "; A has K = " << extents.k << " and B has K = " << kOfB;
   if (!areCompatibleShapes({extents.m, extents.n}, c))
-    return complain() << "; expected C to be " << extents.m << " x " << extents.n;
+    return complain() << "; expected C to be " << describeShape({extents.m, extents.n});
   Type typeA = getA().getType().getElementType(), typeB = getB().getType().getElementType(),
        typeC = getC().getType().getElementType();
   bool floats = isa<FloatType>(typeA);
-  if (floats != isa<FloatType>(typeB) || floats != isa<FloatType>(typeC) || typeA.isInteger(1) ||
-      typeB.isInteger(1))
+  bool bools = typeA.isInteger(1) || typeB.isInteger(1) || typeC.isInteger(1);
+  if (floats != isa<FloatType>(typeB) || floats != isa<FloatType>(typeC) || bools)
     return complain() << "; expected all floats or all integers";
-  bool bothFp8 = typeA.getIntOrFloatBitWidth() == 8 && typeB.getIntOrFloatBitWidth() == 8;
-  if (typeA != typeB && !bothFp8)
+  // Eight-bit types mix: float8_e4m3fn with float8_e5m2, int8 with uint8.
+  bool bothBytes = typeA.getIntOrFloatBitWidth() == 8 && typeB.getIntOrFloatBitWidth() == 8;
+  if (typeA != typeB && !bothBytes)
     return complain() << "; expected A and B of one dtype, convert one with 'T.copy' first";
-  if (getKPack() < 1)
-    return emitError() << "k_pack " << getKPack() << " is not positive";
+  if (int64_t kPack = getKPack(); kPack < 1)
+    return emitError() << "k_pack " << kPack << " is not positive";
   return success();
+}
+
+/// Statements inside which threads exchange values through shared memory: how much they need of it
+/// must be known.
+static LogicalResult verifyConstantExtents(Operation *op, const Twine &what, Value buffer) {
+  if (cast<MemRefType>(buffer.getType()).hasStaticShape())
+    return success();
+  return op->emitError() << what << " needs constant extents, got " << describe(buffer);
+}
+
+/// Sums of integers are integers, sums of floats are floats.
+static LogicalResult verifySameKind(Operation *op, const Twine &what, Value source, Value dest) {
+  auto isInteger = [](Value buffer) {
+    return isa<IntegerType>(cast<MemRefType>(buffer.getType()).getElementType());
+  };
+  if (isInteger(source) == isInteger(dest))
+    return success();
+  return op->emitError() << what << ": " << describe(source) << " and " << describe(dest)
+                         << " are not both floats or both integers";
 }
 
 LogicalResult ReduceOp::verify() {
   MemRefType source = getSource().getType(), dest = getDest().getType();
+  std::string what = ("'T.reduce_" + stringifyReduceKind(getKind()) + "'").str();
   int64_t dim = getDim();
   if (dim < 0 || dim >= source.getRank())
-    return emitError() << "'T.reduce_" << stringifyReduceKind(getKind()) << "': dimension " << dim
-                       << " does not exist in " << describe(getSource());
+    return emitError() << what << ": dimension " << dim << " does not exist in "
+                       << describe(getSource());
   SmallVector<int64_t> dropped = llvm::to_vector(source.getShape()), kept = dropped;
   dropped.erase(dropped.begin() + dim);
   kept[dim] = 1;
@@ -310,22 +373,20 @@ LogicalResult ReduceOp::verify() {
   if (!areCompatibleShapes(dest.getShape(), dropped) &&
       !areCompatibleShapes(dest.getShape(), kept)) {
     InFlightDiagnostic diag = emitError()
-                              << "'T.reduce_" << stringifyReduceKind(getKind()) << "' of "
-                              << describe(getSource()) << " along dimension " << dim
-                              << ": expected an output of " << describeShape(dropped) << " or "
-                              << describeShape(kept) << ", got " << describe(getDest());
+                              << what << " of " << describe(getSource()) << " along dimension "
+                              << dim << ": expected an output of " << describeShape(dropped);
+    if (kept != dropped)
+      diag << " or " << describeShape(kept);
+    diag << ", got " << describe(getDest());
     return noteAllocation(diag, getDest());
   }
   bool bitwise = llvm::is_contained({ReduceKind::And, ReduceKind::Or, ReduceKind::Xor}, getKind());
-  bool integers = isa<IntegerType>(source.getElementType());
-  if (bitwise && !integers)
+  if (bitwise && !isa<IntegerType>(source.getElementType()))
     return emitError() << "'T.reduce_bit" << stringifyReduceKind(getKind())
                        << "' needs integers, got " << describe(getSource());
-  if (integers != isa<IntegerType>(dest.getElementType()))
-    return emitError() << "'T.reduce_" << stringifyReduceKind(getKind())
-                       << "': " << describe(getSource()) << " and " << describe(getDest())
-                       << " are not both floats or both integers";
-  return success();
+  if (failed(verifySameKind(*this, what, getSource(), getDest())))
+    return failure();
+  return verifyConstantExtents(*this, "the output of " + what, getDest());
 }
 
 LogicalResult CumsumOp::verify() {
@@ -336,7 +397,9 @@ LogicalResult CumsumOp::verify() {
   if (source.getShape() != getDest().getType().getShape())
     return emitError() << "'T.cumsum': expected equal extents, got " << describe(getSource())
                        << " and " << describe(getDest());
-  return success();
+  if (failed(verifySameKind(*this, "'T.cumsum'", getSource(), getDest())))
+    return failure();
+  return verifyConstantExtents(*this, "'T.cumsum'", getSource());
 }
 
 static LogicalResult verifyAtomicType(Operation *op, AtomicKind kind, Value buffer) {
@@ -389,6 +452,8 @@ LogicalResult FinalizeReducerOp::verify() {
   if (!::getReducer(getReducer()))
     return emitError() << "'T.finalize_reducer' needs a buffer of 'T.alloc_reducer', got "
                        << describe(getReducer());
+  if (failed(verifyConstantExtents(*this, "'T.finalize_reducer'", getReducer())))
+    return failure();
   return verifySameExtents(*this, "'T.finalize_reducer'", getReducer(), getDest());
 }
 
@@ -403,7 +468,8 @@ LogicalResult Im2colOp::verify() {
   if (image.getElementType() != dest.getElementType())
     return emitError() << "'T.im2col': expected equal dtypes, got " << describe(getImage())
                        << " and " << describe(getDest());
-  if (getKernel() < 1 || getStride() < 1 || getDilation() < 1 || int64_t(getPad()) < 0)
+  if (int64_t(getKernel()) < 1 || int64_t(getStride()) < 1 || int64_t(getDilation()) < 1 ||
+      int64_t(getPad()) < 0)
     return emitError() << "'T.im2col': kernel, stride and dilation are positive and pad is not "
                           "negative";
   return success();
@@ -413,13 +479,36 @@ LogicalResult Im2colOp::verify() {
 // Notes and scalars
 //===----------------------------------------------------------------------------------------===//
 
+static std::string describeCollision(const Layout &, const Collision &collision) {
+  return collision.str();
+}
+
+/// The last coordinate of a fragment's collision is the replica.
+static std::string describeCollision(const Fragment &fragment, const Collision &collision) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto print = [&](ArrayRef<int64_t> index) {
+    os << "(";
+    llvm::interleaveComma(index.drop_back(), os);
+    os << ")";
+    if (fragment.getReplicas() > 1)
+      os << " of replica " << index.back();
+  };
+  os << "elements ";
+  print(collision.first);
+  os << " and ";
+  print(collision.second);
+  os << " both lie in thread " << collision.image[0] << ", slot " << collision.image[1];
+  return text;
+}
+
 /// A layout must give each element a place of its own; the message shows two that collide.
 template <typename Map> static LogicalResult verifyOneToOne(AnnotateLayoutOp op, const Map &map) {
   const Answer<Collision> &answer = isInjective(map);
   if (!answer.isNo())
     return success();
-  return op.emitError() << "layout of " << describe(op.getBuffer())
-                        << " is not injective: " << answer.getCounterexample().str();
+  return op.emitError() << "layout of " << describe(op.getBuffer()) << " is not injective: "
+                        << describeCollision(map, answer.getCounterexample());
 }
 
 LogicalResult AnnotateLayoutOp::verify() {
@@ -488,14 +577,17 @@ LogicalResult CastOp::verify() {
                          << getValue().getType() << " and " << getType();
   if (getRounding() != Rounding::NearestEven && !isa<FloatType>(getTo()))
     return emitOpError() << "has a rounding but gives no float";
+  if (getSaturate() && !isa<FloatType>(getTo()))
+    return emitOpError() << "saturates but gives no float";
   return success();
 }
 
 LogicalResult BitcastOp::verify() {
-  if (getStorageBytes(getValue().getType()) != getStorageBytes(getType()) ||
-      isa<IndexType>(getType()) || isa<IndexType>(getValue().getType()))
-    return emitError() << "bits of " << describeElementType(getValue().getType())
-                       << " are not those of " << describeElementType(getType())
-                       << ": the widths differ";
+  Type from = getValue().getType(), to = getType();
+  // A bool is stored as a byte but has one bit; an index has no width that a program may see.
+  if (getStorageBytes(from) != getStorageBytes(to) || from.isInteger(1) != to.isInteger(1) ||
+      isa<IndexType>(from) || isa<IndexType>(to))
+    return emitError() << "bits of " << describeElementType(from) << " are not those of "
+                       << describeElementType(to) << ": the widths differ";
   return success();
 }

@@ -16,6 +16,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+namespace vgpu {
+struct LaunchResult;
+} // namespace vgpu
+
 namespace tilewright::bindings {
 namespace nb = nanobind;
 using namespace tilewright::frontend;
@@ -38,7 +42,11 @@ nb::object fromExtent(const Extent &extent);
 nb::list fromScalars(const std::vector<Scalar> &scalars);
 mlir::DictionaryAttr toAttributes(mlir::MLIRContext *context, nb::handle dictionary);
 
+/// Findings and counters of a launch as JSON text.
+std::string describeLaunch(const vgpu::LaunchResult &result);
+
 void bindValues(nb::module_ &module);
+void bindVgpu(nb::module_ &module);
 void bindLayouts(nb::module_ &module);
 void bindTraces(nb::module_ &module);
 void bindPrograms(nb::module_ &module);

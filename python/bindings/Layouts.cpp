@@ -1,8 +1,10 @@
 //===- Layouts.cpp - Layout and Fragment in Python -------------------------------------------===//
 
 #include "Bindings.h"
+#include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/Notation.h"
 #include "tilewright/Layout/Questions.h"
+#include "tilewright/Layout/SharedLayouts.h"
 
 using namespace tilewright;
 using namespace tilewright::bindings;
@@ -53,6 +55,12 @@ nb::tuple fromExtents(llvm::ArrayRef<int64_t> extents) {
   return nb::tuple(list);
 }
 
+template <typename T> T unwrap(llvm::Expected<T> value) {
+  if (!value)
+    refuse(value.takeError());
+  return *value;
+}
+
 template <typename T> nb::object questionInjective(const T &map) {
   const Answer<Collision> &answer = isInjective(map);
   if (answer.isYes())
@@ -95,6 +103,20 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
       .def("is_injective", &questionInjective<Layout>)
       .def("is_equal",
            [](const Layout &self, const Layout &other) { return isEqual(self, other).isYes(); })
+      .def("inverse", [](const Layout &self) { return unwrap(invert(self)); })
+      .def(
+          "repeat",
+          [](const Layout &self, unsigned dim, int64_t factor) {
+            if (dim >= self.getRank() || factor < 1)
+              throw UserError("repeat: expected a dimension below " +
+                              std::to_string(self.getRank()) + " and a positive factor");
+            return unwrap(repeat(self, dim, factor));
+          },
+          nb::arg("dim"), nb::arg("factor"))
+      .def("reshape",
+           [](const Layout &self, nb::object shape) {
+             return unwrap(reshape(self, toStaticShape(shape, "shape")));
+           })
       .def("__repr__", &Layout::str);
   nb::class_<Fragment>(module, "Fragment", "A map from logical indices to (thread, slot).")
       .def(
@@ -123,5 +145,40 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
       .def("is_injective", &questionInjective<Fragment>)
       .def("is_equal",
            [](const Fragment &self, const Fragment &other) { return isEqual(self, other).isYes(); })
+      .def(
+          "repeat",
+          [](const Fragment &self, const std::vector<int64_t> &repeats, bool onThreads,
+             bool lowerDimFirst) {
+            if (repeats.size() != self.getRank())
+              throw UserError("repeat: expected " + std::to_string(self.getRank()) +
+                              " factors, got " + std::to_string(repeats.size()));
+            return unwrap(
+                repeat(self, repeats, onThreads ? RepeatOver::Threads : RepeatOver::Slots,
+                       lowerDimFirst ? RepeatOrder::FirstDimFirst : RepeatOrder::LastDimFirst));
+          },
+          nb::arg("repeats"), nb::arg("repeat_on_thread") = false,
+          nb::arg("lower_dim_first") = true)
+      .def("replicate_threads",
+           [](const Fragment &self, int64_t count) {
+             if (count < 1)
+               throw UserError("replicate: expected a positive count");
+             return unwrap(replicate(self, count));
+           })
       .def("__repr__", &Fragment::str);
+  module.def(
+      "make_swizzled_layout",
+      [](nb::object shape, int64_t bits, bool kMajor, bool allowPad) {
+        return unwrap(swizzledLayout(toStaticShape(shape, "shape"), bits, kMajor, allowPad));
+      },
+      nb::arg("shape"), nb::arg("bits"), nb::arg("k_major") = true, nb::arg("allow_pad") = true);
+  module.def("make_linear_layout",
+             [](nb::object shape) { return linearLayout(toStaticShape(shape, "shape")); });
+  module.def("make_padded_layout", [](nb::object shape, int64_t pitch) {
+    return unwrap(paddedLayout(toStaticShape(shape, "shape"), pitch));
+  });
+  module.def("make_bank_swizzled_layout", [](nb::object shape, int64_t bits, int64_t panelBytes) {
+    if (panelBytes != 32 && panelBytes != 64 && panelBytes != 128)
+      throw UserError("a swizzle works in panels of 32, 64 or 128 bytes");
+    return unwrap(bankSwizzledLayout(toStaticShape(shape, "shape"), bits, BankSwizzle(panelBytes)));
+  });
 }

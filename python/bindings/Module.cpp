@@ -48,4 +48,5 @@ NB_MODULE(_tilewright_core, module) {
   bindLayouts(module);
   bindPrograms(module);
   bindTraces(module);
+  bindVgpu(module);
 }

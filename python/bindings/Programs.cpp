@@ -1,7 +1,9 @@
 //===- Programs.cpp - Program in Python: text, summary, checks, runs -------------------------===//
 
 #include "Bindings.h"
+#include "tilewright/Driver/CpuKernel.h"
 #include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Driver/VirtualGpu.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Interp/Interp.h"
@@ -114,6 +116,43 @@ nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
   return dumps;
 }
 
+/// Compiles for a GPU: {ptx, kernels, remarks, dumps}.
+nb::dict compileGpu(const Program &self, const std::string &archName,
+                    const std::vector<std::string> &dumpAfter) {
+  const Arch *arch = findArch(archName);
+  if (!arch)
+    throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
+  nb::list dumps;
+  driver::PipelineOptions options;
+  options.dumpAfter = dumpAfter;
+  options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
+    dumps.append(nb::make_tuple(pass.str(), ir.str()));
+  };
+  mlir::ModuleOp module = self.getModule();
+  DiagnosticCapture capture(module.getContext());
+  mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpu(module, *arch, options);
+  if (mlir::failed(program))
+    throw capture.takeError();
+  nb::list kernels, remarks;
+  for (const nvptx::KernelInfo &info : program->kernels) {
+    nb::dict kernel;
+    kernel["name"] = info.name;
+    kernel["threads"] = info.numThreads;
+    kernel["shared_bytes"] = info.sharedBytes;
+    kernels.append(kernel);
+  }
+  for (const Remark &remark : capture.getRemarks()) {
+    SourcePosition position = remark.position.value_or(SourcePosition());
+    remarks.append(nb::make_tuple(position.file, position.line, position.column, remark.message));
+  }
+  nb::dict result;
+  result["ptx"] = program->ptx;
+  result["kernels"] = kernels;
+  result["remarks"] = remarks;
+  result["dumps"] = dumps;
+  return result;
+}
+
 runtime::CallArgument toCallArgument(nb::handle object) {
   if (PyBool_Check(object.ptr()))
     return object.ptr() == Py_True;
@@ -163,9 +202,11 @@ nb::dict fromFinding(const interp::Finding &finding) {
   return entry;
 }
 
-nb::dict run(const Program &self, const std::string &device, nb::list args, nb::dict options) {
-  if (device != "interp")
-    throw UserError("device '" + device + "' does not exist in this build; use 'interp'");
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) {
   std::vector<interp::Argument> arguments;
   for (const runtime::BoundArgument &argument : bind(self, args)) {
     if (auto *tensor = std::get_if<runtime::BoundTensor>(&argument))
@@ -199,9 +240,111 @@ nb::dict run(const Program &self, const std::string &device, nb::list args, nb::
   answer["stopped"] = result->stopped;
   answer["steps"] = result->steps;
   answer["radii"] = radii;
-  answer["seconds"] =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  answer["seconds"] = secondsSince(start);
   return answer;
+}
+
+/// Compiles once for each architecture and launches on the virtual GPU: {launches, stopped,
+/// seconds}, a launch being JSON text.
+nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::list args,
+                         nb::dict options) {
+  std::string archName = device.substr(device.find(':') + 1);
+  const Arch *arch = findArch(archName);
+  if (!arch)
+    throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
+  std::vector<runtime::BoundArgument> arguments = bind(self, args);
+  std::shared_ptr<void> &cached = self.getCompiled(device);
+  if (!cached) {
+    DiagnosticCapture capture(self.getModule().getContext());
+    mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpu(self.getModule(), *arch);
+    if (mlir::failed(program))
+      throw capture.takeError();
+    auto kernel = driver::VirtualGpuKernel::load(*program, archName);
+    if (!kernel)
+      throw UserError(llvm::toString(kernel.takeError()));
+    cached = std::shared_ptr<driver::VirtualGpuKernel>(std::move(*kernel));
+  }
+  auto *kernel = static_cast<driver::VirtualGpuKernel *>(cached.get());
+  std::string checks =
+      options.contains("checks") ? nb::cast<std::string>(options["checks"]) : "all";
+  auto start = std::chrono::steady_clock::now();
+  llvm::Expected<driver::VirtualGpuRun> result = [&] {
+    nb::gil_scoped_release release;
+    return kernel->run(self.getFunction(), arguments, checks);
+  }();
+  if (!result)
+    throw UserError(llvm::toString(result.takeError()));
+  nb::dict answer;
+  nb::list launches;
+  bool stopped = false;
+  for (const vgpu::LaunchResult &launch : result->launches) {
+    launches.append(nb::str(describeLaunch(launch).c_str()));
+    stopped |= !launch.isComplete;
+  }
+  answer["launches"] = launches;
+  answer["stopped"] = stopped;
+  answer["seconds"] = secondsSince(start);
+  return answer;
+}
+
+/// The program compiled for the CPU, once.
+driver::CompiledCpuKernel &getCpuKernel(const Program &self) {
+  std::shared_ptr<void> &cached = self.getCompiled("cpu");
+  if (!cached) {
+    auto kernel = driver::CompiledCpuKernel::compile(self.getModule(), {});
+    if (!kernel)
+      throw UserError(llvm::toString(kernel.takeError()));
+    cached = std::shared_ptr<driver::CompiledCpuKernel>(std::move(*kernel));
+  }
+  return *static_cast<driver::CompiledCpuKernel *>(cached.get());
+}
+
+nb::dict runOnCpu(const Program &self, nb::list args, nb::dict options) {
+  std::vector<runtime::BoundArgument> arguments = bind(self, args);
+  driver::CompiledCpuKernel &kernel = getCpuKernel(self);
+  runtime::CpuRunOptions runOptions;
+  runOptions.isDeterministic =
+      options.contains("deterministic") && nb::cast<bool>(options["deterministic"]);
+  auto start = std::chrono::steady_clock::now();
+  llvm::Error error = [&] {
+    nb::gil_scoped_release release;
+    return kernel.run(arguments, runOptions);
+  }();
+  if (error)
+    throw UserError(llvm::toString(std::move(error)));
+  nb::dict answer;
+  answer["findings"] = nb::list();
+  answer["stopped"] = false;
+  answer["seconds"] = secondsSince(start);
+  return answer;
+}
+
+/// Compiles for the CPU, keeping nothing: {phases: [(name, ms)], host, llvm, asm}.
+nb::dict compileCpu(const Program &self) {
+  nb::dict result;
+  driver::CompiledCpuKernel::Options options;
+  options.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
+    result[phase.str().c_str()] = text.str();
+  };
+  auto kernel = driver::CompiledCpuKernel::compile(self.getModule(), options);
+  if (!kernel)
+    throw UserError(llvm::toString(kernel.takeError()));
+  nb::list phases;
+  for (const cpu::Phase &phase : (*kernel)->getPhases())
+    phases.append(nb::make_tuple(phase.name, phase.milliseconds));
+  result["phases"] = phases;
+  return result;
+}
+
+nb::dict run(const Program &self, const std::string &device, nb::list args, nb::dict options) {
+  if (device == "interp")
+    return runOnInterpreter(self, args, options);
+  if (device == "cpu")
+    return runOnCpu(self, args, options);
+  if (llvm::StringRef(device).starts_with("vgpu:"))
+    return runOnVirtualGpu(self, device, args, options);
+  throw UserError("device '" + device +
+                  "' does not exist in this build; use 'cpu', 'interp' or 'vgpu:sm_80'");
 }
 
 } // namespace
@@ -213,6 +356,9 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("summary", &getSummary)
       .def_prop_ro("params", &getParams)
       .def("check", &check, nb::arg("dump_after") = std::vector<std::string>())
+      .def("compile_gpu", &compileGpu, nb::arg("arch"),
+           nb::arg("dump_after") = std::vector<std::string>())
+      .def("compile_cpu", &compileCpu)
       .def("check_arguments", [](const Program &self, nb::list args) { bind(self, args); })
       .def("run", &run, nb::arg("device"), nb::arg("args"), nb::arg("options") = nb::dict());
 }

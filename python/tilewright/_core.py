@@ -9,6 +9,10 @@ from __future__ import annotations
 try:
     from tilewright import _tilewright_core as core
 except ImportError:
-    import _tilewright_core as core
+    try:
+        import _tilewright_core as core
+    except ModuleNotFoundError:
+        message = "Tilewright's extension module is not built; run 'make build' in the checkout"
+        raise ImportError(message) from None
 
 __all__ = ["core"]

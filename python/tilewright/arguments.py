@@ -32,7 +32,9 @@ def convert_argument(value: Any, parameter: dict[str, Any]) -> Any:
     if hasattr(value, "__dlpack__"):
         return _from_numpy(numpy.from_dlpack(value), parameter)
     name, wanted = parameter["name"], describe_parameter(parameter)
-    raise LanguageError(f"argument '{name}': expected {wanted}, got a Python {type(value).__name__}")
+    raise LanguageError(
+        f"parameter '{name}': expected {wanted}, got a Python {type(value).__name__}"
+    )
 
 
 def describe_parameter(parameter: dict[str, Any]) -> str:
@@ -46,15 +48,15 @@ def describe_parameter(parameter: dict[str, Any]) -> str:
 def _from_numpy(array: Any, parameter: dict[str, Any]) -> Any:
     name = parameter["name"]
     if array.dtype.byteorder not in "=|<" or array.dtype.isnative is False:
-        raise LanguageError(f"argument '{name}': the array's bytes are not in native order")
+        raise LanguageError(f"parameter '{name}': the array's bytes are not in native order")
     if not is_dtype(array.dtype):
         raise LanguageError(
-            f"argument '{name}': expected {describe_parameter(parameter)}, got an array of "
+            f"parameter '{name}': expected {describe_parameter(parameter)}, got an array of "
             f"{array.dtype}"
         )
     size = array.dtype.itemsize
     if any(stride % size for stride in array.strides):
-        raise LanguageError(f"argument '{name}': the array's strides are not whole elements")
+        raise LanguageError(f"parameter '{name}': the array's strides are not whole elements")
     if parameter["kind"] == "scalar" and array.ndim == 0:
         return array.item()
     address, read_only = array.__array_interface__["data"]
@@ -66,12 +68,12 @@ def _from_torch(tensor: Any, parameter: dict[str, Any]) -> Any:
     name = parameter["name"]
     if tensor.device.type != "cpu":
         raise LanguageError(
-            f"argument '{name}': the tensor is on {tensor.device}, this kernel runs on the CPU",
+            f"parameter '{name}': the tensor is on {tensor.device}, this kernel runs on the CPU",
             hint="use tensor.cpu()",
         )
     if not is_dtype(tensor.dtype):
         raise LanguageError(
-            f"argument '{name}': expected {describe_parameter(parameter)}, got a tensor of "
+            f"parameter '{name}': expected {describe_parameter(parameter)}, got a tensor of "
             f"{tensor.dtype}"
         )
     if parameter["kind"] == "scalar" and tensor.ndim == 0:

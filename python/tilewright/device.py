@@ -1,4 +1,4 @@
-"""Where kernels run. So far there is one device: the reference interpreter, `interp`."""
+"""Where kernels run: on the CPU (`cpu`) or on the reference interpreter (`interp`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tilewright.errors import LanguageError
 
-DEVICES = ("interp",)
+DEVICES = ("interp", "cpu")
 _TARGETS = ("auto", "cpu", "cuda", "llvm", "c", "sm_80", "sm_90", "sm_90a")
 _CAPABILITY = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_90a": (9, 0)}
 
@@ -26,8 +26,8 @@ def place(target: Any = "auto", device: str | None = None) -> Placement:
     name = target_name(target)
     device = device or os.environ.get("TILEWRIGHT_DEVICE") or None
     if device is None:
-        if name == "interp":
-            return Placement("interp", name, None)
+        if name in DEVICES:
+            return Placement(name, name, None)
         return Placement(
             "interp", name, f"target '{name}': this build runs kernels on the reference interpreter"
         )

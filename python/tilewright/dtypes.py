@@ -148,7 +148,7 @@ def _spelling(value: object) -> str | None:
     """How `value` names a dtype: its text, or None if it is no dtype at all."""
     if isinstance(value, str):
         return str.__str__(value)
-    if value in (bool, int, float):
+    if value is bool or value is int or value is float:
         return value.__name__  # type: ignore[union-attr]
     module = type(value).__module__.split(".")[0]
     if module == "torch":

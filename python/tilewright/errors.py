@@ -1,10 +1,10 @@
 """What goes wrong, and how it is shown.
 
-`LanguageError` is raised inside Tilewright by Python code, `core.TraceError` by C++; neither
-reaches the user. At each entry point (`T.prim_func`, a jitted call, a kernel call) `reporting()`
+`LanguageError` is raised inside Tilewright by Python code, `core.TraceError` by C++. At each entry
+point (`T.prim_func`, a jitted call, a kernel call) `reporting()`
 turns them into one `TilewrightError` whose text is the whole report:
 
-    attn.py:41:13: error: 'T.copy' from 'Q' to 'q': expected equal extents, got 64 x 128 and 32 x 128
+    attn.py:41:13: error: 'T.copy' from 'Q' to 'q': expected equal extents, got 64 x 8 and 32 x 8
        41 |             T.copy(Q[bx, 0:64, :], q)
           |             ^^^^^^^^^^^^^^^^^^^^^^^^^
     attn.py:18:9: note: 'q' is allocated here
@@ -38,32 +38,15 @@ class Note(NamedTuple):
     text: str
 
 
-class LanguageError(Exception):
-    """A mistake in the user's program, found by Python code. Converted at the entry point."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        place: Place | None = None,
-        notes: Sequence[Note] = (),
-        hint: str | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = f"{message}; {hint}" if hint else message
-        self.place = place
-        self.notes = tuple(notes)
-
-
-class UnknownNameError(LanguageError, AttributeError):
-    """A name that `tilewright.language` does not have; an AttributeError so that hasattr works."""
-
-
 class TilewrightError(Exception):
     """The one exception users see. `str()` is the rendered report; the parts are attributes."""
 
     def __init__(
-        self, message: str, place: Place | None = None, notes: Sequence[Note] = (), kind: str = "error"
+        self,
+        message: str,
+        place: Place | None = None,
+        notes: Sequence[Note] = (),
+        kind: str = "error",
     ) -> None:
         self.message = message
         self.place = place
@@ -74,6 +57,31 @@ class TilewrightError(Exception):
     def _render_traceback_(self) -> list[str]:
         """IPython shows this instead of a traceback."""
         return str(self).splitlines()
+
+
+class LanguageError(TilewrightError):
+    """A mistake in the user's program, found by Python code.
+
+    An entry point turns it into a plain report; outside of all entry points it is shown as it is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: Place | None = None,
+        notes: Sequence[Note] = (),
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(f"{message}; {hint}" if hint else message, place, notes)
+
+    def __str__(self) -> str:
+        place = self.place or next(iter(user_places(self.__traceback__)), None)
+        return render(self.kind, self.message, place, self.notes)
+
+
+class UnknownNameError(LanguageError, AttributeError):
+    """A name that `tilewright.language` does not have; an AttributeError so that hasattr works."""
 
 
 class ReportedNameError(TilewrightError, AttributeError):
@@ -193,11 +201,13 @@ def debugging() -> bool:
     return os.environ.get("TILEWRIGHT_DEBUG", "") not in ("", "0")
 
 
-def convert(error: Exception, keep: int | None = None) -> TilewrightError:
+def convert(
+    error: Exception, keep: int | None = None, advice: Sequence[Note] = ()
+) -> TilewrightError:
     """The report for an error of the user's program.
 
     `keep` is the number of the user's frames that belong to the kernel: outer ones (the script that
-    called the factory) say nothing about the mistake and are left out.
+    called the factory) say nothing about the mistake and are left out. `advice` adds notes.
     """
     places = user_places(error.__traceback__)
     callers = places[1:keep] if keep is not None else []
@@ -212,8 +222,13 @@ def convert(error: Exception, keep: int | None = None) -> TilewrightError:
     innermost = places[0] if places else caller_place()
     if place is None or (innermost and _same_statement(place, innermost)):
         place = innermost or place
-    notes += [Note(caller, "called from here") for caller in callers]
+    notes += [*advice, *called_from(callers)]
     return TilewrightError(getattr(error, "message", str(error)), place, notes)
+
+
+def called_from(callers: Sequence[Place]) -> list[Note]:
+    """A note for each call on the way, once each: a recursion has many at one place."""
+    return [Note(caller, "called from here") for caller in dict.fromkeys(callers)]
 
 
 def _same_statement(place: Place, inner: Place) -> bool:
@@ -233,7 +248,7 @@ def reporting(function: _Function) -> _Function:
             return function(*args, **kwargs)
         except Exception as error:
             report = as_report(error)
-            if report is None:
+            if report is None or report is error:
                 raise
             if debugging():
                 raise report from error
@@ -246,6 +261,10 @@ def as_report(error: Exception) -> TilewrightError | None:
     """The report for `error`, or None if it is not ours to explain."""
     if isinstance(error, LanguageError):
         return convert(error)
+    if isinstance(error, TilewrightError):
+        return error
+    if "_tilewright_core" not in sys.modules:
+        return None
     from tilewright._core import core
 
     if isinstance(error, core.TraceError):
@@ -271,8 +290,9 @@ def install_excepthook() -> None:
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
-        if isinstance(error, TilewrightError) and not debugging():
-            print(error, file=sys.stderr)
+        report = as_report(error) if isinstance(error, Exception) else None
+        if report is not None and not debugging():
+            print(report, file=sys.stderr)
         else:
             previous(kind, error, traceback)
 

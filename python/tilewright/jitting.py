@@ -17,9 +17,11 @@ from tilewright.arguments import is_torch
 from tilewright.device import place
 from tilewright.errors import LanguageError, reporting
 from tilewright.frontend import functions
-from tilewright.frontend.functions import PrimFunc, run_trace, traceable
+from tilewright.frontend.explain import run_trace
+from tilewright.frontend.functions import PrimFunc, Stopwatch
 from tilewright.frontend.source import function_node, place_of
 from tilewright.frontend.trace import Buffer, TraceState
+from tilewright.frontend.twins import twin_of
 from tilewright.kernel import JITKernel
 from tilewright.language.eager import Declarations, ProbeDone
 from tilewright.pass_config import fast_math, normalize
@@ -53,6 +55,9 @@ def _describe(value: Any) -> str:
     return "None" if value is None else f"a Python {type(value).__name__}"
 
 
+_EAGER_NAMES = ("Kernel", "const", "empty")
+
+
 def _is_eager(function: FunctionType) -> bool:
     """True if the function's own body opens a kernel or declares tensors."""
     stack: list[ast.AST] = list(function_node(function).body)
@@ -63,14 +68,20 @@ def _is_eager(function: FunctionType) -> bool:
         if isinstance(node, ast.AnnAssign) and node.value is None:
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("Kernel", "const", "empty") and isinstance(
-                node.func.value, ast.Name
-            ):
-                value = function.__globals__.get(node.func.value.id)
-                if getattr(value, "__name__", "").endswith(".language"):
-                    return True
+            if node.func.attr in _EAGER_NAMES and _is_language(node.func.value, function):
+                return True
         stack.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _is_language(node: ast.expr, function: FunctionType) -> bool:
+    """True if the expression names the language module, as the function would see it."""
+    try:
+        scope = inspect.getclosurevars(function)
+        value = eval(ast.unparse(node), {}, {**scope.globals, **scope.nonlocals})
+    except Exception:
+        return False  # a local of the function, or not a name at all
+    return getattr(value, "__name__", "") == "tilewright.language"
 
 
 class JITFunction:
@@ -189,7 +200,7 @@ class JITFunction:
 
     def _start(self, declarations: Declarations) -> tuple[TraceState, Callable[..., Any]]:
         code = self._function.__code__
-        twin = traceable(self._function, "eager")
+        twin = twin_of(self._function, "eager")
         state = TraceState(self.__name__, code.co_filename, code.co_firstlineno)
         state.eager = declarations
         return state, twin
@@ -208,6 +219,7 @@ class JITFunction:
         self, declarations: Declarations, others: dict[str, Any]
     ) -> tuple[PrimFunc, list[str]]:
         declarations.restart()
+        watch = Stopwatch()
         state, twin = self._start(declarations)
         source = place_of(self._function.__code__.co_filename, function_node(self._function))
         placeholders = dict.fromkeys(self._tensors)
@@ -217,12 +229,14 @@ class JITFunction:
             outputs = self._check_result(result, declarations, source)
             if not state.kernels:
                 raise LanguageError(f"'{self.__name__}' launches no kernel", place=source)
+            watch.lap("trace")
             program = state.core.finish(fast_math(self._configs))
             program.check()
+            watch.lap("verify")
             return program, outputs
 
         program, outputs = run_trace(state, body)
-        return PrimFunc(self.__name__, program, source), outputs
+        return PrimFunc(self.__name__, program, source, watch.seconds), outputs
 
     def _check_result(self, result: Any, declarations: Declarations, source: Any) -> list[str]:
         """The names of the returned outputs, in order."""
@@ -234,7 +248,7 @@ class JITFunction:
             name = next((n for n, buffer in declarations.outputs if buffer is value), None)
             if type(value) is not Buffer or name is None:
                 raise LanguageError(
-                    f"'{self.__name__}' must return tensors made by T.empty, got {_describe(value)}",
+                    f"'{self.__name__}' must return tensors of T.empty, got {_describe(value)}",
                     place=source,
                 )
             names.append(name)
@@ -252,7 +266,9 @@ def _tensor_parameters(function: FunctionType) -> tuple[str, ...]:
     declared = {
         part.target.id
         for part in ast.walk(node)
-        if isinstance(part, ast.AnnAssign) and part.value is None and isinstance(part.target, ast.Name)
+        if isinstance(part, ast.AnnAssign)
+        and part.value is None
+        and isinstance(part.target, ast.Name)
     }
     return tuple(name for name in inspect.signature(function).parameters if name in declared)
 
@@ -262,7 +278,9 @@ def _shape_of(value: Any, name: str) -> tuple[int, ...] | None:
         return None
     if is_torch(value) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return tuple(int(extent) for extent in value.shape)
-    raise LanguageError(f"argument '{name}': expected a tensor, got a Python {type(value).__name__}")
+    raise LanguageError(
+        f"parameter '{name}': expected a tensor, got a Python {type(value).__name__}"
+    )
 
 
 def _key(value: Any) -> Any:

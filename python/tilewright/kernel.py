@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -96,7 +97,8 @@ class JITKernel:
         if len(args) + len(kwargs) != len(wanted):
             outputs = f" ({len(self.out_idx)} outputs are returned)" if self.out_idx else ""
             raise LanguageError(
-                f"kernel '{self.name}' takes {len(wanted)} arguments ({', '.join(names)}){outputs}, "
+                f"kernel '{self.name}' takes {len(wanted)} arguments ({', '.join(names)})"
+                f"{outputs}, "
                 f"got {len(args) + len(kwargs)}"
             )
         values: list[Any] = [None] * len(self.params)
@@ -116,6 +118,7 @@ class JITKernel:
         options = {**_environment_options(), **self.options}
         self.last_run = self.program.run(self.placement.device, converted, options)
         self.findings = self.last_run["findings"]
+        sys.stdout.write(self.last_run.get("output", ""))  # of T.print
         for listener in listeners:
             listener("ran", self)
         self._report_findings(raise_all=bool(options.get("strict")))
@@ -128,14 +131,24 @@ class JITKernel:
             notes = [Note(_finding_place(f), f["message"]) for f in rest]
             raise TilewrightError(_finding_text(first), _finding_place(first), notes)
         for finding in serious:
-            text = render("warning", _finding_text(finding), _finding_place(finding))
-            warnings.warn(text, TilewrightWarning, stacklevel=4)
+            place = _finding_place(finding) or self.prim_func.place
+            text = render("warning", _finding_text(finding), place)
+            warnings.warn_explicit(text, TilewrightWarning, place.file, place.line)
 
     def ir(self, stage: str = "tile") -> str:
-        """The program as text at a stage of compilation; so far there is one, "tile"."""
-        if stage != "tile":
-            raise TilewrightError(f"there is no stage '{stage}'; use 'tile'")
-        return self.program.text()
+        """The program as text: "tile" as it was traced, or after the pass of that name."""
+        if stage == "tile":
+            return self.program.text()
+        from tilewright._core import core
+
+        if stage not in core.pass_names():
+            known = ", ".join(["tile", *core.pass_names()])
+            raise TilewrightError(f"there is no stage '{stage}'; the stages are {known}")
+        dumps = dict(self.program.check([stage]))
+        if stage not in dumps:
+            device = self.placement.device
+            raise TilewrightError(f"the pass '{stage}' is not part of compiling for {device}")
+        return dumps[stage]
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
         """The generated code; for the interpreter that is the tile IR it executes."""
@@ -188,7 +201,7 @@ def _normalize_outputs(out_idx: Any, params: list[dict[str, Any]]) -> list[int]:
             raise LanguageError(f"out_idx must be integers, got {index!r}")
         if not -len(params) <= index < len(params):
             raise LanguageError(
-                f"out_idx {index} is out of range: the kernel has {len(params)} parameters"
+                f"out_idx {index} is out of range; number of parameters: {len(params)}"
             )
         position = index % len(params)
         if params[position]["kind"] != "tensor":

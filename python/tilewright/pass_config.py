@@ -70,7 +70,8 @@ def normalize(configs: Mapping[Any, Any] | None) -> dict[str, Any]:
 
             close = get_close_matches(text, list(known.values()), n=1)
             raise LanguageError(
-                f"unknown pass config '{text}'", hint=f"did you mean '{close[0]}'?" if close else None
+                f"unknown pass config '{text}'",
+                hint=f"did you mean '{close[0]}'?" if close else None,
             )
         result[known[text.lower()]] = value
     return result

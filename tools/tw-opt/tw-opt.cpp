@@ -17,12 +17,23 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
+#ifdef TW_TESTS
+namespace tilewright::test {
+void registerInterpTestPass();
+void registerPrintEffectsPass();
+} // namespace tilewright::test
+#endif
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<tilewright::tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
   mlir::registerTransformsPasses();
   tilewright::registerTilewrightPasses();
+#ifdef TW_TESTS
+  tilewright::test::registerInterpTestPass();
+  tilewright::test::registerPrintEffectsPass();
+#endif
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tilewright pass driver\n", registry));
 }

@@ -19,12 +19,18 @@
 
 namespace tilewright::analysis {
 
+/// Which value each symbol stands for. Expressions can be compared if they share one.
+using SymbolNumbers = llvm::DenseMap<mlir::Value, unsigned>;
+
 /// Translates values inside `scope`: added iterators are dims, values defined outside are symbols.
 class IndexTranslator {
 public:
-  explicit IndexTranslator(mlir::Operation *scope) : scope(scope) {}
+  /// Symbols are numbered by `shared`, or by the translator itself.
+  explicit IndexTranslator(mlir::Operation *scope, SymbolNumbers *shared = nullptr)
+      : scope(scope), symbols(shared ? *shared : ownSymbols) {}
+  IndexTranslator(const IndexTranslator &) = delete;
 
-  /// Makes `value` the next dim.
+  /// Makes `value` the next dim. All dims are added before the first translation.
   void addDim(mlir::Value value) { dims.try_emplace(value, dims.size()); }
   unsigned getNumDims() const { return dims.size(); }
   bool isDim(mlir::Value value) const { return dims.contains(value); }
@@ -34,11 +40,15 @@ public:
 
 private:
   std::optional<IndexExpr> translate(mlir::Value value, unsigned depth);
+  std::optional<IndexExpr> translateOp(mlir::Operation *op, unsigned depth);
   IndexExpr symbolOf(mlir::Value value);
 
   mlir::Operation *scope;
   llvm::DenseMap<mlir::Value, unsigned> dims;
-  llvm::DenseMap<mlir::Value, unsigned> symbols;
+  SymbolNumbers ownSymbols;
+  SymbolNumbers &symbols;
+  /// Values that are used twice are translated once: `x = x + x` is linear work, not exponential.
+  llvm::DenseMap<mlir::Value, std::optional<IndexExpr>> known;
 };
 
 /// An expression split into a part of dims and a part of symbols whose sum it is.

@@ -20,6 +20,7 @@ namespace tilewright::analysis {
 /// Two iterations that touch one element.
 struct ParallelConflict {
   mlir::Operation *first, *second; ///< `first` writes; `second` reads or writes.
+  tile::EffectKind firstKind, secondKind;
   mlir::Value root;
   llvm::SmallVector<int64_t, 4> firstIteration, secondIteration;
   /// The element, or nothing where a uniform run-time value takes part in its index.

@@ -8,6 +8,9 @@
 #ifndef TILEWRIGHT_DRIVER_PIPELINE_H
 #define TILEWRIGHT_DRIVER_PIPELINE_H
 
+#include "tilewright/Codegen/Nvptx/Ptx.h"
+#include "tilewright/Target/Arch.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include <functional>
@@ -29,6 +32,18 @@ void buildCheckPipeline(mlir::OpPassManager &pm);
 
 /// Runs the checks on `module`. Errors are emitted as diagnostics.
 mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &options = {});
+
+/// What decides how a kernel runs on a GPU, before its thread code is built.
+void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch);
+
+/// A function compiled for a GPU architecture.
+struct GpuProgram {
+  std::string ptx;
+  std::vector<nvptx::KernelInfo> kernels; ///< In launch order.
+};
+/// Compiles a checked module, which stays as it is. Errors are emitted as diagnostics.
+mlir::FailureOr<GpuProgram> compileForGpu(mlir::ModuleOp module, const Arch &arch,
+                                          const PipelineOptions &options = {});
 
 /// The names of all passes of the pipelines, in order, for `--dump-ir-after`.
 std::vector<std::string> getPassNames();

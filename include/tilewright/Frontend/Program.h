@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
 #include <memory>
 #include <string>
 
@@ -26,9 +27,13 @@ public:
   }
   std::string getText(bool withLocations) const;
 
+  /// What an engine made of this program, kept with it; empty until the engine has run.
+  std::shared_ptr<void> &getCompiled(llvm::StringRef engine) const { return compiled[engine]; }
+
 private:
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  mutable llvm::StringMap<std::shared_ptr<void>> compiled;
 };
 
 /// A context with the dialects of tile programs loaded.

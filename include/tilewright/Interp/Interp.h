@@ -1,5 +1,4 @@
-//===- Interp.h - the reference interpreter, front door of the room -------------------*- C++
-//-*-===//
+//===- Interp.h - the reference interpreter, front door of the room ---------------*- C++ -*-===//
 //
 // Executes tile IR by its one meaning (docs/semantics.md): blocks one after another, statements one
 // after another on whole tiles, iterations of `T.Parallel` in order. Simple and slow on purpose;

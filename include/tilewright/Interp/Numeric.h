@@ -1,5 +1,4 @@
-//===- Numeric.h - numbers of the language: formats, rounding, integer corners --------*- C++
-//-*-===//
+//===- Numeric.h - numbers of the language: formats, rounding, integer corners ----*- C++ -*-===//
 //
 // What a number of each element type is, bit by bit, and how a real number becomes one. Everything
 // here is written out in integers and doubles, on purpose: the interpreter judges engines that use

@@ -1,4 +1,4 @@
-//===- Contiguity.h - runs of neighbouring elements and their alignment ---------------*- C++ -*-===//
+//===- Contiguity.h - runs of neighbouring elements and their alignment -----------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LAYOUT_CONTIGUITY_H
 #define TILEWRIGHT_LAYOUT_CONTIGUITY_H
@@ -12,12 +12,13 @@ namespace tilewright {
 /// consecutive offsets. For example 4 for `(i, j) -> (i, j ^ 4 * (i % 8))` along j.
 ///
 /// Exact for tiles that can be enumerated and for layouts with a digit form; otherwise 1. A dynamic
-/// extent is taken to be a multiple of the run; the run is kDynamic if the whole dimension is contiguous.
+/// extent is taken to be a multiple of the run; the run is kDynamic if the whole dimension is
+/// contiguous.
 int64_t contiguousRun(const Layout &layout, unsigned dim);
 
-/// The largest number known to divide the offset of every group of `width` elements (a divisor of the
-/// run): with 4, a group starts at a multiple of four elements. 0 if all groups start at offset 0. Where a
-/// physical extent is dynamic, `extentDivisors` may name a number that divides it.
+/// The largest number known to divide the offset of every group of `width` elements (a divisor of
+/// the run): with 4, a group starts at a multiple of four elements. 0 if all groups start at offset
+/// 0. Where a physical extent is dynamic, `extentDivisors` may name a number that divides it.
 int64_t runAlignment(const Layout &layout, unsigned dim, int64_t width,
                      llvm::ArrayRef<int64_t> extentDivisors = {});
 

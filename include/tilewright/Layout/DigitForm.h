@@ -1,7 +1,7 @@
-//===- DigitForm.h - outputs as weighted sums of independent digits -------------------*- C++ -*-===//
+//===- DigitForm.h - outputs as weighted sums of independent digits ---------------*- C++ -*-===//
 //
-// Layouts split indices: `l // 8`, `d % 8 // 2`, `d % 2`. All of these are *digits* of an index in a
-// mixed radix: cut the index d < 64 at the weights 1, 2, 8 and
+// Layouts split indices: `l // 8`, `d % 8 // 2`, `d % 2`. All of these are *digits* of an index in
+// a mixed radix: cut the index d < 64 at the weights 1, 2, 8 and
 //
 //        d = 8 * d2 + 2 * d1 + d0,    d0 = d % 2,  d1 = d // 2 % 4,  d2 = d // 8
 //
@@ -17,12 +17,13 @@
 // operations whatever the size of the tensor, and answers most questions at sight. A sum is
 // *decodable* when its terms, sorted by weight, never reach the next weight; its value then tells
 // every term. A layout whose outputs are all decodable is injective if and only if the terms,
-// as rows of a matrix over F2 with a column per digit, have full column rank; a vector of the kernel
-// is a pair of colliding elements. The inverse of that matrix is the inverse layout.
+// as rows of a matrix over F2 with a column per digit, have full column rank; a vector of the
+// kernel is a pair of colliding elements. The inverse of that matrix is the inverse layout.
 //
-// The cuts are found on demand: reading `x // 8` asks that no term reach across 8, and if one does, its
-// digits are cut there and the reading starts again. Where the weights do not divide each other, or
-// a sum carries (`(i + j) // 8`), there is no digit form and questions are left to enumeration.
+// The cuts are found on demand: reading `x // 8` asks that no term reach across 8, and if one does,
+// its digits are cut there and the reading starts again. Where the weights do not divide each
+// other, or a sum carries (`(i + j) // 8`), there is no digit form and questions are left to
+// enumeration.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -74,7 +75,8 @@ class DigitForm {
 public:
   static constexpr unsigned kMaxDigits = 64;
 
-  /// Reads several expressions over one shape with common digits; nothing if there is no digit form.
+  /// Reads several expressions over one shape with common digits; nothing if there is no digit
+  /// form.
   static std::optional<DigitForm> read(llvm::ArrayRef<IndexExpr> exprs,
                                        llvm::ArrayRef<int64_t> shape);
   /// The outputs of a layout (memoised on it).
@@ -84,8 +86,9 @@ public:
   llvm::ArrayRef<DigitSum> getSums() const { return sums; }
 
   /// Whether every combination of digit values is an index: false where a cut does not divide the
-  /// extent (`i // 8` for i < 100), so that the digits describe a larger tile. What holds for the
-  /// larger tile holds for this one; counterexamples need a look.
+  /// extent (`i // 8` for i < 100), or may not because the extent is dynamic, so that the digits
+  /// describe a larger tile. What holds for the larger tile holds for this one; counterexamples
+  /// need a look.
   bool isExact() const { return exact; }
 
   /// The index whose digits are all 0 but those in the set, which are 1.

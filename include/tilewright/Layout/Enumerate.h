@@ -1,4 +1,4 @@
-//===- Enumerate.h - values of expressions over a whole tile --------------------------*- C++ -*-===//
+//===- Enumerate.h - values of expressions over a whole tile ----------------------*- C++ -*-===//
 //
 // Tiles are small and static, so any question about them can be answered by looking at every
 // element. Done point by point that would be slow; here each expression node is evaluated for a
@@ -32,9 +32,9 @@ using ValueColumns = llvm::SmallVector<std::vector<int64_t>, 4>;
 std::optional<ValueColumns> enumerateValues(llvm::ArrayRef<IndexExpr> exprs,
                                             llvm::ArrayRef<int64_t> shape);
 
-/// Shows the values of an expression for element `start` and those that follow it, in order, a column
-/// at a time, until `visit` returns false. Fails in the cases above; then `visit` was not called, or
-/// only before the value that overflows.
+/// Shows the values of an expression for element `start` and those that follow it, in order, a
+/// column at a time, until `visit` returns false. Fails in the cases above; then `visit` was not
+/// called, or only before the value that overflows.
 bool visitValues(const IndexExpr &expr, llvm::ArrayRef<int64_t> shape,
                  llvm::function_ref<bool(int64_t start, llvm::ArrayRef<int64_t> values)> visit);
 

@@ -1,4 +1,4 @@
-//===- F2Form.h - layouts that are linear in the bits of the index --------------------*- C++ -*-===//
+//===- F2Form.h - layouts that are linear in the bits of the index ----------------*- C++ -*-===//
 //
 // Where all extents are powers of two, the usual layouts only move, copy and xor bits: each bit of
 // an output is the xor of some bits of the index, perhaps flipped. Such a layout is a bit matrix:
@@ -8,8 +8,9 @@
 //       i: 1 -> 4, 2 -> 8, 4 -> 16               j: 1 -> 1, 2 -> 2, 4 -> 4, 8 -> 8, 16 -> 16
 //
 // The form is read off the structure: * // % by powers of two shift and mask, ^ xors, + xors where
-// both sides have no bit in common. Equality, injectivity and coverage are then exact and cost a few
-// word operations; code generation keeps the xors of the thread's part apart from those of a constant slot.
+// both sides have no bit in common. Equality, injectivity and coverage are then exact and cost a
+// few word operations; code generation keeps the xors of the thread's part apart from those of a
+// constant slot.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -28,6 +29,8 @@ struct F2Word {
 
   /// Every bit that can be set.
   uint64_t getMask() const;
+  /// Whether no bit of the index matters.
+  bool isConstant() const;
   uint64_t evaluate(uint64_t indexBits) const;
   friend bool operator==(const F2Word &, const F2Word &) = default;
 };
@@ -41,8 +44,7 @@ public:
   };
 
   /// Nothing if an extent is no power of two or an expression is not linear.
-  static std::optional<F2Form> read(llvm::ArrayRef<IndexExpr> exprs,
-                                    llvm::ArrayRef<int64_t> shape);
+  static std::optional<F2Form> read(llvm::ArrayRef<IndexExpr> exprs, llvm::ArrayRef<int64_t> shape);
   /// The outputs of a layout (memoised on it).
   static const std::optional<F2Form> &of(const Layout &layout);
 

@@ -1,4 +1,4 @@
-//===- F2Matrix.h - bit matrices over the field of two elements -----------------------*- C++ -*-===//
+//===- F2Matrix.h - bit matrices over the field of two elements -------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LAYOUT_F2MATRIX_H
 #define TILEWRIGHT_LAYOUT_F2MATRIX_H
@@ -10,8 +10,8 @@
 
 namespace tilewright {
 
-/// A matrix of zeros and ones with xor as addition: any number of rows, at most 64 columns. A row is
-/// a word whose bit c is the entry in column c; a vector of columns is a word as well.
+/// A matrix of zeros and ones with xor as addition: any number of rows, at most 64 columns. A row
+/// is a word whose bit c is the entry in column c; a vector of columns is a word as well.
 class F2Matrix {
 public:
   F2Matrix(unsigned numColumns, llvm::ArrayRef<uint64_t> rows);

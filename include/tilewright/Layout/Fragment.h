@@ -1,4 +1,4 @@
-//===- Fragment.h - which thread holds an element in which register slot --------------*- C++ -*-===//
+//===- Fragment.h - which thread holds an element in which register slot ----------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LAYOUT_FRAGMENT_H
 #define TILEWRIGHT_LAYOUT_FRAGMENT_H
@@ -17,8 +17,8 @@ struct Place {
 /// The distribution of a tile over the registers of a block: logical index and replica ->
 /// (thread, slot). A tile with n replicas holds each element n times, on places that differ:
 ///
-///   (i, j) -> thread 4 * (i % 8) + j % 8 // 2, slot 2 * (i // 8) + j % 2      an mma accumulator
-///   (i) rep r of 4 -> thread 4 * i + r, slot 0          its row sums, known to all of a row's threads
+///   (i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2      an mma accumulator
+///   (i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8                 the sums of its rows
 ///
 /// A cheap immutable value, like Layout. Inside, it is a layout from (logical index, replica) to
 /// (thread, slot), so every question about layouts can be asked of it.

@@ -1,4 +1,4 @@
-//===- IndexExpr.h - integer expressions of logical indices ---------------------------*- C++ -*-===//
+//===- IndexExpr.h - integer expressions of logical indices -----------------------*- C++ -*-===//
 //
 // An IndexExpr is an immutable integer expression as a user writes it in a layout's lambda:
 // constants, the k-th logical index ("dim"), symbols that stay constant over a tensor, and
@@ -64,9 +64,7 @@ public:
   /// The nesting depth (a leaf has 1) and the number of nodes as printed (saturating).
   unsigned getDepth() const;
   unsigned getTreeSize() const;
-  bool isWithinLimits() const {
-    return getDepth() <= kMaxDepth && getTreeSize() <= kMaxTreeSize;
-  }
+  bool isWithinLimits() const { return getDepth() <= kMaxDepth && getTreeSize() <= kMaxTreeSize; }
 
   /// One past the largest dim (symbol) that occurs.
   unsigned getNumDims() const;

@@ -1,9 +1,10 @@
-//===- IndexFacts.h - bounds and divisibility of index expressions --------------------*- C++ -*-===//
+//===- IndexFacts.h - bounds and divisibility of index expressions ----------------*- C++ -*-===//
 //
 // The cheap half of what can be said about an expression whose dims and symbols are not all known:
-// an interval that contains its values, and a congruence `value = remainder (mod modulus)`. Both are
-// sound over-approximations, computed in one walk; they decide most questions about global tensors
-// (is this row stride a multiple of 16 bytes, can this offset pass 2^31) without any search.
+// an interval that contains its values, and a congruence `value = remainder (mod modulus)`. Both
+// are sound over-approximations, computed in one walk; they decide most questions about global
+// tensors (is this row stride a multiple of 16 bytes, can this offset pass 2^31) without any
+// search.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -33,7 +34,8 @@ struct IndexFacts {
   static IndexFacts constant(int64_t value) { return {value, value, 0, value}; }
   /// Values 0, 1, …, extent - 1; a dynamic extent leaves them unbounded.
   static IndexFacts inExtent(int64_t extent);
-  /// Values of at least `low` that are multiples of `divisor`, such as the size of a dynamic tensor.
+  /// Values of at least `low` that are multiples of `divisor`, such as the size of a dynamic
+  /// tensor.
   static IndexFacts multipleOf(int64_t divisor, int64_t low = 0) {
     return {low, kNoHigh, divisor, 0};
   }

@@ -1,4 +1,4 @@
-//===- Layout.h - where each element of a tile lives ----------------------------------*- C++ -*-===//
+//===- Layout.h - where each element of a tile lives ------------------------------*- C++ -*-===//
 //
 // The front door of the room Layout. The room decides nothing about programs; it says what a
 // placement *is* and answers questions about it exactly:
@@ -69,7 +69,9 @@ public:
                                                    llvm::ArrayRef<int64_t> symbols = {}) const;
 
   /// The extents of the physical index: one more than the largest value of each output, exactly;
-  /// kDynamic where that is not known (dynamic shapes, symbols). Empty tiles have extents 0.
+  /// kDynamic where that is not known (dynamic shapes, symbols). Empty tiles have extents 0. A
+  /// dynamic extent is taken to be as large as can be, so `i % 8` always has extent 8: strides must
+  /// not depend on a launch.
   llvm::ArrayRef<int64_t> getOutputShape() const;
   /// The smallest value of each output, kDynamic where it is not known. A negative one makes the
   /// layout unusable as an address; `isAddressable` tells.

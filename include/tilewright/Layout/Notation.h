@@ -1,4 +1,4 @@
-//===- Notation.h - how index expressions and layouts are written ---------------------*- C++ -*-===//
+//===- Notation.h - how index expressions and layouts are written -----------------*- C++ -*-===//
 //
 // One notation for users, remarks, attributes and tests; it is Python's:
 //

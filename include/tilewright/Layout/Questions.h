@@ -1,4 +1,4 @@
-//===- Questions.h - what can be asked of a layout ------------------------------------*- C++ -*-===//
+//===- Questions.h - what can be asked of a layout --------------------------------*- C++ -*-===//
 //
 // Every question is answered exactly where that is possible, cheapest way first:
 //
@@ -7,8 +7,8 @@
 //   3. enumeration of all elements, for static tiles of at most kMaxEnumeratedElements
 //   4. enumeration of a corner of the tile, which can only refute
 //
-// A `no` always carries indices that were checked against the layout's own expressions. The answers
-// about one layout are memoised on it, safely for several threads.
+// Collisions and differences are checked against the layout's own expressions before they are
+// reported. The answers about one layout are memoised on it, safely for several threads.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -48,8 +48,8 @@ struct Hole {
   std::string str() const;
 };
 
-/// Whether every place of the output shape is some element's: the layout has no padding; every thread
-/// of the fragment uses all its slots.
+/// Whether every place of the output shape is some element's: the layout has no padding; every
+/// thread of the fragment uses all its slots.
 Answer<Hole> covers(const Layout &layout);
 Answer<Hole> covers(const Fragment &fragment);
 
@@ -61,9 +61,11 @@ struct Difference {
   std::string str() const;
 };
 
-/// Whether both layouts compute the same map. Other expressions, the same shape and number of outputs.
+/// Whether both layouts compute the same map. Other expressions, the same shape and number of
+/// outputs.
 Answer<Difference> isEqual(const Layout &first, const Layout &second);
-/// Whether both fragments hold each element on the same places; replicas may be numbered differently.
+/// Whether both fragments hold each element on the same places; replicas may be numbered
+/// differently.
 Answer<Difference> isEqual(const Fragment &first, const Fragment &second);
 
 /// A thread that needs an element and does not hold it.
@@ -74,8 +76,8 @@ struct Missing {
   std::string str() const;
 };
 
-/// Whether each thread that holds an element under `needed` also holds it (in any slot) under `held`, so
-/// that no data has to move between threads.
+/// Whether each thread that holds an element under `needed` also holds it (in any slot) under
+/// `held`, so that no data has to move between threads.
 Answer<Missing> isProvidedBy(const Fragment &needed, const Fragment &held);
 
 /// Whether every output is at least 0 for every element, as an address must be.

@@ -1,4 +1,4 @@
-//===- Answer.h - what a proof returns ------------------------------------------------*- C++ -*-===//
+//===- Answer.h - what a proof returns --------------------------------------------*- C++ -*-===//
 //
 // A question about a program is never answered by a `bool`: a procedure that gave up and a
 // procedure that found a counterexample are different events, and only one of them may be shown

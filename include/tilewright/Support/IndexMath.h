@@ -1,4 +1,4 @@
-//===- IndexMath.h - the integer arithmetic of index values ---------------------------*- C++ -*-===//
+//===- IndexMath.h - the integer arithmetic of index values -----------------------*- C++ -*-===//
 //
 // Index values are mathematical integers computed in 64 bits: `//` and `%` are Python's (they
 // round towards minus infinity), `x // 0` is 0 and `x % 0` is x. The checked forms return nothing

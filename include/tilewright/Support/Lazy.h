@@ -1,4 +1,4 @@
-//===- Lazy.h - a value computed on first use, once, by any thread --------------------*- C++ -*-===//
+//===- Lazy.h - a value computed on first use, once, by any thread ----------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_SUPPORT_LAZY_H
 #define TILEWRIGHT_SUPPORT_LAZY_H

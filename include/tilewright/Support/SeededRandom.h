@@ -1,4 +1,4 @@
-//===- SeededRandom.h - random choices that a seed replays ----------------------------*- C++ -*-===//
+//===- SeededRandom.h - random choices that a seed replays ------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_SUPPORT_SEEDEDRANDOM_H
 #define TILEWRIGHT_SUPPORT_SEEDEDRANDOM_H

@@ -1,4 +1,5 @@
-//===- Buffers.h - what a buffer of the tile dialect is -------------------------------*- C++ -*-===//
+//===- Buffers.h - what a buffer of the tile dialect is -------------------------------*- C++
+//-*-===//
 //
 // A buffer is a memref in a #tile.space. Its type says shape, element type and place, never a
 // layout. This header answers the questions that every pass asks of a buffer: its element type as a
@@ -11,6 +12,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
+#include <optional>
 #include <string>
 
 namespace tilewright::tile {
@@ -28,6 +30,8 @@ bool isScalarType(mlir::Type type);
 mlir::Type getScalarType(mlir::Type elementType);
 /// Bytes of one element in memory (`i1` takes 1, `tf32` takes 4).
 int64_t getStorageBytes(mlir::Type elementType);
+/// Bytes of a buffer with constant extents; nothing where they do not fit in 64 bits.
+std::optional<int64_t> getStorageBytes(mlir::MemRefType type);
 /// Bits of one element in memory.
 inline int64_t getStorageBits(mlir::Type elementType) { return 8 * getStorageBytes(elementType); }
 
@@ -37,8 +41,13 @@ inline Space getSpace(mlir::Value buffer) {
 }
 mlir::MemRefType makeBufferType(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, Space space);
 
-/// The allocation or argument that a buffer is a view of.
+/// The buffer that a `tile.slice` or `tile.view` is a part of; null for any other buffer.
+mlir::Value getViewSource(mlir::Value buffer);
+/// The allocation or argument that a buffer is a part of. Safe on IR that is not verified yet.
 mlir::Value getRoot(mlir::Value buffer);
+/// Whether a root is a buffer of its own: an allocation, or an argument of a function. Any other
+/// value (a loop's result, a cast) may be a second name of another buffer.
+bool isOwnBuffer(mlir::Value root);
 /// The name the user gave the root, or an empty string.
 llvm::StringRef getName(mlir::Value buffer);
 

@@ -37,7 +37,8 @@ struct IndexSum {
   /// of `(k + 1) * 32` and `k * 32` is 32.
   static IndexSum get(mlir::OpFoldResult value);
   bool isConstant() const { return terms.empty(); }
-  IndexSum &add(const IndexSum &other, int64_t factor = 1);
+  /// Adds `factor * other`. False where a factor would leave 64 bits; then the sum is of no use.
+  [[nodiscard]] bool add(const IndexSum &other, int64_t factor = 1);
   friend bool operator==(const IndexSum &, const IndexSum &) = default;
 };
 

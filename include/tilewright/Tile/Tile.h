@@ -42,6 +42,16 @@ inline constexpr llvm::StringLiteral kShapeAttr = "tile.shape";   // #tile.shape
 inline constexpr llvm::StringLiteral kSymbolAttr = "tile.symbol"; // an index argument bound from shapes
 inline constexpr llvm::StringLiteral kDTypeAttr = "tile.dtype";   // element type of a scalar parameter
 
+/// Names of the attributes that passes leave for later ones.
+inline constexpr llvm::StringLiteral kPlacementAttr = "tile.placement"; // of tile.alloc: where it lives
+inline constexpr llvm::StringLiteral kOffsetAttr = "tile.offset"; // of tile.alloc: bytes into the arena
+inline constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes"; // of tile.kernel
+/// Of tile.parallel: iteration -> (thread, slot). A fragment of rank 1 over a loop of higher rank
+/// numbers the iterations row-major.
+inline constexpr llvm::StringLiteral kDistributionAttr = "tile.distribution";
+/// Of tile.gemm: how many warps share M and N; absent where the gemm leaves the tensor cores.
+inline constexpr llvm::StringLiteral kWarpsAttr = "tile.warps";
+
 } // namespace tilewright::tile
 
 #endif // TILEWRIGHT_TILE_TILE_H

@@ -124,6 +124,7 @@ def Tile_PipelinedOp : TileOp<"pipelined", [
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$lower, "::mlir::Value":$upper,
                                  "int64_t":$numStages)>];
@@ -184,7 +185,7 @@ def Tile_SliceOp : TileOp<"slice", [Pure, AttrSizedOperandSegments,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dropped);
   let results = (outs TileBuffer:$result);
   let assemblyFormat = [{
-    $source custom<DynamicIndexList>($offsets, $staticOffsets)
+    $source `` custom<DynamicIndexList>($offsets, $staticOffsets)
     custom<DynamicIndexList>($sizes, $staticSizes)
     custom<DynamicIndexList>($steps, $staticSteps)
     (`drop` $dropped^)? attr-dict `:` type($source) `to` type($result)
@@ -419,6 +420,15 @@ def Tile_AnnotateSafeValueOp : TileNoteOp<"annotate_safe_value"> {
   let hasVerifier = 1;
 }
 
+def Tile_BarrierOp : TileOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<TileEffectsOpInterface, ["synchronisesInside"]>]> {
+  let summary = "the threads of the block meet; what was written before is seen after";
+  let description = [{
+    Placed by `tile-insert-barriers`; it orders accesses and touches no memory itself.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_UseSwizzleOp : TileNoteOp<"use_swizzle"> {
   let summary = "blocks are rasterised in panels, for cache locality; values stay the same";
   let arguments = (ins I64Attr:$panelSize, TileRasterOrderAttr:$order);
@@ -438,7 +448,7 @@ def Tile_AssumeOp : TileNoteOp<"assume"> {
   let assemblyFormat = "$condition attr-dict";
 }
 
-def Tile_PrintOp : TileMemoryOp<"print"> {
+def Tile_PrintOp : TileMemoryOp<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "prints a message and a scalar or a whole tile";
   let arguments = (ins StrAttr:$message, Arg<Optional<TileOrScalar>, "", [MemRead]>:$value);
   let assemblyFormat = "$message (`,` $value^ `:` type($value))? attr-dict";
@@ -486,8 +496,8 @@ def Tile_CastOp : TileOp<"cast", [Pure]> {
   let description = [{
     `from` and `to` are element types, so that signedness is said. Integers wrap; a float to an
     integer truncates and saturates, NaN gives 0; a float to a narrower float rounds to nearest even
-    (or as `rounding` says), and saturates to the largest finite value where the type has no
-    infinity (`f8E4M3FN`) or where `saturate` asks for it.
+    (`tf32`: to nearest, ties away from zero; or as `rounding` says). An overflow gives infinity, or
+    the largest finite value for the 8-bit floats and where `saturate` asks for it.
 
     ```mlir
     %f = tile.cast %x from ui8 to f32

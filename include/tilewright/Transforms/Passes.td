@@ -21,4 +21,27 @@ def CheckParallel : Pass<"tile-check-parallel"> {
   }];
 }
 
+def ExpandStatements : Pass<"tile-expand-statements"> {
+  let summary = "Write copies, fills, tile atomics and im2col as tile.parallel loops";
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def UnrollFragmentLoops : Pass<"tile-unroll-fragment-loops"> {
+  let summary = "Unroll serial loops whose variable indexes a fragment, so that registers have names";
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def InferLayouts : Pass<"tile-infer-layouts"> {
+  let summary = "Decide who holds each tile and who runs each iteration";
+}
+
+def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
+  let summary = "Give every shared tile its place in the block's arena";
+  let options = [Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose limit holds">];
+}
+
+def InsertBarriers : Pass<"tile-insert-barriers"> {
+  let summary = "Order conflicting accesses of a block's threads";
+}
+
 #endif

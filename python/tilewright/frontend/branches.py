@@ -53,14 +53,18 @@ class TracedBranch:
     """
 
     def __init__(
-        self, state: TraceState, condition: Any, names: tuple[str, ...], live: tuple[str, ...],
-        line: int, frame: Any,
-    ) -> None:  # fmt: skip
+        self,
+        state: TraceState,
+        condition: Any,
+        entry: dict[str, Any],
+        live: tuple[str, ...],
+        line: int,
+    ) -> None:
         self._state = state
-        self._names = names
+        self._names = tuple(entry)
         self._live = live
         self._line = line
-        self._entry = snapshot(frame, names) if names else {}
+        self._entry = entry  # the values of the names that the branches assign
         self._then: dict[str, Any] | None = None
         self._region = state.open("if", line)
         self.rebinding = True

@@ -12,10 +12,11 @@ from typing import Any
 
 from tilewright.errors import LanguageError
 from tilewright.frontend import trace
-from tilewright.frontend.branches import SKIPPED, TAKEN, TracedBranch, refuse_raise
+from tilewright.frontend.branches import SKIPPED, TAKEN, TracedBranch, refuse_raise, snapshot
 from tilewright.frontend.builtins import KERNEL_BUILTINS
+from tilewright.frontend.carried import LoopInfo, store_checked
 from tilewright.frontend.jump_state import FunctionState, keep_going
-from tilewright.frontend.loops import LoopInfo, While, start_for, store_checked, truth
+from tilewright.frontend.loops import While, start_for, truth
 from tilewright.frontend.trace import (
     UNBOUND,
     Buffer,
@@ -27,12 +28,32 @@ from tilewright.frontend.trace import (
     is_scalar,
 )
 
+_CONTAINERS = (list, dict, set)
+
+
+def plural(noun: str, count: int) -> str:
+    """The noun as it stands behind a number."""
+    if count == 1:
+        return noun
+    return noun.removesuffix("ex") + "ices" if noun.endswith("ex") else noun + "s"
+
 
 class _Key:
     """`key[i, 0:4]` gives the key itself, so that it can be evaluated once and used twice."""
 
     def __getitem__(self, key: Any) -> Any:
         return key
+
+
+class _Keeper:
+    """Calls methods of a container with the values that arguments have now: it keeps them."""
+
+    def __init__(self, hooks: Hooks, owner: Any) -> None:
+        self._hooks, self._owner = hooks, owner
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._owner, name)
+        return lambda *args, **kwargs: method(*map(self._hooks.value, args), **kwargs)
 
 
 class Hooks:
@@ -78,16 +99,16 @@ class Hooks:
         if not is_kernel_value(condition):
             return TAKEN if condition else SKIPPED
         state = trace.require("if")
-        frame = sys._getframe(1)
-        return TracedBranch(state, truth(state, condition), names, live, line, frame)
+        entry = snapshot(sys._getframe(1), names) if names else {}
+        return TracedBranch(state, truth(state, condition), entry, live, line)
 
     def for_(self, iterable: Any, number: int) -> Any:
         """Begins a `for`; see loops.py."""
         return start_for(trace.active(), iterable, self.loops[number])
 
-    def while_(self, number: int, forever: bool) -> While:
-        """Begins a `while`; `forever` for `while True` with an exit inside."""
-        return While(trace.require("while"), self.loops[number], sys._getframe(1), forever)
+    def while_(self, number: int) -> While:
+        """Begins a `while`; see loops.py."""
+        return While(trace.require("while"), self.loops[number], sys._getframe(1))
 
     def keep_going(self, loop: Any, function: Any, kinds: tuple[str, ...]) -> Any:
         """The condition of a guard behind a statement that may jump; see jumps.py."""
@@ -120,18 +141,61 @@ class Hooks:
         if kind is tuple:
             frozen = tuple(self.value(item) for item in value)
             return frozen if any(a is not b for a, b in zip(frozen, value, strict=True)) else value
-        if kind is list:
-            for position, item in enumerate(value):
+        if kind is list or kind is dict:
+            items = enumerate(value) if kind is list else list(value.items())
+            for key, item in items:
                 if type(item) is not int:
-                    value[position] = self.value(item)
+                    value[key] = self.value(item)
         return value
 
     def bind(self, value: Any) -> Any:
         """What a name is bound to by `name = value`."""
-        value = self.value(value)
-        if type(value) is Var:
+        return self._bound(self.value(value))
+
+    def _bound(self, value: Any) -> Any:
+        """Notes what must be known about a value that has a name now."""
+        kind = type(value)
+        if kind is Var:
             trace.require("T.alloc_var").bound_vars[id(value)] = value
+        elif kind in _CONTAINERS:
+            state = trace.active()
+            if state is not None:
+                state.containers.setdefault(id(value), (value, state.control_flow()))
         return value
+
+    def mutable(self, value: Any) -> Any:
+        """`value`, whose contents are about to change; Python does that while tracing, so it must
+        not depend on run-time control flow: only what the same region made may change in it."""
+        state = trace.active()
+        if state is None or type(value) in (Buffer, Element, Var):
+            return value
+        _, region = state.containers.get(id(value), (None, None))
+        here = state.control_flow()
+        if here is not None and here is not region:
+            raise LanguageError(
+                f"a Python {type(value).__name__} changes inside the run-time control flow of "
+                f"line {here.line}, but Python changes it once, while tracing",
+                hint="use T.alloc_var or a tile for values that change at run time",
+            )
+        return value
+
+    def container(self, value: Any) -> Any:
+        """`value`, one of whose methods that change containers is about to be called."""
+        return _Keeper(self, self.mutable(value)) if type(value) in _CONTAINERS else value
+
+    def set_item(self, value: Any, owner: Any, key: Any) -> None:
+        """`owner[key] = value`."""
+        if type(owner) is Buffer:
+            owner[key] = value
+            return
+        try:
+            old = owner[key]
+        except (LookupError, TypeError):
+            old = None
+        if type(old) is Var and is_scalar(value):
+            old.store(value)  # as for a name that holds a variable
+        else:
+            self.mutable(owner)[key] = self._bound(value)
 
     def assign(self, name: str, value: Any) -> Any:
         """`name = value` where the name may hold a variable: then the value is stored into it."""
@@ -151,9 +215,7 @@ class Hooks:
             return old
         if type(old) is Buffer and old is not value:
             self._refuse_parameter(name)
-        if type(value) is Var:
-            trace.require("T.alloc_var").bound_vars[id(value)] = value
-        return value
+        return self._bound(value)
 
     def _refuse_parameter(self, name: str) -> None:
         state = trace.active()
@@ -180,17 +242,14 @@ class Hooks:
 
     def unpack(self, value: Any, count: int, what: str) -> Any:
         """`value` as a sequence of `count` items for a tuple of names."""
-        if type(value) in (Buffer, Element) or is_kernel_value(value):
-            got = "1 value" if what != "=" else describe(value)
-            raise LanguageError(f"expected {count} values for {count} names, got {got}")
+        noun = {"for": "variable", "with": "block index"}.get(what, "value")
+        single = type(value) is Buffer or is_kernel_value(value)
         try:
-            items = tuple(value)
+            items = (value,) if single else tuple(value)
         except TypeError:
-            raise LanguageError(
-                f"expected {count} values for {count} names, got {describe(value)}"
-            ) from None
-        if len(items) != count:
-            raise LanguageError(f"expected {count} values for {count} names, got {len(items)}")
+            raise LanguageError(f"{count} names for {describe(value)}") from None
+        if single or len(items) != count:
+            raise LanguageError(f"{count} names for {len(items)} {plural(noun, len(items))}")
         return self.value(items)
 
     # ---- Expressions ----

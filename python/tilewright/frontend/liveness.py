@@ -46,9 +46,7 @@ def used(node: ast.AST | None) -> set[str]:
     """The names that `node` may read, inner scopes included."""
     if node is None:
         return set()
-    return {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def captured(function: ast.FunctionDef) -> set[str]:

@@ -3,44 +3,29 @@
 A loop over `T.serial`, `T.Parallel`, …, or a plain `range`, is traced: its body runs once, inside a
 region. A loop over any other iterable is Python's: its body runs once an item.
 
-Names that a traced loop assigns and that live longer than an iteration are *carried*: before the
-loop they become variables, inside it assignments store into them, after it they are values again.
+Names that a traced loop assigns and that live longer than an iteration are carried (carried.py).
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from tilewright.errors import LanguageError, Place
+from tilewright.errors import LanguageError
 from tilewright.frontend.branches import TracedBranch, snapshot
+from tilewright.frontend.carried import Carried, LoopInfo, load_all
 from tilewright.frontend.tile_loops import SerialLoop, TileLoop
 from tilewright.frontend.trace import (
     UNBOUND,
     TraceState,
-    Var,
-    describe,
     dtype_of,
     is_kernel_value,
-    is_scalar,
-    keeps_value,
 )
 
 _CAN_BREAK = ("serial", "unroll", "grid", "while")
 _MANY = 100_000
-
-
-class LoopInfo(NamedTuple):
-    """What the syntax says about a loop."""
-
-    line: int
-    names: tuple[str, ...]  # assigned in the loop, loop variables included
-    targets: frozenset[str]  # the loop variables
-    live_in: frozenset[str]  # needed at the start of an iteration
-    live_after: frozenset[str]  # needed after the loop
-    has_exit: bool  # contains `break` or `return`
-    places: dict[str, Place]  # where each name is assigned first
+_HINT = "loops that Python runs are unrolled; use T.serial or a condition known at run time"
 
 
 class Loop:
@@ -116,15 +101,19 @@ class PythonFor(Loop):
     def __iter__(self) -> Iterator[Any]:
         info = self._info
         live = tuple(info.live_in | info.live_after)
-        for item in self._items:
+        for count, item in enumerate(self._items):
+            if count >= _MANY:
+                raise LanguageError(f"this loop of Python ran {_MANY} times", hint=_HINT)
             guard = None
             self.continue_flag = None
             self._base = len(self._state.regions)
             if self.break_flag is not None:
                 condition = self._state.core.unary("not", self.break_flag.load())
-                guard = TracedBranch(
-                    self._state, condition, info.names, live, info.line, self._frame
-                )
+                # What the last guard merged is assigned to the names only when the body starts.
+                entry = snapshot(self._frame, info.names)
+                if self.rebinding:
+                    entry = dict(zip(info.names, self.values, strict=True))
+                guard = TracedBranch(self._state, condition, entry, live, info.line)
                 self._base = len(self._state.regions)
             yield item
             self.rebinding = False
@@ -148,103 +137,11 @@ class PythonFor(Loop):
         return False
 
     def stop_after_return(self) -> None:
-        if self._nested() is not None:
+        if self._nested() is None and self.break_flag is None:
+            # Nothing is open between this loop and the `return`: the flag can stand right here.
+            self.break_flag = self._state.core.alloc_var("bool", True, "broken")
+        else:
             self.breaks()
-
-
-class LoadAfter(NamedTuple):
-    """A name whose value after the loop is what a variable holds then."""
-
-    variable: Any
-
-
-class Carried:
-    """The carried names of one traced loop."""
-
-    def __init__(self, state: TraceState, info: LoopInfo, frame: Any) -> None:
-        self._state = state
-        self._info = info
-        self._entry = snapshot(frame, info.names)
-        self._variables: dict[str, Any] = {}
-
-    def open(self) -> list[Any]:
-        """Makes variables, before the loop; the values of the names inside it."""
-        info = self._info
-        inside = []
-        for name in info.names:
-            value = self._entry[name]
-            wanted = name in info.live_in or name in info.live_after
-            if wanted and name not in info.targets and is_scalar(value) and type(value) is not Var:
-                variable = self._state.core.alloc_var(dtype_of(value), value, name)
-                self._state.bound_vars[id(variable)] = variable
-                self._state.auto_vars[id(variable)] = (variable, describe(value))
-                self._variables[name] = value = variable
-            inside.append(value)
-        return inside
-
-    def close_iteration(self, frame: Any, depth: int, certain: bool) -> list[Any]:
-        """Stores what must survive, at the end of the body; the values after the loop.
-
-        `depth` is the loop's own; `certain` says that the body runs at least once.
-        """
-        now = snapshot(frame, self._info.names)
-        return [self._after(name, now[name], depth, certain) for name in self._info.names]
-
-    def _after(self, name: str, value: Any, depth: int, certain: bool) -> Any:
-        info, entry = self._info, self._entry[name]
-        if name in self._variables:
-            variable = self._variables[name]
-            if value is not variable:
-                store_checked(self._state, variable, value, name)
-            return LoadAfter(variable)
-        if value is entry or (name not in info.live_after and name not in info.live_in):
-            return entry
-        if name in info.targets:
-            self._state.lost[name] = (
-                f"'{name}' is the variable of the loop at line {info.line} and has no value after it"
-            )
-            return UNBOUND
-        if entry is not UNBOUND and name in info.live_in:
-            raise LanguageError(
-                f"the loop at line {info.line} changes '{name}' from {describe(entry)} to "
-                f"{describe(value)}; only scalars can change from one iteration to the next",
-                place=info.places.get(name),
-            )
-        if name not in info.live_after:
-            return entry
-        if not is_scalar(value):
-            self._state.lost[name] = (
-                f"'{name}' is bound inside the loop at line {info.line}; "
-                "bind it before the loop to use it after"
-            )
-            return UNBOUND
-        if certain and type(value) in (int, float, bool):
-            return value
-        variable = self._state.core.alloc_var_outside(depth, dtype_of(value), None, name)
-        variable.store(value)
-        return LoadAfter(variable)
-
-
-def load_all(values: list[Any]) -> list[Any]:
-    """`values` with the variables that the loop made replaced by what they hold now."""
-    return [v.variable.load() if type(v) is LoadAfter else v for v in values]
-
-
-def store_checked(state: TraceState, variable: Any, value: Any, name: str) -> None:
-    """Stores into a variable; one that stands for a plain name must not lose anything."""
-    known = state.auto_vars.get(id(variable))
-    if known is not None:
-        if not is_scalar(value):
-            raise LanguageError(
-                f"'{name}' is carried by a loop as a scalar and cannot become {describe(value)}"
-            )
-        if not keeps_value(variable.dtype_name, value):
-            raise LanguageError(
-                f"'{name}' starts as {known[1]} and becomes {describe(value)} in a loop",
-                hint=f"start it with the type it needs, for example '{name} = "
-                f"T.{dtype_of(value) if dtype_of(value) != 'index' else 'int64'}(...)'",
-            )
-    variable.store(value)
 
 
 class TracedFor(Loop):
@@ -263,7 +160,7 @@ class TracedFor(Loop):
 
     def _iterate_serial(self) -> Iterator[Any]:
         state, info = self._state, self._info
-        carried = Carried(state, info, self._frame) if info.names else None
+        carried = Carried(state, info, snapshot(self._frame, info.names)) if info.names else None
         if carried is not None:
             self._rebind(carried.open())
         guarded = info.has_exit and self.kind in _CAN_BREAK
@@ -332,16 +229,19 @@ class TracedFor(Loop):
 
 
 class While(Loop):
-    """A `while` loop. Its condition is evaluated once to see whether Python can decide it."""
+    """A `while` loop. Its condition is evaluated once to see whether Python can decide it.
+
+    A loop with `break` or `return` inside is always traced: Python cannot know when it ends.
+    """
 
     kind = "while"
 
-    def __init__(self, state: TraceState, info: LoopInfo, frame: Any, traced: bool) -> None:
+    def __init__(self, state: TraceState, info: LoopInfo, frame: Any) -> None:
         super().__init__(state, info, frame)
-        self._phase = "trace" if traced else "probe"
-        self._always = traced
+        self._phase = "trace" if info.has_exit else "probe"
         self._rounds = 0
         self._carried: Carried | None = None
+        self._entry = snapshot(frame, info.names)
         self._region: Any = None
         self._traced = False
 
@@ -358,9 +258,10 @@ class While(Loop):
             self._rounds += 1
             if self._rounds > _MANY:
                 raise LanguageError(
-                    f"this 'while' ran {_MANY} times while tracing: its condition is a Python value",
-                    hint="use T.alloc_var for values that change at run time",
+                    f"this 'while' ran {_MANY} times while tracing: Python decides its condition",
+                    hint=_HINT,
                 )
+            self._entry = snapshot(self._frame, self._info.names)
             state.core.while_begin()
             return True
         self._open()
@@ -368,7 +269,8 @@ class While(Loop):
 
     def _open(self) -> None:
         state, info = self._state, self._info
-        self._carried = Carried(state, info, self._frame)
+        # From before the probe: a walrus in the condition must not act twice.
+        self._carried = Carried(state, info, self._entry)
         self._rebind(self._carried.open())
         if info.has_exit:
             self.break_flag = state.core.alloc_var("bool", False, "broken")
@@ -406,18 +308,9 @@ class While(Loop):
         self._rebind(load_all(after))
 
     def breaks(self) -> bool:
-        if self._traced:
-            self.break_flag.store(True)
-            self.skips = self._nested() is None
-            return False
-        if self._nested() is None:
-            self._broken = True
-            return True
-        raise LanguageError(
-            "'break' under a run-time condition cannot leave this 'while': its own condition is a "
-            "Python value, so it runs while tracing",
-            hint="make the condition depend on a T.alloc_var",
-        )
+        self.break_flag.store(True)
+        self.skips = self._nested() is None
+        return False
 
     def stop_after_return(self) -> None:
         self.breaks()

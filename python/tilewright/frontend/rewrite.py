@@ -28,10 +28,10 @@ from collections import Counter
 from types import CodeType
 
 from tilewright.errors import Place
+from tilewright.frontend.carried import LoopInfo
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.jumps import KeepGoing, jumps_in, structure_jumps
 from tilewright.frontend.liveness import Liveness, assigned
-from tilewright.frontend.loops import LoopInfo
 from tilewright.frontend.rewrite_expr import (
     HOOKS,
     ExpressionRewriter,
@@ -45,6 +45,7 @@ from tilewright.frontend.source import place_of
 from tilewright.frontend.syntax import check_syntax
 
 _FUNCTION = "tw.function"
+_BODY = "tw.body"
 
 _IN_PLACE = {
     ast.Add: "iadd",
@@ -85,9 +86,10 @@ def rewrite_function(
         type_params=[],
     )
     module = ast.Module(body=[located(wrapper, node)], type_ignores=[])
-    compiled = compile(module, file, "exec", dont_inherit=True)
+    compiled = compile(ast.fix_missing_locations(module), file, "exec", dont_inherit=True)
     outer = next(c for c in compiled.co_consts if isinstance(c, CodeType))
-    return next(c for c in outer.co_consts if isinstance(c, CodeType)), hooks
+    code = next(c for c in outer.co_consts if isinstance(c, CodeType))
+    return code.replace(co_name=node.name, co_qualname=node.name), hooks
 
 
 class FunctionRewriter:
@@ -118,13 +120,15 @@ class FunctionRewriter:
         arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
         for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
             argument.annotation = None
-        return ast.copy_location(
-            ast.FunctionDef(
-                name=node.name, args=arguments, body=body or [ast.Pass()], decorator_list=[],
-                type_params=[],
-            ),
-            node,
-        )  # fmt: skip
+        # Not under its own name, which would hide the global of that name from the body.
+        function = ast.FunctionDef(
+            name=_BODY,
+            args=arguments,
+            body=body,
+            decorator_list=[],
+            type_params=[],
+        )
+        return ast.copy_location(function, node)
 
     # ---- Blocks and small pieces ----
 
@@ -133,7 +137,7 @@ class FunctionRewriter:
         for statement in block:
             visit = getattr(self, f"_visit_{type(statement).__name__}", self._visit_other)
             result += [located(new, statement) for new in visit(statement)]
-        return result
+        return result or [ast.Pass()]
 
     def _expr(self, node: ast.expr) -> ast.expr:
         if isinstance(node, KeepGoing):
@@ -174,10 +178,7 @@ class FunctionRewriter:
     # ---- Control flow ----
 
     def _visit_If(self, node: ast.If) -> list[ast.stmt]:
-        return [] if self._is_dead(node.test, node) else self._if(node, self._expr(node.test))
-
-    def _is_dead(self, test: ast.expr, node: ast.If) -> bool:
-        return isinstance(test, KeepGoing) and not node.body
+        return self._if(node, self._expr(node.test))
 
     def _if(self, node: ast.If, test: ast.expr) -> list[ast.stmt]:
         names = tuple(sorted(assigned([*node.body, *node.orelse])))
@@ -202,6 +203,8 @@ class FunctionRewriter:
 
     def _loop_info(self, node: ast.For | ast.While, targets: set[str]) -> tuple[int, LoopInfo]:
         names = assigned(node.body) | targets
+        if isinstance(node, ast.While):
+            names |= assigned([node.test])
         places: dict[str, Place] = {}
         for part in ast.walk(ast.Module(body=node.body, type_ignores=[])):
             if isinstance(part, ast.Name) and _is_store(part):
@@ -244,8 +247,7 @@ class FunctionRewriter:
     def _visit_While(self, node: ast.While) -> list[ast.stmt]:
         number, info = self._loop_info(node, set())
         state = self._expressions.temporary("while")
-        endless = isinstance(node.test, ast.Constant) and bool(node.test.value) and info.has_exit
-        begin = call(hook("while_"), constant(number), constant(endless))
+        begin = call(hook("while_"), constant(number))
         self._loop_states.append(state)
         test = self._method(state, "test", self._expr(node.test))
         body = [
@@ -359,7 +361,24 @@ class FunctionRewriter:
                 value = call(hook("unpack"), value, constant(len(parts)), constant("="))
             unpacked = ast.Tuple(elts=stores, ctx=ast.Store())
             return [ast.Assign(targets=[unpacked], value=value), *result]
-        return [ast.Assign(targets=[self._expressions.visit(target)], value=value)]
+        if isinstance(target, ast.Subscript):
+            owner = self._expressions.visit(target.value)
+            return [self._set_item(value, owner, self._key(target), target)]
+        if isinstance(target, ast.Attribute):
+            owner = self._expressions.visit(target.value)
+            target.value = located(call(hook("mutable"), owner), target)
+        return [ast.Assign(targets=[target], value=value)]
+
+    def _key(self, target: ast.Subscript) -> ast.expr:
+        """The index of a subscript as an expression of its own; slices have no other."""
+        index = self._expressions.visit(target.slice)
+        return ast.Subscript(value=hook("key"), slice=index, ctx=ast.Load())
+
+    def _set_item(
+        self, value: ast.expr, owner: ast.expr, key: ast.expr, target: ast.Subscript
+    ) -> ast.stmt:
+        """`owner[key] = value`, at the place of `target`."""
+        return ast.Expr(value=located(call(hook("set_item"), value, owner, key), target))
 
     def _visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         value = self._expr(node.value)
@@ -383,17 +402,17 @@ class FunctionRewriter:
             read = ast.copy_location(name(target.id), target)
             return [self._at(node), self._store_again(target.id, call(operation, read, right))]
         if isinstance(target, ast.Attribute):
+            target.value = located(call(hook("mutable"), self._expr(target.value)), target)
+            node.value = right
             return [self._at(node), node]
         owner, key = self._expressions.temporary("owner"), self._expressions.temporary("key")
-        evaluated_key = ast.Subscript(value=hook("key"), slice=self._expressions.visit(target.slice),
-                                      ctx=ast.Load())  # fmt: skip
-        read = _subscript(owner, key, ast.Load(), target)
+        read = _subscript(owner, key, target)
         result = call(hook("value"), call(operation, read, right))
         return [
             self._at(node),
             ast.Assign(targets=[name(owner, ast.Store)], value=self._expr(target.value)),
-            ast.Assign(targets=[name(key, ast.Store)], value=evaluated_key),
-            ast.Assign(targets=[_subscript(owner, key, ast.Store(), target)], value=result),
+            ast.Assign(targets=[name(key, ast.Store)], value=self._key(target)),
+            self._set_item(result, name(owner), name(key), target),
         ]
 
     def _store_again(self, target: str, value: ast.expr) -> ast.stmt:
@@ -424,7 +443,9 @@ class FunctionRewriter:
         failure: ast.expr = name("AssertionError")
         if node.msg is not None:
             text = self._expr(node.msg)
-            empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+            empty = ast.arguments(
+                posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
+            )
             message = ast.Lambda(args=empty, body=text)
             failure = call(failure, copy.deepcopy(text))
         holds = call(hook("assert_"), self._expr(node.test), message)
@@ -451,8 +472,9 @@ def _attribute(state: str, attribute: str) -> ast.Attribute:
     return ast.Attribute(value=name(state), attr=attribute, ctx=ast.Load())
 
 
-def _subscript(owner: str, key: str, context: ast.expr_context, at: ast.AST) -> ast.Subscript:
-    return ast.copy_location(ast.Subscript(value=name(owner), slice=name(key), ctx=context), at)
+def _subscript(owner: str, key: str, at: ast.AST) -> ast.Subscript:
+    read = ast.Subscript(value=name(owner), slice=name(key), ctx=ast.Load())
+    return ast.copy_location(read, at)
 
 
 def _is_store(node: ast.Name) -> bool:

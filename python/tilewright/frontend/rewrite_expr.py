@@ -1,11 +1,13 @@
 """Rewrites expressions whose operators Python does not let us overload.
 
     a and b          bool_end(b) if and_begin(a) else bool_skip()
-    x if c else y    choose_end(y) if choose_else(x if choose_begin(c) else None) else choose_result()
+    x if c else y    choose_end(y) if choose_else(x if choose_begin(c) else None)
+                                    else choose_result()
     a < b < c        a < (t := value(b)) and t < c, rewritten as `and`
     not a            not_(a)
     x in (1, 2)      in_(x, (1, 2))
     min(a, b)        builtin(min)(a, b)
+    l.append(x)      container(l).append(x)
 
 The hooks run the operands in place (no lambdas), so names, walrus and tracebacks stay Python's.
 """
@@ -19,6 +21,12 @@ HOOKS = "tw.hooks"  # not an identifier: no name of the user's can collide
 
 _BUILTINS = frozenset(
     "min max range sum any all pow divmod bool round int float print sorted".split()
+)
+
+# Methods that change a Python container; run-time control flow cannot decide on them.
+_MUTATORS = frozenset(
+    "append extend insert pop popitem clear remove reverse sort update setdefault add "
+    "discard".split()
 )
 
 
@@ -42,12 +50,28 @@ def constant(value: Any) -> ast.Constant:
     return ast.Constant(value=value)
 
 
+_END_OF_LINE = 4096
+
+
+def _head(origin: ast.AST) -> ast.AST:
+    """The part of a statement that stands for it in messages: not its whole body."""
+    if isinstance(origin, ast.If | ast.While):
+        return origin.test if hasattr(origin.test, "lineno") else origin
+    if isinstance(origin, ast.For):
+        return origin.iter
+    if isinstance(origin, ast.With):
+        return origin.items[0].context_expr
+    return origin
+
+
 def located(node: Any, origin: ast.AST) -> Any:
     """`node` and its new parts with the position of `origin`; parts with one keep it."""
-    place = {
-        field: getattr(origin, field, None)
-        for field in ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    }
+    head = _head(origin)
+    place = {field: getattr(head, field) for field in ("lineno", "col_offset")}
+    # One line only: a call whose position spans lines would be reported at its last one.
+    place["end_lineno"] = head.lineno
+    single = head.end_lineno == head.lineno
+    place["end_col_offset"] = head.end_col_offset if single else _END_OF_LINE
     stack = [node]
     while stack:
         current = stack.pop()
@@ -72,7 +96,7 @@ class ExpressionRewriter(ast.NodeTransformer):
         self._temporaries += 1
         return f"tw.{what}{self._temporaries}"
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:  # noqa: N802
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         values = [self.visit(value) for value in node.values]
         begin = "and_begin" if isinstance(node.op, ast.And) else "or_begin"
         result = values[-1]
@@ -88,13 +112,13 @@ class ExpressionRewriter(ast.NodeTransformer):
         )
         return located(choice, at)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.op, ast.Not):
             return located(call(hook("not_"), node.operand), node)
         return node
 
-    def visit_Compare(self, node: ast.Compare) -> ast.expr:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
         left = self.visit(node.left)
         others = [self.visit(other) for other in node.comparators]
         parts: list[ast.expr] = []
@@ -120,7 +144,7 @@ class ExpressionRewriter(ast.NodeTransformer):
             return call(hook("not_in"), left, right)
         return ast.Compare(left=left, ops=[operator], comparators=[right])
 
-    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:  # noqa: N802
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self.generic_visit(node)
         first = ast.IfExp(
             test=call(hook("choose_begin"), node.test), body=node.body, orelse=constant(None)
@@ -132,19 +156,19 @@ class ExpressionRewriter(ast.NodeTransformer):
         )
         return located(choice, node)
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:  # noqa: N802
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         self.generic_visit(node)
-        node.value = located(
-            call(hook("assign"), constant(node.target.id), node.value), node.value
-        )
+        node.value = located(call(hook("assign"), constant(node.target.id), node.value), node.value)
         return node
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         function = node.func
         if isinstance(function, ast.Name) and function.id in _BUILTINS - self._local:
             node.func = located(call(hook("builtin"), function), function)
+        elif isinstance(function, ast.Attribute) and function.attr in _MUTATORS:
+            function.value = located(call(hook("container"), function.value), function.value)
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         return node  # a function of its own: rewrite.py decides

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.errors import LanguageError
-from tilewright.frontend.trace import TraceState, is_kernel_value
+from tilewright.frontend.trace import TraceState, describe, is_kernel_value
 
 
 class TileLoop:
@@ -44,7 +44,9 @@ def check_bound(value: Any, what: str) -> Any:
 class SerialLoop(TileLoop):
     """`T.serial`, `T.unroll`, `T.vectorized` and `range`: one iteration after another."""
 
-    def __init__(self, name: str, start: Any, stop: Any, step: Any = 1, kind: str = "serial") -> None:
+    def __init__(
+        self, name: str, start: Any, stop: Any, step: Any = 1, kind: str = "serial"
+    ) -> None:
         self.name = name
         self.kind = kind
         self.start = check_bound(start, f"the start of {name}")
@@ -103,7 +105,9 @@ class ParallelLoop(TileLoop):
         for number, extent in enumerate(extents):
             extent = check_bound(extent, f"extent {number} of T.Parallel")
             if isinstance(extent, int) and extent < 0:
-                raise LanguageError(f"extent {number} of T.Parallel must not be negative, got {extent}")
+                raise LanguageError(
+                    f"extent {number} of T.Parallel must not be negative, got {extent}"
+                )
             self.extents.append(extent)
         self.coalesced_width = coalesced_width
         self.loop_layout = loop_layout
@@ -128,7 +132,8 @@ class PipelinedLoop(TileLoop):
         self.stop = check_bound(stop, "the end of T.Pipelined")
         if is_kernel_value(num_stages) or not isinstance(num_stages, int) or num_stages < 0:
             raise LanguageError(
-                f"num_stages of T.Pipelined must be a Python integer, 0 or more, got {num_stages!r}"
+                "num_stages of T.Pipelined must be a Python integer, 0 or more, got "
+                + describe(num_stages)
             )
         self.num_stages = num_stages
         self.order = list(order) if order is not None else None

@@ -6,6 +6,7 @@ while tracing.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from tilewright._core import core
@@ -49,6 +50,7 @@ class TraceState:
         self.bound_vars: dict[int, Any] = {}  # variables that have a Python name already
         self.auto_vars: dict[int, Any] = {}  # variables made for plain names (loops carry them)
         self.lost: dict[str, str] = {}  # why a local name has no value
+        self.containers: dict[int, tuple[Any, Any]] = {}  # lists and the region they were made in
         self.name_hint: str | None = None
         self.calls: list[Any] = []  # macros being inlined, outermost first
         self.kernels = 0
@@ -67,6 +69,10 @@ class TraceState:
         self.regions.pop()
         self.core.end()
 
+    def control_flow(self) -> Region | None:
+        """The innermost open region of run-time control flow."""
+        return self.regions[-1] if self.regions and self.regions[-1].kind != "kernel" else None
+
     def innermost(self, kinds: tuple[str, ...]) -> Region | None:
         """The innermost open region of one of `kinds`."""
         for region in reversed(self.regions):
@@ -80,30 +86,40 @@ class TraceState:
         return hint or default
 
 
-_active: TraceState | None = None
+class _PerThread(threading.local):
+    """Kernels may be traced in several threads at once."""
+
+    active: TraceState | None = None
+    fast_math = False  # of the functions that are traced now
+
+    def __init__(self) -> None:
+        self.pending: list[Any] = []  # see push_pending
+
+
+per_thread = _PerThread()
 
 
 def active() -> TraceState | None:
-    """The trace in progress, if any."""
-    return _active
+    """The trace in progress in this thread, if any."""
+    return per_thread.active
 
 
 def require(what: str) -> TraceState:
     """The trace in progress; `what` is the construct that needs one."""
-    if _active is None:
+    state = per_thread.active
+    if state is None:
         raise LanguageError(
             f"'{what}' is only allowed inside a kernel",
             hint="call it from a function decorated with @T.prim_func, @T.macro or @tilelang.jit",
         )
-    return _active
+    return state
 
 
 def begin(state: TraceState) -> TraceState | None:
     """Makes `state` the trace in progress; returns the one it interrupts."""
-    global _active
-    previous, _active = _active, state
+    previous, per_thread.active = per_thread.active, state
     if previous is None:
-        _pending.clear()  # an error in an earlier trace may have left something
+        per_thread.pending.clear()  # an error in an earlier trace may have left something
     if previous is not None:
         previous.core.deactivate()
     state.core.activate()
@@ -112,26 +128,23 @@ def begin(state: TraceState) -> TraceState | None:
 
 def finish(state: TraceState, previous: TraceState | None) -> None:
     """Ends what `begin` began, also after an error."""
-    global _active
     state.core.deactivate()
-    _active = previous
+    per_thread.active = previous
     if previous is not None:
         previous.core.activate()
 
 
 # ---- Operands of `and`, `or` and conditional expressions, between their hooks ----
 
-_pending: list[Any] = []
-
 
 def push_pending(value: Any) -> None:
     """Remembers what the first hook of an expression found out."""
-    _pending.append(value)
+    per_thread.pending.append(value)
 
 
 def pop_pending() -> Any:
     """What the first hook of the innermost expression remembered."""
-    return _pending.pop()
+    return per_thread.pending.pop()
 
 
 # ---- Scalars ----
@@ -195,8 +208,8 @@ def keeps_value(target: str, source: Any) -> bool:
         return False
     if target == "index":
         return given != "uint64"
-    if given == "index":
-        return target in ("int64",)
+    if given == "index":  # takes the other side's type, as in arithmetic
+        return target in ("int32", "int64", "uint32", "uint64")
     bits = {name: int("".join(filter(str.isdigit, name)) or 1) for name in (target, given)}
     if given == "bool":
         return True

@@ -12,22 +12,24 @@ says so at the user's line.
 
 from __future__ import annotations
 
+from inspect import isfunction as _isfunction
 from typing import Any
 
 from tilewright import dtypes
 from tilewright._core import core as _core
 from tilewright.dtypes import canonical as _canonical
 from tilewright.dtypes import dtype
+from tilewright.errors import LanguageError as _LanguageError
 from tilewright.errors import ReportedNameError as _ReportedNameError
 from tilewright.errors import UnknownNameError as _UnknownNameError
 from tilewright.errors import caller_place as _caller_place
 from tilewright.errors import reporting as _reporting
 from tilewright.frontend import trace as _trace
-from tilewright.frontend.functions import Macro as _Macro
 from tilewright.frontend.functions import PrimFunc as _PrimFunc
-from tilewright.frontend.functions import Ref
-from tilewright.frontend.functions import enclosing_locals as _enclosing_locals
 from tilewright.frontend.functions import trace_prim_func as _trace_prim_func
+from tilewright.frontend.macro import Macro as _Macro
+from tilewright.frontend.macro import Ref
+from tilewright.frontend.twins import enclosing_locals as _enclosing_locals
 from tilewright.language.allocate import (
     alloc_fragment,
     alloc_global,
@@ -158,8 +160,6 @@ from tilewright.language.unsupported import UNSUPPORTED as _UNSUPPORTED
 from tilewright.language.unsupported import UNSUPPORTED_DTYPES as _UNSUPPORTED_DTYPES
 from tilewright.layout import Fragment, Layout
 
-_PYTHON_RANGE = range
-
 # Element types, first-class: T.float16, T.int32, …
 bool = dtypes.EXPORTED["bool"]
 int8 = dtypes.EXPORTED["int8"]
@@ -224,6 +224,8 @@ def macro(function: Any = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: macro(decorated, **options)
+    if not _isfunction(function):
+        raise _LanguageError(f"'T.macro' expects a function, got {_trace.describe(function)}")
     return _Macro(function, _enclosing_locals())
 
 
@@ -258,6 +260,154 @@ def __getattr__(name: str) -> Any:
     raise error
 
 
-__all__ = [  # noqa: PLE0604 - computed: everything public above
-    name for name in list(globals()) if not name.startswith("_") and name not in ("Any", "annotations")
+__all__ = [
+    "Buffer",
+    "Cast",
+    "Fragment",
+    "FragmentBuffer",
+    "GemmWarpPolicy",
+    "Kernel",
+    "Layout",
+    "Parallel",
+    "Persistent",
+    "Pipelined",
+    "Ref",
+    "Select",
+    "Serial",
+    "SharedBuffer",
+    "Tensor",
+    "Unroll",
+    "abs",
+    "alloc_fragment",
+    "alloc_global",
+    "alloc_reducer",
+    "alloc_shared",
+    "alloc_var",
+    "annotate_l2_hit_ratio",
+    "annotate_layout",
+    "annotate_min_blocks_per_sm",
+    "annotate_restrict_buffers",
+    "annotate_safe_value",
+    "assume",
+    "atan",
+    "atan2",
+    "atomic_add",
+    "atomic_addx2",
+    "atomic_addx4",
+    "atomic_and",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xor",
+    "bfloat16",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "bool",
+    "c2d_im2col",
+    "cast",
+    "ceil",
+    "ceildiv",
+    "clamp",
+    "clear",
+    "const",
+    "copy",
+    "cos",
+    "cosh",
+    "cumsum",
+    "device_assert",
+    "disable_warp_group_reg_alloc",
+    "double",
+    "dtype",
+    "dtypes",
+    "dynamic",
+    "empty",
+    "erf",
+    "exp",
+    "exp2",
+    "exp10",
+    "fill",
+    "finalize_reducer",
+    "float",
+    "float8_e4m3",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float16",
+    "float32",
+    "float64",
+    "floor",
+    "floordiv",
+    "floormod",
+    "fmod",
+    "fp8",
+    "gemm",
+    "grid",
+    "half",
+    "if_then_else",
+    "im2col",
+    "infinity",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "long",
+    "macro",
+    "max",
+    "max_value",
+    "min",
+    "min_value",
+    "nearbyint",
+    "no_set_max_nreg",
+    "popcount",
+    "pow",
+    "prim_func",
+    "print",
+    "range",
+    "reduce_absmax",
+    "reduce_abssum",
+    "reduce_bitand",
+    "reduce_bitor",
+    "reduce_bitxor",
+    "reduce_max",
+    "reduce_min",
+    "reduce_sum",
+    "reducer_init",
+    "reducer_update",
+    "reinterpret",
+    "reshape",
+    "round",
+    "rsqrt",
+    "serial",
+    "shift_left",
+    "shift_right",
+    "short",
+    "sigmoid",
+    "sin",
+    "sinh",
+    "sqrt",
+    "symbolic",
+    "tan",
+    "tanh",
+    "tfloat32",
+    "trunc",
+    "truncdiv",
+    "truncmod",
+    "uint",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "unroll",
+    "use_swizzle",
+    "vectorized",
+    "view",
 ]

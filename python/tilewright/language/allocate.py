@@ -19,7 +19,7 @@ def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = 
     for extent in shape:
         if not isinstance(extent, int):
             raise LanguageError(
-                f"{what} '{name}': a tile has a fixed shape, but {extent} is only known at run time",
+                f"{what} '{name}': a tile has a fixed shape, {extent} is only known at run time",
                 hint="round it up to a constant and guard the edges",
             )
     return state.core.alloc(name, list(shape), str(canonical(dtype)), scope, reducer)
@@ -39,7 +39,9 @@ def alloc_fragment(shape: Any, dtype: Any, scope: str = "local.fragment") -> Buf
     return _alloc("T.alloc_fragment", shape, dtype, "fragment")
 
 
-def alloc_reducer(shape: Any, dtype: Any, op: str = "sum", replication: str | None = None) -> Buffer:
+def alloc_reducer(
+    shape: Any, dtype: Any, op: str = "sum", replication: str | None = None
+) -> Buffer:
     """A tile of running reductions ("sum", "max" or "min").
 
     `T.reducer_init` starts it, `T.reducer_update(r[i], x)` contributes, `T.finalize_reducer` makes
@@ -80,5 +82,7 @@ def alloc_var(dtype: Any, *arguments: Any, init: Any = None, scope: str = "local
     if scope not in ("local.var", "local"):
         raise LanguageError(f"T.alloc_var: scope '{scope}' is not 'local.var'")
     if init is not None and not is_scalar(init):
-        raise LanguageError(f"T.alloc_var: the initial value is {trace.describe(init)}, not a scalar")
+        raise LanguageError(
+            f"T.alloc_var: the initial value is {trace.describe(init)}, not a scalar"
+        )
     return state.core.alloc_var(str(canonical(dtype)), init, state.take_name("var"))

@@ -41,7 +41,9 @@ def annotate_safe_value(values: dict[Buffer, float]) -> None:
     state = trace.require("T.annotate_safe_value")
     for buffer, value in values.items():
         if type(buffer) is not Buffer:
-            raise LanguageError(f"'T.annotate_safe_value': expected a tensor, got {describe(buffer)}")
+            raise LanguageError(
+                f"'T.annotate_safe_value': expected a tensor, got {describe(buffer)}"
+            )
         if is_kernel_value(value) or not is_scalar(value):
             raise LanguageError(
                 f"'T.annotate_safe_value' of '{buffer.name}': expected a number, got "

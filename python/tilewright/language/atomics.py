@@ -22,7 +22,9 @@ def _atomic(
             hint="pass A[i, j]; in a macro, annotate the parameter with T.Ref",
         )
     if type(value) is not Buffer and not is_scalar(value):
-        raise LanguageError(f"'{what}': the value must be a scalar or a tile, got {describe(value)}")
+        raise LanguageError(
+            f"'{what}': the value must be a scalar or a tile, got {describe(value)}"
+        )
     order = memory_order or "relaxed"
     if order not in _ORDERS:
         raise LanguageError(f"'{what}': memory_order is one of {', '.join(_ORDERS)}; got {order!r}")

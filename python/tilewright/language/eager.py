@@ -45,7 +45,9 @@ class Unknown:
 class Declarations:
     """What an eager function declares, in either run."""
 
-    def __init__(self, tensors: dict[str, tuple[int, ...] | None], constants: dict[str, int]) -> None:
+    def __init__(
+        self, tensors: dict[str, tuple[int, ...] | None], constants: dict[str, int]
+    ) -> None:
         self.tensors = tensors  # parameter: shape of the actual tensor, if there is one
         self.constants = dict(constants)
         self.probing = True
@@ -61,7 +63,9 @@ class Declarations:
 def _declarations(what: str) -> Declarations:
     state = trace.require(what)
     if state.eager is None:
-        raise LanguageError(f"'{what}' is only allowed in the body of an eager @tilelang.jit kernel")
+        raise LanguageError(
+            f"'{what}' is only allowed in the body of an eager @tilelang.jit kernel"
+        )
     return state.eager
 
 
@@ -144,7 +148,9 @@ def empty(*shape: Any, dtype: Any = None) -> Any:
     checked = check_shape(extents, f"T.empty '{name}'", allow_zero=True)
     for extent in checked:
         if not isinstance(extent, int) and type(extent) is not IndexExpr:
-            raise LanguageError(f"T.empty '{name}': the extent {extent} is not known before the call")
+            raise LanguageError(
+                f"T.empty '{name}': the extent {extent} is not known before the call"
+            )
     buffer = state.core.param_tensor(name, list(checked), str(canonical(dtype)))
     declarations.outputs.append((name, buffer))
     return buffer

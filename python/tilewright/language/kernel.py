@@ -22,7 +22,9 @@ class Kernel:
 
     def __init__(self, *grid: Any, threads: Any = 128, prelude: str | None = None) -> None:
         if prelude is not None:
-            raise LanguageError("'prelude' (CUDA source text) is not supported: there is no CUDA text")
+            raise LanguageError(
+                "'prelude' (CUDA source text) is not supported: there is no CUDA text"
+            )
         if len(grid) > 3:
             raise LanguageError(f"T.Kernel takes at most 3 grid extents, got {len(grid)}")
         self._grid = [self._extent(extent, n) for n, extent in enumerate(grid)] or [1]
@@ -44,7 +46,9 @@ class Kernel:
         total = 1
         for extent in extents:
             if isinstance(extent, bool) or not isinstance(extent, int) or extent < 1:
-                raise LanguageError(f"threads of T.Kernel must be positive integers, got {threads!r}")
+                raise LanguageError(
+                    f"threads of T.Kernel must be positive integers, got {threads!r}"
+                )
             total *= extent
         if not 1 <= len(extents) <= 3:
             raise LanguageError(f"threads of T.Kernel has 1 to 3 extents, got {len(extents)}")
@@ -84,7 +88,9 @@ def use_swizzle(panel_size: int, order: str = "row", enable: bool = True) -> Non
     if order not in ("row", "column", "col"):
         raise LanguageError(f"order of T.use_swizzle is 'row' or 'column', got {order!r}")
     if not isinstance(panel_size, int) or panel_size < 1:
-        raise LanguageError(f"panel_size of T.use_swizzle must be a positive int, got {panel_size!r}")
+        raise LanguageError(
+            f"panel_size of T.use_swizzle must be a positive int, got {panel_size!r}"
+        )
     if enable:
         state.core.use_swizzle(panel_size, "row" if order == "row" else "column")
 

@@ -134,8 +134,6 @@ def _symbolic(name: str, a: Any, b: Any) -> Any:
     return _binary(name, min_ if name == "min" else max_, a, b)
 
 
-
-
 def min(a: Any, b: Any) -> Any:
     """The smaller of two scalars; a NaN loses."""
     return _symbolic("min", a, b)
@@ -345,7 +343,9 @@ _ROUNDINGS = {
 }
 
 
-def cast(value: Any, dtype: Any, *, round: str | None = None, rbits: Any = None, sat: bool = False) -> Any:
+def cast(
+    value: Any, dtype: Any, *, round: str | None = None, rbits: Any = None, sat: bool = False
+) -> Any:
     """`value` as `dtype`: floats round to nearest even, floats to ints truncate and saturate.
 
     `round` is "rn", "rz", "rm" or "rp"; `sat=True` saturates instead of giving infinities.

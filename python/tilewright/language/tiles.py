@@ -136,7 +136,12 @@ def _reduce(
 
 
 def reduce_sum(
-    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+    buffer: Any,
+    out: Any,
+    dim: int = -1,
+    clear: bool = True,
+    batch: int = 1,
+    annotations: Any = None,
 ) -> None:
     """Sums along `dim` into `out`, whose shape drops that dimension (or has 1 there).
 
@@ -170,31 +175,51 @@ def reduce_absmax(
 
 
 def reduce_abssum(
-    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+    buffer: Any,
+    out: Any,
+    dim: int = -1,
+    clear: bool = True,
+    batch: int = 1,
+    annotations: Any = None,
 ) -> None:
     """Sum of absolute values along `dim`."""
     _reduce("T.reduce_abssum", "abssum", buffer, out, dim, clear)
 
 
 def reduce_bitand(
-    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+    buffer: Any,
+    out: Any,
+    dim: int = -1,
+    clear: bool = True,
+    batch: int = 1,
+    annotations: Any = None,
 ) -> None:
     """Bitwise and along `dim` (integers)."""
-    _reduce("T.reduce_bitand", "bitand", buffer, out, dim, clear)
+    _reduce("T.reduce_bitand", "and", buffer, out, dim, clear)
 
 
 def reduce_bitor(
-    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+    buffer: Any,
+    out: Any,
+    dim: int = -1,
+    clear: bool = True,
+    batch: int = 1,
+    annotations: Any = None,
 ) -> None:
     """Bitwise or along `dim` (integers)."""
-    _reduce("T.reduce_bitor", "bitor", buffer, out, dim, clear)
+    _reduce("T.reduce_bitor", "or", buffer, out, dim, clear)
 
 
 def reduce_bitxor(
-    buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1, annotations: Any = None
+    buffer: Any,
+    out: Any,
+    dim: int = -1,
+    clear: bool = True,
+    batch: int = 1,
+    annotations: Any = None,
 ) -> None:
     """Bitwise exclusive or along `dim` (integers)."""
-    _reduce("T.reduce_bitxor", "bitxor", buffer, out, dim, clear)
+    _reduce("T.reduce_bitxor", "xor", buffer, out, dim, clear)
 
 
 def cumsum(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> None:
@@ -251,9 +276,17 @@ def reshape(buffer: Any, shape: Any) -> Buffer:
 
 
 def im2col(
-    img: Any, col: Any, nhw_step: Any, c_step: Any, kernel: int, stride: int, dilation: int, pad: int,
-    eviction_policy: str | None = None, annotations: dict[str, Any] | None = None,
-) -> None:  # fmt: skip
+    img: Any,
+    col: Any,
+    nhw_step: Any,
+    c_step: Any,
+    kernel: int,
+    stride: int,
+    dilation: int,
+    pad: int,
+    eviction_policy: str | None = None,
+    annotations: dict[str, Any] | None = None,
+) -> None:
     """Gathers a tile of the patch matrix of an NHWC image.
 
     Row r of `col` is output position `nhw_step * rows + r` of n*h*w, column c is element

@@ -26,8 +26,8 @@ def _apply(function: Callable[..., Any], count: int, what: str) -> Any:
         wanted = [p for p in parameters if p.default is Parameter.empty]
         if parameters and not len(wanted) <= count <= len(parameters):
             raise LanguageError(
-                f"{what}: the shape has {count} dimensions but the function takes "
-                f"{len(wanted)} indices"
+                f"{what}: the function must take an index for each of the {count} dimensions, "
+                f"it takes {len(wanted)}"
             )
     return function(*(core.IndexExpr.dim(position) for position in range(count)))
 
@@ -82,9 +82,14 @@ class Layout:
         return Layout._wrap(self.core.inverse())
 
     @reporting
-    def repeat(self, *arguments: Any, **options: Any) -> Layout:
-        """The layout repeated along a dimension."""
-        return Layout._wrap(self.core.repeat(*arguments, **options))
+    def repeat(self, dim: int, factor: int) -> Layout:
+        """The layout repeated `factor` times along dimension `dim`."""
+        return Layout._wrap(self.core.repeat(dim, factor))
+
+    @reporting
+    def reshape(self, shape: Any) -> Layout:
+        """The same placement with another logical shape of as many elements."""
+        return Layout._wrap(self.core.reshape(list(check_shape(shape, "Layout.reshape"))))
 
     def is_equal(self, other: Layout) -> bool:
         """True if both map every index alike."""
@@ -144,6 +149,15 @@ class Fragment:
         """The number of elements a thread holds."""
         return self.core.slots
 
+    @reporting
+    def repeat(
+        self, repeats: Sequence[int], repeat_on_thread: bool = False, lower_dim_first: bool = True
+    ) -> Fragment:
+        """The fragment tiled `repeats` times along each dimension, over slots or over threads."""
+        made = Fragment.__new__(Fragment)
+        made.core = self.core.repeat(list(repeats), repeat_on_thread, lower_dim_first)
+        return made
+
     def is_equal(self, other: Fragment) -> bool:
         """True if both place every element alike."""
         return isinstance(other, Fragment) and self.core.is_equal(other.core)
@@ -171,7 +185,38 @@ def make_swizzled_layout(buffer: Any, k_major: bool = True, allow_pad: bool = Tr
 def make_linear_layout(buffer: Any) -> Layout:
     """The row-major layout of a tile."""
     shape, _ = _tile_shape(buffer, "make_linear_layout")
-    return Layout(shape, lambda *indices: list(indices))
+    return Layout._wrap(core.make_linear_layout(shape))
 
 
-__all__ = ["Fragment", "Layout", "make_linear_layout", "make_swizzled_layout"]
+def _bank_swizzled(buffer: Any, name: str, panel_bytes: int) -> Layout:
+    shape, bits = _tile_shape(buffer, name)
+    return Layout._wrap(core.make_bank_swizzled_layout(shape, bits, panel_bytes))
+
+
+@reporting
+def make_full_bank_swizzled_layout(buffer: Any) -> Layout:
+    """A swizzle of a shared tile in panels of 128 bytes, as TMA's 128-byte mode."""
+    return _bank_swizzled(buffer, "make_full_bank_swizzled_layout", 128)
+
+
+@reporting
+def make_half_bank_swizzled_layout(buffer: Any) -> Layout:
+    """A swizzle of a shared tile in panels of 64 bytes, as TMA's 64-byte mode."""
+    return _bank_swizzled(buffer, "make_half_bank_swizzled_layout", 64)
+
+
+@reporting
+def make_quarter_bank_swizzled_layout(buffer: Any) -> Layout:
+    """A swizzle of a shared tile in panels of 32 bytes, as TMA's 32-byte mode."""
+    return _bank_swizzled(buffer, "make_quarter_bank_swizzled_layout", 32)
+
+
+__all__ = [
+    "Fragment",
+    "Layout",
+    "make_full_bank_swizzled_layout",
+    "make_half_bank_swizzled_layout",
+    "make_linear_layout",
+    "make_quarter_bank_swizzled_layout",
+    "make_swizzled_layout",
+]

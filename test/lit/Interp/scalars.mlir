@@ -1,4 +1,6 @@
 // RUN: tw-opt -test-interpret=check=0 %s -o /dev/null | FileCheck %s
+// RUN: tw-opt -test-interpret=check=1 %s -o /dev/null 2>/dev/null | FileCheck %s
+// RUN: tw-opt -test-interpret=bounds=1 %s -o /dev/null 2>/dev/null | FileCheck %s
 // The corners of scalar arithmetic (docs/semantics.md). Constants come in as arguments, so that no
 // folder sees them.
 

@@ -1,4 +1,4 @@
-//===- FormsTest.cpp - F2 form, digit form and enumeration agree with the expressions -----------===//
+//===- FormsTest.cpp - F2 form, digit form and enumeration agree with the expressions -------===//
 
 #include "RandomLayouts.h"
 #include "tilewright/Layout/DigitForm.h"
@@ -33,6 +33,11 @@ TEST(F2FormTest, AddsOnlyDisjointBits) {
   EXPECT_TRUE(F2Form::read({7 - i}, {8}));
   EXPECT_FALSE(F2Form::read({8 - i}, {8}));
   EXPECT_FALSE(F2Form::read({i}, {6}));
+}
+
+TEST(F2FormTest, FlippedBitIsNoConstant) { // j ^ 1 has the same set bits as the constant 1
+  EXPECT_FALSE(F2Form::read({(j ^ 1) * j}, {1, 2}));
+  EXPECT_FALSE(F2Form::read({(j ^ 1) - j}, {1, 2}));
 }
 
 TEST(F2MatrixTest, FindsKernelAndInverse) {
@@ -75,8 +80,7 @@ TEST(DigitFormTest, XorsDigitsOfEqualRange) {
 TEST(DigitFormTest, DynamicExtentsHaveAnUnboundedDigit) {
   std::optional<DigitForm> form = DigitForm::read({floorDiv(i, 8), i % 8}, {kDynamic});
   ASSERT_TRUE(form);
-  EXPECT_TRUE(ArrayRef<Digit>(form->getDigits()) ==
-              ArrayRef<Digit>({{0, 1, 8}, {0, 8, kDynamic}}));
+  EXPECT_TRUE(ArrayRef<Digit>(form->getDigits()) == ArrayRef<Digit>({{0, 1, 8}, {0, 8, kDynamic}}));
 }
 
 TEST(DigitFormTest, CarriesHaveNoDigits) {
@@ -125,6 +129,18 @@ TEST_F(FormsProperty, EnumerationAgreesWithEvaluation) {
         ASSERT_EQ(output.evaluate(index), column[element]) << layout.str();
       ++element;
     });
+  }
+}
+
+TEST_F(FormsProperty, EnumerationDividesExactlyUpToTheLargestInt) {
+  for (int64_t divisor : {3, 5, 6, 7, 10, 641, 65537, 1000003, 2147483629}) {
+    IndexExpr large = i * 65537 + 32767; // up to 2^31 - 2
+    std::optional<ValueColumns> columns =
+        enumerateValues({floorDiv(large, divisor), large % divisor}, {32768});
+    for (int64_t at = 0; at < 32768; ++at) {
+      ASSERT_EQ((*columns)[0][at], (at * 65537 + 32767) / divisor);
+      ASSERT_EQ((*columns)[1][at], (at * 65537 + 32767) % divisor);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-//===- FragmentTest.cpp -------------------------------------------------------------------------===//
+//===- FragmentTest.cpp ---------------------------------------------------------------------===//
 
 #include "tilewright/Layout/Fragment.h"
 #include "RandomLayouts.h"

@@ -1,4 +1,4 @@
-//===- IndexExprTest.cpp ------------------------------------------------------------------------===//
+//===- IndexExprTest.cpp --------------------------------------------------------------------===//
 
 #include "tilewright/Layout/IndexExpr.h"
 #include "RandomLayouts.h"

@@ -1,4 +1,4 @@
-//===- LayoutTest.cpp ---------------------------------------------------------------------------===//
+//===- LayoutTest.cpp -----------------------------------------------------------------------===//
 
 #include "tilewright/Layout/Layout.h"
 #include "RandomLayouts.h"
@@ -49,6 +49,7 @@ TEST(LayoutTest, EqualityIsStructural) {
   EXPECT_EQ(hash_value(a), hash_value(layout("(x, y) -> (y, x)", {4, 8})));
   EXPECT_FALSE(a == layout("(i, j) -> (j, i)", {4, 4}));
   EXPECT_FALSE(a == layout("(i, j) -> (i, j)", {4, 8}));
+  EXPECT_FALSE(a == layout("(i, j)[n] -> (j, i)", {4, 8}));
 }
 
 TEST(LayoutTest, RefusesWhatCannotBeALayout) {

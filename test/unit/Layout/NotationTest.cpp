@@ -1,4 +1,4 @@
-//===- NotationTest.cpp -------------------------------------------------------------------------===//
+//===- NotationTest.cpp ---------------------------------------------------------------------===//
 
 #include "tilewright/Layout/Notation.h"
 #include "RandomLayouts.h"
@@ -76,7 +76,8 @@ TEST(NotationTest, MessagesNameColumnExpectationAndToken) {
             "in '(i) -> (i / 2)', column 11: expected '//' in place of '/', got '/'");
   EXPECT_EQ(errorOf("(i) -> (i +)"),
             "in '(i) -> (i +)', column 12: expected a number, a name or '(', got ')'");
-  EXPECT_EQ(errorOf("(i) -> (i"), "in '(i) -> (i', column 10: expected an operator, ',' or ')', got the end");
+  EXPECT_EQ(errorOf("(i) -> (i"),
+            "in '(i) -> (i', column 10: expected an operator, ',' or ')', got the end");
   EXPECT_EQ(errorOf("(i) -> (i) x"), "in '(i) -> (i) x', column 12: expected the end, got 'x'");
   EXPECT_EQ(errorOf("(i) -> (99999999999999999999)"),
             "in '(i) -> (99999999999999999999)', column 9: expected a number that fits in 64 bits, "
@@ -84,9 +85,10 @@ TEST(NotationTest, MessagesNameColumnExpectationAndToken) {
   EXPECT_EQ(errorOf("(i) -> (2i)"),
             "in '(i) -> (2i)', column 10: expected an operator after the number 2, got 'i'");
   EXPECT_EQ(errorOf(""), "in '', column 1: expected '(', got the end");
-  EXPECT_EQ(placementErrorOf("(i) rep i of 2 -> thread i, slot 0"),
-            "in '(i) rep i of 2 -> thread i, slot 0', column 9: expected a new name for the replica "
-            "index, got 'i'");
+  EXPECT_EQ(
+      placementErrorOf("(i) rep i of 2 -> thread i, slot 0"),
+      "in '(i) rep i of 2 -> thread i, slot 0', column 9: expected a new name for the replica "
+      "index, got 'i'");
   EXPECT_EQ(placementErrorOf("(i) rep r of 0 -> thread i, slot 0"),
             "in '(i) rep r of 0 -> thread i, slot 0', column 14: expected at least 1 replica, got "
             "'0'");
@@ -119,9 +121,9 @@ TEST_F(NotationProperty, ParsingWhatWasPrintedGivesTheSameExpression) {
 }
 
 TEST_F(NotationProperty, NoTextMakesTheParserCrash) { // any outcome but a crash is fine
-  static constexpr llvm::StringLiteral kPieces[] = {"(", ")", "i", "j", "->", ",", "-", "+",  "*",
-                                                    "//", "%", "^", "[", "]", "7", " ", "rep", "of",
-                                                    "thread", "slot", "min", "/", "\xff", "0x"};
+  static constexpr llvm::StringLiteral kPieces[] = {
+      "(", ")", "i", "j", "->",  ",",  "-",      "+",    "*",   "//", "%",    "^",
+      "[", "]", "7", " ", "rep", "of", "thread", "slot", "min", "/",  "\xff", "0x"};
   for (int round = 0; round < 20000; ++round) {
     std::string text = random.oneIn(2) ? "(i, j) -> (" : "";
     for (int64_t piece = random.uniform(0, 12); piece > 0; --piece)

@@ -1,13 +1,16 @@
-//===- QuestionsTest.cpp --------------------------------------------------------------------------===//
+//===- QuestionsTest.cpp --------------------------------------------------------------------===//
 
 #include "tilewright/Layout/Questions.h"
 #include "RandomLayouts.h"
+#include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/DigitForm.h"
 #include "llvm/ADT/STLExtras.h"
 #include "gtest/gtest.h"
+#include <atomic>
 #include <chrono>
 #include <map>
-#include <set>
+#include <thread>
+#include <vector>
 
 using namespace tilewright;
 using namespace tilewright::test;
@@ -28,16 +31,23 @@ TEST(InjectivityTest, CollisionsAreShown) {
   EXPECT_EQ(answer.getCounterexample().str(), "elements (0) and (1) both lie at (0)");
   EXPECT_EQ(isInjective(layout("(i, j) -> (i + j)", {6, 6})).getCounterexample().str(),
             "elements (0, 1) and (1, 0) both lie at (1)");
-  EXPECT_EQ(isInjective(layout("(i, j) -> (i ^ j, (i ^ j) // 2)", {4, 4})).getCounterexample().str(),
-            "elements (0, 0) and (1, 1) both lie at (0, 0)");
+  EXPECT_EQ(
+      isInjective(layout("(i, j) -> (i ^ j, (i ^ j) // 2)", {4, 4})).getCounterexample().str(),
+      "elements (0, 0) and (1, 1) both lie at (0, 0)");
+}
+
+TEST(InjectivityTest, CollisionsLieInTheTile) { // the digits alone suggest (0) and (3)
+  EXPECT_EQ(isInjective(layout("(i) -> (i % 2 ^ i // 2)", {3})).getCounterexample().str(),
+            "elements (1) and (2) both lie at (1)");
 }
 
 TEST(InjectivityTest, LargeAndDynamicTensorsNeedNoEnumeration) {
   EXPECT_TRUE(isInjective(layout(kSeedLayout, {8, 32, 65536, 128})).isYes());
   EXPECT_TRUE(isInjective(layout(kSeedLayout, {3, 7, 65544, 96})).isYes());
   EXPECT_TRUE(isInjective(layout(kSeedLayout, {kDynamic, 32, kDynamic, 128})).isYes());
-  EXPECT_EQ(isInjective(layout("(i, j) -> (i // 3, j)", {kDynamic, kDynamic})).getCounterexample().str(),
-            "elements (0, 0) and (1, 0) both lie at (0, 0)");
+  EXPECT_EQ(
+      isInjective(layout("(i, j) -> (i // 3, j)", {kDynamic, kDynamic})).getCounterexample().str(),
+      "elements (0, 0) and (1, 0) both lie at (0, 0)");
   EXPECT_TRUE(isInjective(layout("(i, j) -> (i + j)", {1 << 20, 1 << 20})).isNo()); // by its corner
 }
 
@@ -54,6 +64,11 @@ TEST(InjectivityTest, OverflowIsNeverYes) { // i * 2^62 leaves 64 bits at i = 2,
   Layout overflows = layout("(i) -> (max(i * 4611686018427387904, i) % 8 + i)", {3});
   EXPECT_EQ(overflows.map({2}), std::nullopt);
   EXPECT_TRUE(isInjective(overflows).isUnknown());
+}
+
+TEST(InjectivityTest, ProductWithAFlippedBit) { // was read as a product with the constant 1
+  EXPECT_EQ(isInjective(layout("(i) -> ((i ^ 1) * i)", {2})).getCounterexample().str(),
+            "elements (0) and (1) both lie at (0)");
 }
 
 TEST(InjectivityTest, EmptyAndScalarTiles) {
@@ -86,7 +101,10 @@ TEST(CoverageTest, LargeTensorsNeedNoEnumeration) {
   EXPECT_EQ(covers(layout("(i) -> (4 * i)", {big})).getCounterexample().image, (IndexVector{1}));
   EXPECT_EQ(covers(layout("(i) -> (i, i % 4)", {big})).getCounterexample().image,
             (IndexVector{0, 1}));
-  EXPECT_TRUE(covers(layout("(i) -> (i // 4, i % 4)", {kDynamic})).isYes());
+  EXPECT_EQ(covers(layout("(i) -> (i // 4, i % 4)", {big + 1})).getCounterexample().image,
+            (IndexVector{big / 4, 3}));
+  EXPECT_TRUE(covers(layout("(i, j) -> (j, i)", {kDynamic, 8})).isYes());
+  EXPECT_TRUE(covers(layout("(i) -> (i // 4, i % 4)", {kDynamic})).isUnknown()); // 5 elements?
 }
 
 TEST(EqualityTest, ComparesWhatIsComputed) {
@@ -101,7 +119,8 @@ TEST(EqualityTest, ComparesWhatIsComputed) {
 
 TEST(EqualityTest, LargeAndDynamicTensorsNeedNoEnumeration) {
   Layout a = layout("(i, j) -> (i // 8, i % 8 * 4 + j)", {kDynamic, 4});
-  EXPECT_TRUE(isEqual(a, layout("(i, j) -> (i // 2 // 4, (i * 4 + j) % 32)", {kDynamic, 4})).isYes());
+  EXPECT_TRUE(
+      isEqual(a, layout("(i, j) -> (i // 2 // 4, (i * 4 + j) % 32)", {kDynamic, 4})).isYes());
   EXPECT_EQ(isEqual(a, layout("(i, j) -> (i // 8, i % 4 * 4 + j)", {kDynamic, 4}))
                 .getCounterexample()
                 .str(),
@@ -110,7 +129,8 @@ TEST(EqualityTest, LargeAndDynamicTensorsNeedNoEnumeration) {
 
 TEST(EqualityTest, ReplicasMayBeNumberedDifferently) {
   Fragment a = fragment("(i) rep r of 4 -> thread 4 * i + r, slot 0", {8});
-  EXPECT_TRUE(isEqual(a, fragment("(i) rep r of 4 -> thread 4 * i + (r ^ 1), slot 0", {8})).isYes());
+  EXPECT_TRUE(
+      isEqual(a, fragment("(i) rep r of 4 -> thread 4 * i + (r ^ 1), slot 0", {8})).isYes());
   EXPECT_EQ(isEqual(a, fragment("(i) rep r of 4 -> thread i + 8 * r, slot 0", {8}))
                 .getCounterexample()
                 .str(),
@@ -135,12 +155,27 @@ TEST(AddressableTest, NegativeOutputsAreNoAddresses) {
   EXPECT_EQ(isAddressable(layout("(i) -> (3 - i)", {8})).getCounterexample(), (IndexVector{7}));
 }
 
+TEST(QuestionsTest, ThreadsMayAskTheSameLayout) { // meant for a run under -fsanitize=thread
+  Layout shared = layout("(i, j) -> (i, (j + 8 * i) % 64)", {64, 64});
+  std::vector<std::thread> threads;
+  std::atomic<int> numYes = 0;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      Layout copy = shared;
+      numYes += isInjective(copy).isYes() + covers(copy).isYes();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(numYes, 8);
+}
+
 TEST(QuestionsTest, Injectivity256x256IsFast) { // reported, not limited: the machine may be busy
   auto time = [](const char *what, llvm::StringRef text, ArrayRef<int64_t> shape) {
     Layout subject = layout(text, shape);
     auto start = std::chrono::steady_clock::now();
     EXPECT_TRUE(isInjective(subject).isYes());
-    auto micros = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start);
+    auto micros =
+        std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start);
     testing::Test::RecordProperty(what, std::to_string(micros.count()));
     printf("  %-12s %8.1f us  %s\n", what, micros.count(), subject.str().c_str());
   };
@@ -155,8 +190,7 @@ using QuestionsProperty = PropertyTest;
 /// All images with the elements that have them.
 std::map<IndexVector, int> countImages(const Layout &layout) {
   std::map<IndexVector, int> images;
-  forEachIndex(layout.getShape(),
-               [&](ArrayRef<int64_t> index) { ++images[*layout.map(index)]; });
+  forEachIndex(layout.getShape(), [&](ArrayRef<int64_t> index) { ++images[*layout.map(index)]; });
   return images;
 }
 
@@ -226,5 +260,29 @@ TEST_F(QuestionsProperty, EqualityAgreesWithBruteForce) {
       EXPECT_EQ(*first.map(answer.getCounterexample().index), answer.getCounterexample().first);
   }
   EXPECT_GT(numYes, 300);
+}
+TEST_F(QuestionsProperty, AnswersAboutWildExpressionsAreTrue) { // negative, overflowing, odd
+  int numAnswered = 0;
+  for (int round = 0; round < 5000; ++round) {
+    llvm::SmallVector<int64_t> shape = {random.uniform(1, 9), random.uniform(1, 9)};
+    llvm::SmallVector<IndexExpr> outputs;
+    for (int64_t count = random.uniform(1, 2); count > 0; --count)
+      outputs.push_back(randomExpr(random, 2, 0, 3));
+    Layout layout = Layout::get(shape, outputs);
+    bool overflows = false;
+    forEachIndex(shape, [&](ArrayRef<int64_t> index) { overflows |= !layout.map(index); });
+    Answer<Collision> injective = isInjective(layout);
+    Answer<Hole> covering = covers(layout);
+    EXPECT_TRUE(isEqual(layout, simplify(layout)).isYes() || overflows) << layout.str();
+    if (overflows)
+      continue; // any answer is as good as another, as long as it comes
+    std::map<IndexVector, int> images = countImages(layout);
+    ASSERT_FALSE(injective.isUnknown()) << layout.str();
+    ASSERT_EQ(injective.isYes(), int64_t(images.size()) == shape[0] * shape[1]) << layout.str();
+    if (covering.isNo())
+      ASSERT_EQ(images.count(covering.getCounterexample().image), 0u) << layout.str();
+    numAnswered += !covering.isUnknown();
+  }
+  EXPECT_GT(numAnswered, 3000);
 }
 } // namespace

@@ -1,4 +1,4 @@
-//===- RandomLayouts.cpp - layouts for property tests -----------------------------------------===//
+//===- RandomLayouts.cpp - layouts for property tests ---------------------------------------===//
 
 #include "RandomLayouts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -94,8 +94,8 @@ Layout test::randomLayout(SeededRandom &random) {
   return Layout::get(shape, outputs);
 }
 
-/// Cuts each index into digits, shuffles the digits of all indices and deals them to the outputs; digits
-/// of the same power-of-two range are sometimes xored into each other.
+/// Cuts each index into digits, shuffles the digits of all indices and deals them to the outputs;
+/// digits of the same power-of-two range are sometimes xored into each other.
 Layout test::randomBijection(SeededRandom &random, bool powersOfTwo) {
   static constexpr int64_t kRadices[] = {2, 4, 8, 2, 3, 5};
   struct Piece {
@@ -120,8 +120,8 @@ Layout test::randomBijection(SeededRandom &random, bool powersOfTwo) {
   // Xoring an earlier piece into a later one keeps the map one to one.
   for (size_t to = 1; to < pieces.size(); ++to)
     for (size_t from = 0; from < to; ++from)
-      if (pieces[from].range == pieces[to].range && (pieces[to].range & (pieces[to].range - 1)) == 0 &&
-          random.oneIn(3))
+      if (pieces[from].range == pieces[to].range &&
+          (pieces[to].range & (pieces[to].range - 1)) == 0 && random.oneIn(3))
         pieces[to].value = pieces[to].value ^ pieces[from].value;
   llvm::SmallVector<IndexExpr> outputs = {IndexExpr(0)};
   int64_t weight = 1;

@@ -4,6 +4,8 @@ from collections import Counter
 
 from program import Case, Program, TensorMapArg
 
+NOT_BUILT = "the virtual GPU's Python module is not built"
+
 
 def launch(program: Program, case: Case, ptx: str | None = None, checks="all"):
     """Launches `program` on `case` (its arrays are updated); `ptx` replaces the program's text."""

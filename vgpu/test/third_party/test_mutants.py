@@ -5,6 +5,7 @@ from collections import Counter
 import mutants
 import mutations
 import pytest
+from driver import NOT_BUILT
 from programs import PROGRAMS
 from redundant import REDUNDANT
 
@@ -17,7 +18,7 @@ KINDS = ("race", "misaligned", "out_of_bounds", "uninitialized", "barrier_diverg
 
 @pytest.fixture(scope="module")
 def results():
-    pytest.importorskip("tilewright.vgpu", reason="the virtual GPU's Python module is not built")
+    pytest.importorskip("tilewright.vgpu", reason=NOT_BUILT, exc_type=ImportError)
     return mutants.run(mutants.distinct_programs(), jobs=2)
 
 
@@ -45,7 +46,7 @@ def test_each_checker_finds_five(results, kind):
 
 @slow
 def test_no_false_alarm(capsys):
-    pytest.importorskip("tilewright.vgpu", reason="the virtual GPU's Python module is not built")
+    pytest.importorskip("tilewright.vgpu", reason=NOT_BUILT, exc_type=ImportError)
     programs = mutants.distinct_programs()
     alarms = mutants.false_alarms(programs)
     with capsys.disabled():

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from driver import launch, summary
+from driver import NOT_BUILT, launch, summary
 from program import PTX_FOLDER
 from programs import PROGRAMS
 
 
 def _skip_without_engine():
-    pytest.importorskip("tilewright.vgpu", reason="the virtual GPU's Python module is not built")
+    pytest.importorskip("tilewright.vgpu", reason=NOT_BUILT, exc_type=ImportError)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)

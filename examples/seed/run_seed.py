@@ -1,0 +1,146 @@
+"""The seed kernel, run and compared with an independent computation: what `make run` shows.
+
+The unmodified script `flash_attention_backward.py` (GQA flash-attention backward) is loaded, its
+kernel compiled for a few sizes and executed by the reference interpreter. dQ (read back through
+the kernel's own layout), dK and dV are compared with plain numpy.
+
+    python examples/seed/run_seed.py            all cases
+    python examples/seed/run_seed.py --quick    the small size only
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from reference import attention_backward, dq_from_layout
+from rich.console import Console
+from rich.table import Table
+
+SEED = Path(__file__).with_name("flash_attention_backward.py")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One size and one configuration of the kernel."""
+
+    batch: int
+    heads: int
+    groups: int
+    seq_len: int
+    dim: int
+    window: int | None
+    arch: str  # picks the script's own configuration: sm_80 or sm_90
+
+    def __str__(self) -> str:
+        return f"{self.batch}, {self.heads}, {self.seq_len}, {self.dim}"
+
+
+SMALL = [
+    Case(1, 4, 2, 128, 64, window, arch) for arch in ("sm_80", "sm_90") for window in (None, 64)
+]
+MIDDLE = [
+    Case(2, 4, 2, 256, 128, window, arch) for arch in ("sm_80", "sm_90") for window in (None, 128)
+]
+
+# Relative to the largest reference value. Inputs and the two intermediate tiles are rounded to
+# float16 (u = 2**-11), each at most twice on the way to a result.
+TOLERANCE = 4 * 2.0**-11
+
+
+def load_kernel(case: Case):
+    """The compiled kernel of the seed script, under `case`'s architecture."""
+    import os
+    import runpy
+
+    os.environ["TILEWRIGHT_ARCH"] = case.arch
+    script = runpy.run_path(str(SEED))
+    return script["flashattn_bwd"](
+        batch=case.batch,
+        heads=case.heads,
+        seq_len=case.seq_len,
+        dim=case.dim,
+        groups=case.groups,
+        window_size=case.window,
+    )
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Random Q, K, V, dO in float16."""
+    q_shape = (case.batch, case.heads, case.seq_len, case.dim)
+    kv_shape = (case.batch, case.heads // case.groups, case.seq_len, case.dim)
+    shapes = {"Q": q_shape, "K": kv_shape, "V": kv_shape, "dO": q_shape}
+    return {name: rng.standard_normal(s).astype(np.float16) for name, s in shapes.items()}
+
+
+def largest_error(result: np.ndarray, expected: np.ndarray) -> float:
+    """The largest difference, relative to the largest expected value."""
+    if not np.isfinite(result).all():
+        return float("inf")
+    return float(np.abs(result - expected).max() / np.abs(expected).max())
+
+
+def run_case(case: Case) -> tuple[dict[str, float], float, float]:
+    """Errors of dQ, dK and dV; seconds to compile and to run."""
+    start = time.perf_counter()
+    kernel = load_kernel(case)
+    compiled = time.perf_counter() - start
+    inputs = make_inputs(case, np.random.default_rng(0))
+    expected = attention_backward(**inputs, groups=case.groups, window=case.window)
+    outputs = {name: np.zeros(expected[name].shape, np.float32) for name in ("dQ", "dK", "dV")}
+    start = time.perf_counter()
+    kernel(
+        *inputs.values(), expected["lse"], expected["delta"],
+        outputs["dQ"], outputs["dK"], outputs["dV"],
+    )  # fmt: skip
+    ran = time.perf_counter() - start
+    outputs["dQ"] = dq_from_layout(outputs["dQ"])
+    errors = {name: largest_error(array, expected[name]) for name, array in outputs.items()}
+    return errors, compiled, ran
+
+
+def main() -> int:
+    """Runs the cases; 1 if any differs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="the small size only")
+    options = parser.parse_args()
+
+    from tilewright.cli import imports
+
+    imports.install()  # as `tw run` does: `import tilelang` gives Tilewright
+    console = Console() if sys.stdout.isatty() else Console(width=120)
+    table = Table(
+        "batch, heads, seq, dim", "mask", "configuration", "compile", "run", "dQ", "dK", "dV", "",
+        title="flash-attention backward on the reference interpreter, against numpy",
+    )  # fmt: skip
+    wrong = 0
+    with console.status("running") as status:
+        for case in SMALL + ([] if options.quick else MIDDLE):
+            status.update(f"{case}, {case.arch}, window {case.window}")
+            errors, compiled, ran = run_case(case)
+            good = max(errors.values()) <= TOLERANCE
+            wrong += not good
+            table.add_row(
+                str(case),
+                "causal" if case.window is None else f"window {case.window}",
+                "64, 32, 1 stage, 128" if case.arch == "sm_80" else "128, 32, 2 stages, 256",
+                f"{compiled * 1e3:.0f} ms",
+                f"{ran:.2f} s",
+                *(f"{errors[name]:.1e}" for name in ("dQ", "dK", "dV")),
+                "[green]ok[/green]" if good else "[red]wrong[/red]",
+            )
+    console.print(table)
+    console.print(
+        f"[red]{wrong} of the cases differ from numpy[/red]"
+        if wrong
+        else f"all results agree with numpy (relative error at most {TOLERANCE:.1e})"
+    )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+//===- HostCode.h - machine code for the host, front door of the room -----------------*- C++ -*-===//
+//
+// The CPU backend: tile IR ▶ loops and vectors (Lower.h) ▶ LLVM IR, optimised for the host ▶ object
+// code ▶ linked into the process by ORC. No compiler or linker is started. What compiled code needs
+// while it runs it gets from the caller (Support/HostAbi.h); threads and memory are the runtime's.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_CODEGEN_CPU_HOSTCODE_H
+#define TILEWRIGHT_CODEGEN_CPU_HOSTCODE_H
+
+#include "tilewright/Codegen/Cpu/Lower.h"
+#include "tilewright/Support/HostAbi.h"
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilewright::cpu {
+
+/// The processor that code is made for.
+struct HostTarget {
+  std::string cpu;      ///< LLVM's name, e.g. `znver4`.
+  std::string features; ///< `+avx2,-avx512f,…`
+  unsigned vectorWidth; ///< float32 elements of the widest vector.
+
+  /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
+  static HostTarget detect();
+};
+
+struct CompileOptions {
+  LowerOptions lower;
+  HostTarget target = HostTarget::detect();
+  /// Gets the name of each phase and the text it leaves: "host" (MLIR), "llvm" and "asm".
+  std::function<void(llvm::StringRef phase, llvm::StringRef text)> dump;
+};
+
+/// How long each phase of a compilation took.
+struct Phase {
+  std::string name;
+  double milliseconds;
+};
+
+/// Compiles every function of a module of tile IR to an object file in memory. The error has the
+/// diagnostics' text.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+compileToObject(mlir::ModuleOp module, const CompileOptions &options,
+                std::vector<Phase> *phases = nullptr);
+
+/// Object code linked into this process; it lives as long as this does.
+class HostCode {
+public:
+  static llvm::Expected<std::unique_ptr<HostCode>> link(std::unique_ptr<llvm::MemoryBuffer> object);
+  ~HostCode();
+
+  /// The entry of the function `name`.
+  llvm::Expected<host::Entry> lookup(llvm::StringRef name) const;
+
+private:
+  struct Linker;
+  explicit HostCode(std::unique_ptr<Linker> linker);
+  std::unique_ptr<Linker> linker;
+};
+
+} // namespace tilewright::cpu
+
+#endif // TILEWRIGHT_CODEGEN_CPU_HOSTCODE_H

@@ -1,0 +1,49 @@
+//===- Ptx.h - from planned tile IR to PTX text ---------------------------------------*- C++
+//-*-===//
+//
+// Two steps: `lowerToThreads` turns each kernel into the code of one thread (LLVM and NVVM
+// dialects, scf, arith), the only place where a logical coordinate becomes an address; `emitPtx`
+// takes that to PTX in process.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_CODEGEN_NVPTX_PTX_H
+#define TILEWRIGHT_CODEGEN_NVPTX_PTX_H
+
+#include "tilewright/Target/Arch.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <string>
+#include <vector>
+
+namespace tilewright::nvptx {
+
+/// Dialects and translations that the two steps need in a context.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// One kernel of a function as a launch needs it.
+struct KernelInfo {
+  std::string name;
+  int64_t numThreads = 0;
+  int64_t sharedBytes = 0; ///< Dynamic.
+};
+
+/// The code of one thread for each kernel of `function`, in a module of its own. The parameters of
+/// a kernel are the function's arguments in order: tensors as pointers, index values as i64.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+lowerToThreads(mlir::func::FuncOp function, const Arch &arch, std::vector<KernelInfo> &kernels);
+
+struct EmitOptions {
+  bool fastMath = false;
+  std::string *llvmIr = nullptr; ///< Receives the optimised LLVM IR.
+};
+/// PTX text of a module of `lowerToThreads`, which is consumed.
+mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const Arch &arch,
+                                     const EmitOptions &options = {});
+
+} // namespace tilewright::nvptx
+
+#endif // TILEWRIGHT_CODEGEN_NVPTX_PTX_H

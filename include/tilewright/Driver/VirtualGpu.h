@@ -1,0 +1,41 @@
+//===- VirtualGpu.h - launch a compiled function on the virtual GPU -------------------*- C++
+//-*-===//
+
+#ifndef TILEWRIGHT_DRIVER_VIRTUALGPU_H
+#define TILEWRIGHT_DRIVER_VIRTUALGPU_H
+
+#include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Runtime/Arguments.h"
+
+#include "vgpu/Vgpu.h"
+
+namespace tilewright::driver {
+
+/// The grid of each kernel of `function` for these arguments, in launch order.
+llvm::Expected<std::vector<std::array<int64_t, 3>>>
+evaluateGrids(mlir::func::FuncOp function, llvm::ArrayRef<runtime::BoundArgument> arguments);
+
+/// What the launches of one function left, one entry a kernel.
+struct VirtualGpuRun {
+  std::vector<vgpu::LaunchResult> launches;
+};
+
+/// A function compiled for an architecture and loaded by the virtual GPU.
+class VirtualGpuKernel {
+public:
+  static llvm::Expected<std::unique_ptr<VirtualGpuKernel>> load(const GpuProgram &program,
+                                                                llvm::StringRef arch);
+  /// Launches all kernels; tensors are updated in place. `checks` as in vgpu::CheckSet::parse.
+  llvm::Expected<VirtualGpuRun> run(mlir::func::FuncOp function,
+                                    llvm::ArrayRef<runtime::BoundArgument> arguments,
+                                    llvm::StringRef checks) const;
+
+private:
+  std::vector<nvptx::KernelInfo> kernels;
+  std::string arch;
+  std::unique_ptr<vgpu::Module> module;
+};
+
+} // namespace tilewright::driver
+
+#endif // TILEWRIGHT_DRIVER_VIRTUALGPU_H

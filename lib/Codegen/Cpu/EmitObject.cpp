@@ -1,0 +1,255 @@
+//===- EmitObject.cpp - from lowered MLIR to object code --------------------------------------===//
+//
+//   scf, math, vector, arith ──▶ the LLVM dialect ──▶ LLVM IR ──▶ O3 for the host ──▶ object
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "tilewright/Codegen/Cpu/HostCode.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/TargetParser/Host.h"
+#include <chrono>
+#include <mutex>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+//===----------------------------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------------------------===//
+
+HostTarget HostTarget::detect() {
+  HostTarget target;
+  target.cpu = llvm::sys::getHostCPUName().str();
+  const char *wanted = std::getenv("TILEWRIGHT_CPU");
+  bool withoutAvx512 = wanted && StringRef(wanted) == "avx2";
+  bool hasAvx512 = false;
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  std::vector<std::string> list;
+  for (const auto &feature : features) {
+    bool isOn = feature.second;
+    if (withoutAvx512 && feature.first().starts_with("avx512"))
+      isOn = false;
+    hasAvx512 |= isOn && feature.first() == "avx512f";
+    list.push_back((isOn ? "+" : "-") + feature.first().str());
+  }
+  // The default for AVX-512 machines is 256-bit vectors; tiles are worth the wide ones.
+  if (hasAvx512)
+    list.push_back("-prefer-256-bit");
+  llvm::sort(list); // a map's order is none
+  target.features = llvm::join(list, ",");
+  target.vectorWidth = hasAvx512 ? 16 : 8;
+  return target;
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+makeTargetMachine(const HostTarget &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string error;
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!found)
+    return llvm::createStringError(error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard; // only where the code permits contraction
+  std::unique_ptr<llvm::TargetMachine> machine(
+      found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    return llvm::createStringError("LLVM has no code generator for " + triple.str());
+  return machine;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------------------------===//
+
+void tilewright::cpu::loadHostDialects(MLIRContext &context) {
+  DialectRegistry registry;
+  registry.insert<LLVM::LLVMDialect, vector::VectorDialect, cf::ControlFlowDialect,
+                  math::MathDialect, scf::SCFDialect, arith::ArithDialect, func::FuncDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+}
+
+static LogicalResult lowerToLlvmDialect(ModuleOp module) {
+  PassManager pm(module.getContext());
+  pm.enableVerifier(false); // each phase is ours or MLIR's own; LLVM verifies the result
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  return pm.run(module);
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+}
+
+static llvm::Expected<llvm::SmallVector<char, 0>>
+emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, type))
+    return llvm::createStringError("LLVM cannot emit this kind of file for the host");
+  passes.run(module);
+  return bytes;
+}
+
+namespace {
+/// Notes how long each phase takes, and shows what it leaves.
+class PhaseRecorder {
+public:
+  PhaseRecorder(const CompileOptions &options, std::vector<Phase> *phases)
+      : options(options), phases(phases), start(std::chrono::steady_clock::now()) {}
+
+  void finish(StringRef name) {
+    auto now = std::chrono::steady_clock::now();
+    if (phases)
+      phases->push_back(
+          {name.str(), std::chrono::duration<double, std::milli>(now - start).count()});
+    start = std::chrono::steady_clock::now();
+  }
+
+  template <typename IrT> void show(StringRef phase, const IrT &ir) {
+    if (!options.dump)
+      return;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    ir->print(os, nullptr);
+    options.dump(phase, text);
+  }
+
+  const CompileOptions &options;
+
+private:
+  std::vector<Phase> *phases;
+  std::chrono::steady_clock::time_point start;
+};
+
+/// Collects what the phases say, so that it travels in the error.
+class DiagnosticText {
+public:
+  explicit DiagnosticText(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return success();
+          if (!text.empty())
+            text += "\n";
+          if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+            text += (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ": error: ")
+                        .str();
+          text += diagnostic.str();
+          return success();
+        }) {}
+
+  llvm::Error takeError(StringRef fallback) {
+    return llvm::createStringError(text.empty() ? fallback.str() : text);
+  }
+
+private:
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+} // namespace
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
+                                 std::vector<Phase> *phases) {
+  PhaseRecorder recorder(options, phases);
+  DiagnosticText diagnostics(module.getContext());
+  LowerOptions lowerOptions = options.lower;
+  lowerOptions.vectorWidth = options.target.vectorWidth;
+  OwningOpRef<ModuleOp> host = lowerToHost(module, lowerOptions);
+  if (!host)
+    return diagnostics.takeError("the program has no lowering for the CPU");
+  recorder.finish("lower tiles");
+  if (options.dump) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    host->print(os);
+    options.dump("host", text);
+  }
+  if (failed(lowerToLlvmDialect(*host)))
+    return diagnostics.takeError("internal error: the lowered program does not reach LLVM");
+  recorder.finish("lower to LLVM");
+
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(options.target);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(*host, context, "tilewright");
+  if (!ir)
+    return diagnostics.takeError("internal error: the lowered program does not translate");
+  ir->setTargetTriple((*machine)->getTargetTriple());
+  ir->setDataLayout((*machine)->createDataLayout());
+  recorder.finish("translate");
+  optimize(*ir, **machine);
+  recorder.finish("optimise");
+  recorder.show("llvm", ir);
+  if (options.dump) {
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*ir);
+    auto text = emit(*copy, **machine, llvm::CodeGenFileType::AssemblyFile);
+    if (!text)
+      return text.takeError();
+    options.dump("asm", StringRef(text->data(), text->size()));
+  }
+  auto bytes = emit(*ir, **machine, llvm::CodeGenFileType::ObjectFile);
+  if (!bytes)
+    return bytes.takeError();
+  recorder.finish("generate code");
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(*bytes), "tilewright.o",
+                                                         /*RequiresNullTerminator=*/false);
+}

@@ -1,0 +1,253 @@
+//===- LowerControl.cpp - loops and branches --------------------------------------------------===//
+//
+// T.Parallel becomes a loop nest whose innermost loop is marked: its accesses carry an access group
+// that the loop names, which tells LLVM's vectoriser that iterations do not depend on each other.
+// A loop whose iterations meet (in a reducer, an atomic update of a tile, a tile of their own) is
+// left unmarked and stays in order.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+//===----------------------------------------------------------------------------------------===//
+// Loop nests
+//===----------------------------------------------------------------------------------------===//
+
+void Lowering::loopNest(ArrayRef<Value> extents, bool isParallel, NestBody body) {
+  SmallVector<Value> lowers(extents.size(), index(0));
+  loopNest(lowers, extents, isParallel, body);
+}
+
+void Lowering::loopNest(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isParallel,
+                        NestBody body) {
+  OpBuilder::InsertionGuard guard(b);
+  LLVM::AccessGroupAttr outerGroup = parallelGroup;
+  SmallVector<Value> variables;
+  scf::ForOp innermost;
+  for (auto [lower, upper] : llvm::zip_equal(lowers, uppers)) {
+    std::optional<int64_t> first = getConstantIntValue(lower), past = getConstantIntValue(upper);
+    if (first && past && *past == *first + 1) {
+      variables.push_back(lower);
+      continue;
+    }
+    innermost = scf::ForOp::create(b, lower, upper, index(1));
+    b.setInsertionPointToStart(innermost.getBody());
+    Value variable = innermost.getInductionVar();
+    Interval end = ranges.get(upper);
+    ranges.set(variable, {ranges.get(lower).least, (end - Interval::exactly(1)).greatest});
+    variables.push_back(variable);
+  }
+  parallelGroup = {};
+  if (isParallel && innermost) {
+    parallelGroup = LLVM::AccessGroupAttr::get(b.getContext());
+    innermost->setAttr("llvm.loop_annotation",
+                       LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, {}, {}, {}, {}, {},
+                                                     {}, {}, {}, {}, {}, {}, {parallelGroup}));
+  }
+  body(variables);
+  parallelGroup = outerGroup;
+}
+
+SmallVector<Value>
+Lowering::loopCarrying(Value lower, Value upper, Value step, ValueRange initial,
+                       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(b, lower, upper, step, initial);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Interval end = ranges.get(upper);
+  ranges.set(loop.getInductionVar(),
+             {ranges.get(lower).least, (end - Interval::exactly(1)).greatest});
+  SmallVector<Value> results = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!initial.empty())
+    scf::YieldOp::create(b, results);
+  return llvm::to_vector(ValueRange(loop.getResults()));
+}
+
+void Lowering::ifTrue(Value condition, llvm::function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// T.Parallel and T.Pipelined
+//===----------------------------------------------------------------------------------------===//
+
+/// Whether no iteration touches memory that another one writes. True by the meaning of T.Parallel,
+/// except where iterations combine into one element, or where our own temporaries are shared.
+static bool hasIndependentAccesses(tile::ParallelOp op) {
+  return !op
+              .walk([](Operation *nested) {
+                bool carries =
+                    isa<tile::ReducerUpdateOp, tile::AtomicOp, tile::AtomicElementOp, tile::CopyOp,
+                        tile::FillOp, tile::GemmOp, tile::ReduceOp, tile::CumsumOp, tile::Im2colOp,
+                        tile::FinalizeReducerOp, tile::PrintOp>(nested);
+                if (auto alloc = dyn_cast<tile::AllocOp>(nested))
+                  carries = alloc.getBuffer().getType().getRank() > 0;
+                return carries ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+void Lowering::lowerParallel(tile::ParallelOp op) {
+  SmallVector<Value> extents;
+  for (OpFoldResult extent : op.getMixedExtents())
+    extents.push_back(asIndex(extent));
+  bool isMarked = options.assumeDisjoint && hasIndependentAccesses(op);
+  loopNest(extents, isMarked, [&](ArrayRef<Value> variables) {
+    for (auto [old, now] : llvm::zip_equal(op.getIterators(), variables))
+      define(old, now);
+    lowerRegion(op.getBody());
+  });
+}
+
+void Lowering::lowerPipelined(tile::PipelinedOp op) {
+  loopNest({lookup(op.getLower())}, {lookup(op.getUpper())}, /*isParallel=*/false,
+           [&](ArrayRef<Value> variables) {
+             define(op.getInductionVar(), variables[0]);
+             lowerRegion(op.getBody());
+           });
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Sequential control flow with values
+//===----------------------------------------------------------------------------------------===//
+
+void Lowering::lowerFor(scf::ForOp op) {
+  Value lower = lookup(op.getLowerBound()), upper = lookup(op.getUpperBound()),
+        step = lookup(op.getStep());
+  if (!ranges.get(step).isWithin(1, std::numeric_limits<int64_t>::max())) {
+    // A loop's step must be positive; one that is not would never end.
+    Value isBad = compare(arith::CmpIPredicate::slt, step, numbers.integer(step.getType(), 1));
+    ifTrue(isBad, [&] { callFail("a loop's step must be positive"); });
+    step = b.createOrFold<arith::MaxSIOp>(step, numbers.integer(step.getType(), 1));
+  }
+  SmallVector<Value> results = loopCarrying(
+      lower, upper, step, lookupAll(op.getInitArgs()),
+      [&](Value variable, ValueRange carried) -> SmallVector<Value> {
+        define(op.getInductionVar(), variable);
+        for (auto [old, now] : llvm::zip_equal(op.getRegionIterArgs(), carried))
+          define(old, now);
+        lowerRegion(op.getRegion());
+        return lookupAll(op.getYieldedValues());
+      });
+  for (auto [old, now] : llvm::zip_equal(op.getResults(), results))
+    define(old, now);
+}
+
+void Lowering::lowerIf(scf::IfOp op) {
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.push_back(getCarrierType(type));
+  bool hasElse = !op.getElseRegion().empty();
+  auto branch = scf::IfOp::create(b, types, lookup(op.getCondition()), hasElse);
+  OpBuilder::InsertionGuard guard(b);
+  auto fill = [&](Region &region, Block *block) {
+    b.setInsertionPointToStart(block);
+    lowerRegion(region);
+    if (types.empty())
+      return;
+    auto yield = cast<scf::YieldOp>(region.front().getTerminator());
+    scf::YieldOp::create(b, lookupAll(yield.getOperands()));
+  };
+  fill(op.getThenRegion(), branch.thenBlock());
+  if (hasElse)
+    fill(op.getElseRegion(), branch.elseBlock());
+  for (auto [old, now] : llvm::zip_equal(op.getResults(), branch.getResults()))
+    define(old, now);
+}
+
+void Lowering::lowerWhile(scf::WhileOp op) {
+  SmallVector<Type> types;
+  for (Type type : op.getResultTypes())
+    types.push_back(getCarrierType(type));
+  SmallVector<Value> initial = lookupAll(op.getInits());
+  auto loop = scf::WhileOp::create(b, types, initial);
+  OpBuilder::InsertionGuard guard(b);
+  auto enter = [&](Region &from, Region &to, TypeRange argumentTypes) {
+    SmallVector<Location> locations(argumentTypes.size(), b.getLoc());
+    Block *block = b.createBlock(&to, to.end(), argumentTypes, locations);
+    for (auto [old, now] : llvm::zip_equal(from.getArguments(), block->getArguments()))
+      define(old, now);
+    lowerRegion(from);
+  };
+  enter(op.getBefore(), loop.getBefore(), ValueRange(initial).getTypes());
+  scf::ConditionOp::create(b, lookup(op.getConditionOp().getCondition()),
+                           lookupAll(op.getConditionOp().getArgs()));
+  enter(op.getAfter(), loop.getAfter(), types);
+  scf::YieldOp::create(b, lookupAll(op.getYieldOp().getOperands()));
+  for (auto [old, now] : llvm::zip_equal(op.getResults(), loop.getResults()))
+    define(old, now);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// One op at a time
+//===----------------------------------------------------------------------------------------===//
+
+void Lowering::lowerRegion(Region &region) {
+  for (Operation &op : region.front()) {
+    if (op.hasTrait<OpTrait::IsTerminator>() || hasFailed)
+      return;
+    b.setLoc(op.getLoc());
+    lowerOp(op);
+  }
+}
+
+void Lowering::lowerOp(Operation &op) {
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case([&](tile::KernelOp kernel) { lowerKernel(kernel); })
+      .Case([&](tile::ParallelOp parallel) { lowerParallel(parallel); })
+      .Case([&](tile::PipelinedOp loop) { lowerPipelined(loop); })
+      .Case([&](scf::ForOp loop) { lowerFor(loop); })
+      .Case([&](scf::IfOp branch) { lowerIf(branch); })
+      .Case([&](scf::WhileOp loop) { lowerWhile(loop); })
+      .Case([&](tile::AllocOp alloc) { lowerAlloc(alloc); })
+      .Case([&](tile::SliceOp slice) { scope->views[slice.getResult()] = makeSlice(slice); })
+      .Case([&](tile::ViewOp view) { scope->views[view.getResult()] = makeView(view); })
+      .Case([&](tile::LoadOp load) {
+        define(load.getValue(),
+               this->load(getView(load.getBuffer()), lookupAll(load.getIndices())));
+      })
+      .Case([&](tile::StoreOp store) {
+        this->store(getView(store.getBuffer()), lookupAll(store.getIndices()),
+                    lookup(store.getValue()));
+      })
+      .Case([&](tile::CopyOp copy) { lowerCopy(copy, copy.getSource(), copy.getDest()); })
+      .Case([&](tile::FinalizeReducerOp done) {
+        lowerCopy(done, done.getReducer(), done.getDest());
+      })
+      .Case([&](tile::FillOp fill) { lowerFill(fill); })
+      .Case([&](tile::GemmOp gemm) { lowerGemm(gemm); })
+      .Case([&](tile::ReduceOp reduce) { lowerReduce(reduce); })
+      .Case([&](tile::CumsumOp sum) { lowerCumsum(sum); })
+      .Case([&](tile::Im2colOp gather) { lowerIm2col(gather); })
+      .Case([&](tile::AtomicOp atomic) { lowerAtomic(atomic); })
+      .Case([&](tile::AtomicElementOp atomic) { lowerAtomicElement(atomic); })
+      .Case([&](tile::ReducerUpdateOp update) { lowerReducerUpdate(update); })
+      .Case([&](tile::PrintOp print) { lowerPrint(print); })
+      .Case([&](tile::AssertOp assertion) {
+        Value fails = b.createOrFold<arith::XOrIOp>(lookup(assertion.getCondition()),
+                                                    numbers.integer(b.getI1Type(), 1));
+        ifTrue(fails, [&] { callFail(("assertion failed: " + assertion.getMessage()).str()); });
+      })
+      .Case<tile::AnnotateLayoutOp, tile::AnnotateSafeValueOp, tile::UseSwizzleOp, tile::HintOp,
+            tile::AssumeOp>([](auto) {}) // bound with the kernel, or without effect on values
+      .Default([&](Operation *other) {
+        if (!lowerScalar(*other))
+          refuse(other, "'" + other->getName().getStringRef() + "' has no lowering for the CPU");
+      });
+}
+
+void Lowering::refuse(Operation *op, const Twine &why) {
+  op->emitError() << why.str();
+  hasFailed = true;
+}

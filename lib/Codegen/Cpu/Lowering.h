@@ -1,0 +1,309 @@
+//===- Lowering.h - from tile IR to loops on pointers ---------------------------------*- C++ -*-===//
+//
+// One walk over a function of tile IR builds, op by op, host functions of scf, arith, math, vector
+// and LLVM memory operations. Nothing is rewritten in place: `Lowering` reads the old IR, and every
+// old value has its new one in the maps of the current `Scope`.
+//
+//   Outline.cpp          the host function, one block function a kernel, what passes between them
+//   LowerControl.cpp     T.Parallel, T.Pipelined, loops, branches
+//   LowerScalars.cpp     arithmetic with the language's corners
+//   LowerFunctions.cpp   exp, log, tanh and their family
+//   Buffers.cpp          views, addresses, bounds, loads and stores
+//   LowerCopy.cpp        copies, fills, im2col
+//   LowerReduce.cpp      reductions and running sums
+//   LowerAtomics.cpp     atomic updates and reducers
+//   LowerGemm.cpp        matrix products
+//   LowerNotes.cpp       print, assert
+//   Services.cpp         calls of the runtime
+//
+// Expects tile IR that passed its verifier and tile-check-parallel. What it leaves has no tile op.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_CODEGEN_CPU_LOWERING_H
+#define TILEWRIGHT_LIB_CODEGEN_CPU_LOWERING_H
+
+#include "Numbers.h"
+#include "Ranges.h"
+#include "tilewright/Codegen/Cpu/Lower.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tilewright::cpu {
+
+/// An allocation or argument inside the function being built.
+struct Root {
+  mlir::Value pointer;
+  mlir::Type elementType;
+  tile::Space space = tile::Space::Global;
+  llvm::SmallVector<mlir::Value, 4> extents; ///< Logical, of index type.
+  std::string name;
+  std::optional<Layout> layout; ///< Of a global tensor: where its elements sit.
+  mlir::TypedAttr safeValue;    ///< What a read outside gives; zero if null.
+  /// Accesses to different roots with a scope do not overlap; null where that is not known.
+  mlir::ArrayAttr ownScope;
+  mlir::ArrayAttr otherScopes;
+  bool isVariable = false; ///< A rank-0 local on the stack.
+
+  bool isOnChip() const { return space != tile::Space::Global; }
+};
+
+/// A part of a root as the program sees it: element `x` of the view is element `base + steps * x`
+/// (spread over `dims`) of the surface, a shape laid row-major over the whole root.
+struct View {
+  const Root *root = nullptr;
+  mlir::Type elementType;
+  llvm::SmallVector<mlir::Value, 4> surface;
+  llvm::SmallVector<mlir::Value, 4> base;
+  llvm::SmallVector<unsigned, 4> dims;
+  llvm::SmallVector<mlir::Value, 4> steps;
+  llvm::SmallVector<mlir::Value, 4> extents;
+
+  unsigned getRank() const { return extents.size(); }
+};
+
+/// What belongs to the function being built.
+struct Scope {
+  llvm::DenseMap<mlir::Value, mlir::Value> values; ///< Old scalars to carriers.
+  llvm::DenseMap<mlir::Value, std::unique_ptr<Root>> roots;
+  llvm::DenseMap<mlir::Value, View> views; ///< Slices and views.
+  std::vector<std::unique_ptr<Root>> scratch;
+  mlir::Value services;
+  mlir::Value arena;           ///< Null in the host function.
+  int64_t arenaBytes = 0;      ///< Taken so far.
+  mlir::Block *entry = nullptr; ///< Where allocas and addresses of tiles stand.
+  /// The alias scopes of this function's buffers; null stands for scratch memory.
+  llvm::MapVector<mlir::Value, mlir::LLVM::AliasScopeAttr> scopes;
+};
+
+/// A loop nest's body gets the induction variables.
+using NestBody = llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)>;
+
+class Lowering {
+public:
+  Lowering(mlir::ModuleOp target, const LowerOptions &options);
+
+  /// Builds the functions for `function`. Errors are emitted at its ops.
+  mlir::LogicalResult lowerFunction(mlir::func::FuncOp function);
+
+private:
+  // Outline.cpp
+  void lowerKernel(tile::KernelOp kernel);
+  void bindArguments(mlir::func::FuncOp function, mlir::Value slots);
+  void bindAnnotations(tile::KernelOp kernel);
+  void lowerBlocks(tile::KernelOp kernel, mlir::Value gridPointer, mlir::Value first,
+                   mlir::Value last);
+  void createScopes(tile::KernelOp kernel, llvm::ArrayRef<mlir::Value> captured);
+  Root &addRoot(mlir::Value old);
+  void lowerAlloc(tile::AllocOp op);
+
+  // LowerControl.cpp
+  void lowerRegion(mlir::Region &region);
+  void lowerOp(mlir::Operation &op);
+  void lowerParallel(tile::ParallelOp op);
+  void lowerPipelined(tile::PipelinedOp op);
+  void lowerFor(mlir::scf::ForOp op);
+  void lowerIf(mlir::scf::IfOp op);
+  void lowerWhile(mlir::scf::WhileOp op);
+  /// Loops from `lowers` to `uppers`, the last one innermost. If `isParallel` the iterations of the
+  /// innermost one are independent and marked so.
+  void loopNest(llvm::ArrayRef<mlir::Value> lowers, llvm::ArrayRef<mlir::Value> uppers,
+                bool isParallel, NestBody body);
+  void loopNest(llvm::ArrayRef<mlir::Value> extents, bool isParallel, NestBody body);
+  /// A loop from 0 that carries values.
+  llvm::SmallVector<mlir::Value> loopCarrying(
+      mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange initial,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  void ifTrue(mlir::Value condition, llvm::function_ref<void()> body);
+
+  // LowerScalars.cpp, LowerFunctions.cpp
+  bool lowerScalar(mlir::Operation &op);
+  mlir::Value lowerInteger(mlir::Operation &op);
+  enum class Division { FloorDiv, FloorMod, TruncDiv, TruncMod };
+  mlir::Value divide(Division kind, mlir::Value lhs, mlir::Value rhs, bool isUnsigned);
+  mlir::Value divideSigned(Division kind, mlir::Value lhs, mlir::Value rhs);
+  mlir::Value shift(mlir::Value lhs, mlir::Value rhs, bool isLeft, bool isUnsigned);
+  mlir::Value lowerFloat(mlir::Operation &op);
+  mlir::Value lowerFunctionOp(mlir::Operation &op);
+
+  // Buffers.cpp
+  View getView(mlir::Value buffer);
+  View makeWholeView(const Root &root);
+  View makeSlice(tile::SliceOp op);
+  View makeView(tile::ViewOp op);
+  /// The position of an element on the surface, one coordinate a dimension.
+  llvm::SmallVector<mlir::Value> toSurface(const View &view, llvm::ArrayRef<mlir::Value> index);
+  /// Whether the element exists; null if that is proven.
+  mlir::Value isInside(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex);
+  mlir::Value addressOf(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex);
+  mlir::Value offsetThroughLayout(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex);
+  /// An element in its storage type, at an address or through a layout that tears it apart.
+  mlir::Value loadAt(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex);
+  void storeAt(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex, mlir::Value stored);
+  /// Elements by their index in the view. Reads outside give the safe value, writes are dropped;
+  /// on chip both end the launch. Stored form and carrier.
+  mlir::Value loadStored(const View &view, llvm::ArrayRef<mlir::Value> index);
+  void storeStored(const View &view, llvm::ArrayRef<mlir::Value> index, mlir::Value stored);
+  mlir::Value load(const View &view, llvm::ArrayRef<mlir::Value> index) {
+    return numbers.unpack(loadStored(view, index), view.elementType);
+  }
+  void store(const View &view, llvm::ArrayRef<mlir::Value> index, mlir::Value carrier) {
+    storeStored(view, index, numbers.pack(carrier, view.elementType));
+  }
+  mlir::Value safeStored(const View &view);
+  void failOutside(const View &view);
+  /// Says of an access what is known: which buffers it cannot touch, and that it belongs to a loop
+  /// whose iterations are independent. A variable on the stack becomes a register and needs neither.
+  template <typename OpT> OpT tagged(OpT op, const Root *root) {
+    if (root->isVariable)
+      return op;
+    if (root->ownScope) {
+      op.setAliasScopesAttr(root->ownScope);
+      op.setNoaliasScopesAttr(root->otherScopes);
+    }
+    if (parallelGroup)
+      op.setAccessGroupsAttr(b.getArrayAttr({parallelGroup}));
+    return op;
+  }
+  mlir::Value evaluate(const IndexExpr &expr, llvm::ArrayRef<mlir::Value> dims,
+                       llvm::ArrayRef<mlir::Value> symbols);
+  /// A tile of scratch memory, for statements whose operands overlap and for packed matrices, in
+  /// the worker's arena.
+  View makeScratch(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+
+  // LowerCopy.cpp
+  /// The part of a loop nest over a view in which its elements exist.
+  struct Window {
+    llvm::SmallVector<mlir::Value> lowers, uppers; ///< One a loop.
+    mlir::Value condition; ///< Of the dimensions that no loop runs over; null if always true.
+    bool isWhole = true;   ///< Proven: every element exists.
+  };
+  /// Nothing where the bounds are not intervals (steps other than 1), or the view is on chip and an
+  /// element outside is an error.
+  std::optional<Window> windowOf(const View &view, llvm::ArrayRef<unsigned> loopDims,
+                                 llvm::ArrayRef<mlir::Value> extents);
+  /// The pairs of dimensions that an element-wise statement runs over, and their extents.
+  struct Pairing {
+    llvm::SmallVector<unsigned> source, dest;
+    llvm::SmallVector<mlir::Value> extents;
+  };
+  Pairing pairDimensions(const View &source, mlir::MemRefType sourceType, const View &dest,
+                         mlir::MemRefType destType);
+  llvm::SmallVector<mlir::Value> spread(const View &view, llvm::ArrayRef<unsigned> dims,
+                                        llvm::ArrayRef<mlir::Value> variables);
+  /// `source`, or a copy of it in scratch memory if it is a part of the root that is written.
+  View separateFrom(const View &dest, const View &source, mlir::MemRefType sourceType,
+                    mlir::Operation *op);
+  mlir::Value convertStored(mlir::Value stored, mlir::Type from, mlir::Type to);
+  void copyView(const View &source, const View &dest, const Pairing &pairing);
+  void copyWindow(const View &source, const View &dest, const Pairing &pairing,
+                  const Window &sourceWindow, const Window &destWindow);
+  void lowerCopy(mlir::Operation *op, mlir::Value source, mlir::Value dest);
+  void lowerFill(tile::FillOp op);
+  void lowerIm2col(tile::Im2colOp op);
+
+  // LowerReduce.cpp
+  void lowerReduce(tile::ReduceOp op);
+  void lowerCumsum(tile::CumsumOp op);
+
+  // LowerAtomics.cpp
+  void lowerAtomic(tile::AtomicOp op);
+  void lowerAtomicElement(tile::AtomicElementOp op);
+  void lowerReducerUpdate(tile::ReducerUpdateOp op);
+  mlir::Value combine(tile::AtomicKind kind, mlir::Type elementType, mlir::Value old,
+                      mlir::Value operand);
+  mlir::Value updateElement(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex,
+                            tile::AtomicKind kind, tile::MemoryOrder order, mlir::Value operand);
+  mlir::Value updateByExchange(const View &view, mlir::Value address, tile::AtomicKind kind,
+                               mlir::LLVM::AtomicOrdering order, mlir::Value operand);
+
+  // LowerGemm.cpp
+  void lowerGemm(tile::GemmOp op);
+  /// A matrix of accumulators: element (r, c) is `pointer[r * rowStride + c * columnStride]`.
+  struct Matrix {
+    const Root *root;
+    mlir::Value pointer;
+    mlir::Value rowStride, columnStride;
+
+    Matrix transposed() const { return {root, pointer, columnStride, rowStride}; }
+  };
+  /// C += A * B over m x n x k, with B and C contiguous along n.
+  struct Product {
+    Matrix a, b, c;
+    int64_t m, n, k;
+    mlir::Type sumType;
+    int64_t width; ///< Elements of a vector.
+    bool isPadded; ///< B's rows may be read to the end of the last vector.
+  };
+  std::optional<Matrix> getMatrix(const View &view, mlir::Type sumType);
+  View convertMatrix(const View &view, mlir::MemRefType type, mlir::Type sumType);
+  View transposeMatrix(const View &view, int64_t n, int64_t k, mlir::Type sumType);
+  mlir::Value addressIn(const Matrix &matrix, mlir::Type element, mlir::Value row,
+                        mlir::Value column);
+  mlir::Value loadVector(const Matrix &matrix, mlir::Type element, int64_t width, mlir::Value row,
+                         mlir::Value column, int64_t count = -1);
+  void storeVector(const Matrix &matrix, mlir::Value row, mlir::Value column, mlir::Value value,
+                   int64_t count);
+  void multiplyBlock(const Product &product, int64_t rows, int64_t columns, mlir::Value row,
+                     mlir::Value column);
+  void multiplyMatrices(const Product &product);
+  void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, const View &c,
+                       mlir::Type sumType);
+
+  // LowerNotes.cpp, Services.cpp
+  void lowerPrint(tile::PrintOp op);
+  void callService(unsigned member, llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value callAllocate(mlir::Value bytes);
+  void callFail(llvm::StringRef message);
+  mlir::Value makeText(llvm::StringRef text);
+
+  // Small pieces.
+  mlir::Value index(int64_t value) { return numbers.integer(b.getIndexType(), value); }
+  mlir::Value lookup(mlir::Value old) { return scope->values.lookup(old); }
+  llvm::SmallVector<mlir::Value> lookupAll(mlir::ValueRange old) {
+    return llvm::map_to_vector(old, [&](mlir::Value value) { return lookup(value); });
+  }
+  void define(mlir::Value old, mlir::Value now) { scope->values[old] = now; }
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs) {
+    return b.createOrFold<mlir::arith::AddIOp>(lhs, rhs);
+  }
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs) {
+    return b.createOrFold<mlir::arith::SubIOp>(lhs, rhs);
+  }
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs) {
+    return b.createOrFold<mlir::arith::MulIOp>(lhs, rhs);
+  }
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value lhs, mlir::Value rhs) {
+    return b.createOrFold<mlir::arith::CmpIOp>(predicate, lhs, rhs);
+  }
+  mlir::Value bothTrue(mlir::Value lhs, mlir::Value rhs); ///< Null counts as true.
+  mlir::Value toI64(mlir::Value index) {
+    return b.createOrFold<mlir::arith::IndexCastOp>(b.getI64Type(), index);
+  }
+  mlir::Value asIndex(mlir::OpFoldResult value);
+  mlir::Value allocaAtEntry(mlir::Type type, int64_t count);
+  mlir::Value offsetPointer(mlir::Value pointer, mlir::Type element, mlir::Value offset);
+  /// Extents that must agree; where neither is constant the launch checks them. Gives the better known.
+  mlir::Value requireEqual(mlir::Value lhs, mlir::Value rhs, llvm::StringRef what);
+  void refuse(mlir::Operation *op, const llvm::Twine &why);
+
+  mlir::ModuleOp target;
+  LowerOptions options;
+  mlir::ImplicitLocOpBuilder b;
+  Numbers numbers;
+  Ranges ranges;
+  Scope *scope = nullptr;
+  mlir::LLVM::AccessGroupAttr parallelGroup; ///< Of the parallel loop being built, or null.
+  bool isFastMath = false;
+  bool hasFailed = false;
+  unsigned numTexts = 0;
+  unsigned numKernels = 0;
+  std::string functionName;
+};
+
+} // namespace tilewright::cpu
+
+#endif // TILEWRIGHT_LIB_CODEGEN_CPU_LOWERING_H

@@ -1,0 +1,60 @@
+//===- Services.cpp - calls of the runtime from compiled code ---------------------------------===//
+
+#include "Lowering.h"
+#include "tilewright/Support/HostAbi.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+static_assert(offsetof(host::Services, launch) == 0 && offsetof(host::Services, allocate) == 8 &&
+                  offsetof(host::Services, fail) == 16 && offsetof(host::Services, print) == 24,
+              "compiled code reaches the services by their positions");
+enum : unsigned { kLaunch, kAllocate, kFail, kPrint };
+
+/// The function pointer at a position of the services.
+static Value loadService(ImplicitLocOpBuilder &b, Value services, unsigned member) {
+  Type pointer = services.getType();
+  Value place = LLVM::GEPOp::create(b, pointer, pointer, services,
+                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(member)});
+  return LLVM::LoadOp::create(b, pointer, place, /*alignment=*/8);
+}
+
+static LLVM::CallOp callMember(ImplicitLocOpBuilder &b, Value services, unsigned member, Type result,
+                               ArrayRef<Value> operands) {
+  SmallVector<Value> all{loadService(b, services, member), services};
+  all.append(operands.begin(), operands.end());
+  SmallVector<Type> types;
+  for (Value operand : ArrayRef(all).drop_front())
+    types.push_back(operand.getType());
+  return LLVM::CallOp::create(b, LLVM::LLVMFunctionType::get(result, types), all);
+}
+
+void Lowering::callService(unsigned member, ArrayRef<Value> operands) {
+  callMember(b, scope->services, member, LLVM::LLVMVoidType::get(b.getContext()), operands);
+}
+
+Value Lowering::callAllocate(Value bytes) {
+  return callMember(b, scope->services, kAllocate, LLVM::LLVMPointerType::get(b.getContext()),
+                    {bytes})
+      .getResult();
+}
+
+Value Lowering::makeText(StringRef text) {
+  std::string name = functionName + ".text" + std::to_string(numTexts++);
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), text.size());
+  OpBuilder::InsertionGuard guard(b);
+  {
+    OpBuilder::InsertionGuard inner(b);
+    b.setInsertionPointToStart(target.getBody());
+    LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           b.getStringAttr(text));
+  }
+  return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
+}
+
+void Lowering::callFail(StringRef message) {
+  // An empty array has no address of its own.
+  std::string text = message.empty() ? " " : message.str();
+  callService(kFail, {makeText(text), numbers.integer(b.getI64Type(), text.size())});
+}

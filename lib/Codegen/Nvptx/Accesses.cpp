@@ -1,0 +1,442 @@
+//===- Accesses.cpp - the only place where a coordinate becomes an address -------------------===//
+
+#include "ThreadLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+//===----------------------------------------------------------------------------------------===//
+// Coordinates and offsets
+//===----------------------------------------------------------------------------------------===//
+
+/// `lhs // rhs` and `lhs % rhs` by a positive constant; shifts and masks for powers of two.
+static Value floorDivConstant(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  if (llvm::isPowerOf2_64(rhs))
+    return b.createOrFold<arith::ShRSIOp>(
+        lhs, arith::ConstantIndexOp::create(b, llvm::Log2_64(rhs)).getResult());
+  Value divisor = arith::ConstantIndexOp::create(b, rhs);
+  return b.createOrFold<arith::FloorDivSIOp>(lhs, divisor);
+}
+
+static Value floorModConstant(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+  if (llvm::isPowerOf2_64(rhs))
+    return b.createOrFold<arith::AndIOp>(lhs,
+                                         arith::ConstantIndexOp::create(b, rhs - 1).getResult());
+  Value quotient = floorDivConstant(b, lhs, rhs);
+  Value product =
+      b.createOrFold<arith::MulIOp>(quotient, arith::ConstantIndexOp::create(b, rhs).getResult());
+  return b.createOrFold<arith::SubIOp>(lhs, product);
+}
+
+Value ThreadLowering::evaluate(const IndexExpr &expr, ArrayRef<Value> dims) {
+  using K = IndexExpr::Kind;
+  switch (expr.getKind()) {
+  case K::Constant:
+    return index(*expr.getConstant());
+  case K::Dim:
+    return dims[expr.getPosition()];
+  case K::Symbol:
+    llvm_unreachable("symbols were substituted");
+  default:
+    break;
+  }
+  Value lhs = evaluate(expr.getLhs(), dims);
+  std::optional<int64_t> constant = expr.getRhs().getConstant();
+  if (expr.getKind() == K::FloorDiv && constant && *constant > 0)
+    return floorDivConstant(b, lhs, *constant);
+  if (expr.getKind() == K::Mod && constant && *constant > 0)
+    return floorModConstant(b, lhs, *constant);
+  Value rhs = evaluate(expr.getRhs(), dims);
+  switch (expr.getKind()) {
+  case K::Add:
+    return b.createOrFold<arith::AddIOp>(lhs, rhs);
+  case K::Sub:
+    return b.createOrFold<arith::SubIOp>(lhs, rhs);
+  case K::Mul:
+    return b.createOrFold<arith::MulIOp>(lhs, rhs);
+  case K::Xor:
+    return b.createOrFold<arith::XOrIOp>(lhs, rhs);
+  case K::Min:
+    return b.createOrFold<arith::MinSIOp>(lhs, rhs);
+  case K::Max:
+    return b.createOrFold<arith::MaxSIOp>(lhs, rhs);
+  case K::FloorDiv:
+  case K::Mod: {
+    // By a run-time divisor: x // 0 is 0 and x % 0 is x.
+    Value zero = index(0), one = index(1);
+    Value isZero = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rhs, zero);
+    Value divisor = arith::SelectOp::create(b, isZero, one, rhs);
+    Value quotient = arith::FloorDivSIOp::create(b, lhs, divisor);
+    if (expr.getKind() == K::FloorDiv)
+      return arith::SelectOp::create(b, isZero, zero, quotient);
+    Value rest = arith::SubIOp::create(b, lhs, arith::MulIOp::create(b, quotient, divisor));
+    return arith::SelectOp::create(b, isZero, lhs, rest);
+  }
+  default:
+    llvm_unreachable("all kinds of index expressions are handled");
+  }
+}
+
+/// Walks from a view to its root; a coordinate of a slice is `offset + step * x` of its source, one
+/// of a view with another shape is renumbered row-major.
+SmallVector<Value> ThreadLowering::viewCoordinates(Value buffer, SmallVector<Value> coordinates) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    if (auto slice = dyn_cast<SliceOp>(op)) {
+      SmallVector<Value> source;
+      unsigned next = 0;
+      SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), steps = slice.getMixedSteps();
+      auto value = [&](OpFoldResult result) -> Value {
+        if (std::optional<int64_t> constant = getConstantIntValue(result))
+          return index(*constant);
+        return mapped(cast<Value>(result));
+      };
+      for (unsigned dim = 0; dim < offsets.size(); ++dim) {
+        Value coordinate = value(offsets[dim]);
+        if (!llvm::is_contained(slice.getDropped(), int64_t(dim))) {
+          Value scaled = coordinates[next++];
+          if (getConstantIntValue(steps[dim]) != 1)
+            scaled = b.createOrFold<arith::MulIOp>(scaled, value(steps[dim]));
+          coordinate = b.createOrFold<arith::AddIOp>(coordinate, scaled);
+        }
+        source.push_back(coordinate);
+      }
+      coordinates = std::move(source);
+      buffer = slice.getSource();
+      continue;
+    }
+    auto view = dyn_cast<ViewOp>(op);
+    if (!view)
+      break;
+    auto from = cast<MemRefType>(view.getSource().getType()),
+         to = cast<MemRefType>(view.getResult().getType());
+    Value number = index(0);
+    for (int64_t dim = 0; dim < to.getRank(); ++dim) {
+      number = b.createOrFold<arith::MulIOp>(number, index(to.getDimSize(dim)));
+      number = b.createOrFold<arith::AddIOp>(number, coordinates[dim]);
+    }
+    SmallVector<Value> source(from.getRank());
+    for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
+      source[dim] = dim == 0 ? number : floorModConstant(b, number, from.getDimSize(dim));
+      number = floorDivConstant(b, number, from.getDimSize(dim));
+    }
+    coordinates = std::move(source);
+    buffer = view.getSource();
+  }
+  return coordinates;
+}
+
+SmallVector<Value> ThreadLowering::rootCoordinates(Value buffer, ValueRange indices) {
+  SmallVector<Value> coordinates;
+  for (Value old : indices)
+    coordinates.push_back(mapped(old));
+  return viewCoordinates(buffer, std::move(coordinates));
+}
+
+Value ThreadLowering::offsetOf(const Storage &storage, ArrayRef<Value> coordinates) {
+  SmallVector<Value> physical(coordinates);
+  SmallVector<Value> extents = llvm::to_vector(storage.extents);
+  if (storage.layout) {
+    const Layout &layout = *storage.layout;
+    physical.clear();
+    extents.clear();
+    for (const IndexExpr &output : layout.getOutputs())
+      physical.push_back(evaluate(output, coordinates));
+    for (int64_t extent : layout.getOutputShape())
+      extents.push_back(extent == kDynamic ? Value() : index(extent));
+  }
+  Value offset = index(0);
+  for (auto [coordinate, extent] : llvm::zip(physical, extents)) {
+    if (extent)
+      offset = b.createOrFold<arith::MulIOp>(offset, extent);
+    offset = b.createOrFold<arith::AddIOp>(offset, coordinate);
+  }
+  return offset;
+}
+
+Value ThreadLowering::addressOf(const Storage &storage, ArrayRef<Value> coordinates) {
+  Value offset = i64(offsetOf(storage, coordinates));
+  return LLVM::GEPOp::create(b, storage.base.getType(), getStorageType(storage.elementType),
+                             storage.base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+Value ThreadLowering::both(Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return b.createOrFold<arith::AndIOp>(lhs, rhs);
+}
+
+Value ThreadLowering::inBounds(const Storage &storage, ArrayRef<Value> coordinates) {
+  if (!storage.isGlobal)
+    return Value();
+  Value condition;
+  for (auto [coordinate, extent] : llvm::zip(coordinates, storage.extents)) {
+    std::optional<int64_t> constant = getConstantIntValue(coordinate),
+                           bound = getConstantIntValue(extent);
+    if (constant && bound && *constant >= 0 && *constant < *bound)
+      continue;
+    // One unsigned comparison tests both ends.
+    condition =
+        both(condition, arith::CmpIOp::create(b, arith::CmpIPredicate::ult, coordinate, extent));
+  }
+  return condition;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Memory and registers
+//===----------------------------------------------------------------------------------------===//
+
+Value ThreadLowering::toStorage(Value value, Type elementType) {
+  Type stored = isa<IndexType>(elementType) ? Type(b.getI64Type()) : getStorageType(elementType);
+  if (value.getType() == stored)
+    return value;
+  if (isa<IndexType>(elementType))
+    return i64(value);
+  if (elementType.isInteger(1))
+    return arith::ExtUIOp::create(b, stored, value);
+  return LLVM::BitcastOp::create(b, stored, value);
+}
+
+Value ThreadLowering::fromStorage(Value value, Type elementType) {
+  Type scalar = getScalarType(elementType);
+  if (value.getType() == scalar)
+    return value;
+  if (isa<IndexType>(elementType))
+    return arith::IndexCastOp::create(b, scalar, value);
+  if (elementType.isInteger(1)) {
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
+  }
+  return LLVM::BitcastOp::create(b, scalar, value);
+}
+
+Value ThreadLowering::loadAt(const Storage &storage, ArrayRef<Value> coordinates) {
+  auto load = [&]() -> Value {
+    Type stored = getStorageType(storage.elementType);
+    Value value = LLVM::LoadOp::create(b, stored, addressOf(storage, coordinates),
+                                       getStorageBytes(storage.elementType));
+    return fromStorage(value, storage.elementType);
+  };
+  Value condition = inBounds(storage, coordinates);
+  if (!condition)
+    return load();
+  auto branch = scf::IfOp::create(b, TypeRange(getScalarType(storage.elementType)), condition,
+                                  /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  scf::YieldOp::create(b, load());
+  b.setInsertionPointToStart(&branch.getElseRegion().front());
+  scf::YieldOp::create(b, arith::ConstantOp::create(b, storage.safeValue).getResult());
+  return branch.getResult(0);
+}
+
+void ThreadLowering::guarded(Value condition, llvm::function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto branch = scf::IfOp::create(b, condition, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  body();
+}
+
+void ThreadLowering::storeAt(const Storage &storage, ArrayRef<Value> coordinates, Value value) {
+  guarded(inBounds(storage, coordinates), [&] {
+    LLVM::StoreOp::create(b, toStorage(value, storage.elementType), addressOf(storage, coordinates),
+                          getStorageBytes(storage.elementType));
+  });
+}
+
+Value ThreadLowering::registerAddress(const Storage &storage, int64_t slot) {
+  Type stored = isa<IndexType>(storage.elementType) ? Type(b.getI64Type())
+                                                    : getStorageType(storage.elementType);
+  return LLVM::GEPOp::create(b, storage.base.getType(), stored, storage.base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+}
+
+Value ThreadLowering::loadRegister(const Storage &storage, int64_t slot) {
+  Type stored = isa<IndexType>(storage.elementType) ? Type(b.getI64Type())
+                                                    : getStorageType(storage.elementType);
+  return fromStorage(LLVM::LoadOp::create(b, stored, registerAddress(storage, slot)),
+                     storage.elementType);
+}
+
+void ThreadLowering::storeRegister(const Storage &storage, int64_t slot, Value value) {
+  LLVM::StoreOp::create(b, toStorage(value, storage.elementType), registerAddress(storage, slot));
+}
+
+/// The address of an element of a view with another element width: its bytes inside the root, whose
+/// elements it is a part of or covers, found through the root's own layout.
+Value ThreadLowering::viewAddress(Value buffer, ValueRange coordinates, const Storage &storage) {
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t own = getStorageBytes(type.getElementType()),
+          rootBytes = getStorageBytes(storage.elementType);
+  Value number = index(0);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    number = b.createOrFold<arith::MulIOp>(number, index(type.getDimSize(dim)));
+    number = b.createOrFold<arith::AddIOp>(number, coordinates[dim]);
+  }
+  Value byte = b.createOrFold<arith::MulIOp>(number, index(own));
+  Value element = floorDivConstant(b, byte, rootBytes);
+  Value rest = floorModConstant(b, byte, rootBytes);
+  SmallVector<Value> root(storage.staticExtents.size());
+  for (int64_t dim = root.size() - 1; dim >= 0; --dim) {
+    root[dim] = dim == 0 ? element : floorModConstant(b, element, storage.staticExtents[dim]);
+    element = floorDivConstant(b, element, storage.staticExtents[dim]);
+  }
+  Value base = addressOf(storage, root);
+  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{i64(rest)});
+}
+
+/// Whether a chain of views changes the element width, so that coordinates do not carry over.
+static bool changesElement(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getElementType() !=
+         cast<MemRefType>(getRoot(buffer).getType()).getElementType();
+}
+
+LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
+  Value root = getRoot(op.getBuffer());
+  const Storage &storage = storageOf(root);
+  if (storage.kind == Storage::Kind::Variable) {
+    values[op.getValue()] = loadRegister(storage, 0);
+    return success();
+  }
+  if (storage.kind == Storage::Kind::Registers) {
+    values[op.getValue()] =
+        loadRegister(storage, iteration->registers->lookup(op)[iteration->slot]);
+    return success();
+  }
+  if (changesElement(op.getBuffer())) {
+    if (op.getBuffer().getDefiningOp<SliceOp>() || storage.isGlobal ||
+        getStorageBytes(op.getBuffer().getType().getElementType()) >
+            getStorageBytes(storage.elementType))
+      return unsupported(op) << "this view with another element type";
+    SmallVector<Value> coordinates;
+    for (Value old : op.getIndices())
+      coordinates.push_back(mapped(old));
+    Type element = op.getBuffer().getType().getElementType();
+    Value value = LLVM::LoadOp::create(b, getStorageType(element),
+                                       viewAddress(op.getBuffer(), coordinates, storage),
+                                       getStorageBytes(element));
+    values[op.getValue()] = fromStorage(value, element);
+    return success();
+  }
+  values[op.getValue()] = loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices()));
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerStore(StoreOp op) {
+  Value root = getRoot(op.getBuffer());
+  const Storage &storage = storageOf(root);
+  Value value = mapped(op.getValue());
+  if (storage.kind == Storage::Kind::Variable) {
+    storeRegister(storage, 0, value);
+    return success();
+  }
+  if (storage.kind == Storage::Kind::Registers) {
+    storeRegister(storage, iteration->registers->lookup(op)[iteration->slot], value);
+    return success();
+  }
+  if (changesElement(op.getBuffer()))
+    return unsupported(op) << "stores through a view with another element type";
+  // One thread stores: the owner of the iteration, or thread 0 outside loops.
+  Value writer =
+      iteration ? iteration->isOwner
+                : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0)));
+  guarded(writer,
+          [&] { storeAt(storage, rootCoordinates(op.getBuffer(), op.getIndices()), value); });
+  return success();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------------------------===//
+
+static LLVM::AtomicBinOp atomicOperation(AtomicKind kind, Type elementType) {
+  using A = LLVM::AtomicBinOp;
+  bool isFloat = isa<FloatType>(elementType), isUnsigned = elementType.isUnsignedInteger();
+  switch (kind) {
+  case AtomicKind::Add:
+    return isFloat ? A::fadd : A::add;
+  case AtomicKind::Max:
+    return isFloat ? A::fmax : isUnsigned ? A::umax : A::max;
+  case AtomicKind::Min:
+    return isFloat ? A::fmin : isUnsigned ? A::umin : A::min;
+  case AtomicKind::And:
+    return A::_and;
+  case AtomicKind::Or:
+    return A::_or;
+  case AtomicKind::Xor:
+    return A::_xor;
+  case AtomicKind::Exchange:
+    return A::xchg;
+  }
+  llvm_unreachable("all kinds of atomics are handled");
+}
+
+static LLVM::AtomicOrdering atomicOrdering(MemoryOrder order) {
+  using O = LLVM::AtomicOrdering;
+  switch (order) {
+  case MemoryOrder::Relaxed:
+    return O::monotonic;
+  case MemoryOrder::Consume:
+  case MemoryOrder::Acquire:
+    return O::acquire;
+  case MemoryOrder::Release:
+    return O::release;
+  case MemoryOrder::AcqRel:
+    return O::acq_rel;
+  case MemoryOrder::SeqCst:
+    return O::seq_cst;
+  }
+  llvm_unreachable("all memory orders are handled");
+}
+
+LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value value, Value buffer,
+                                          ValueRange indices, MemoryOrder order, Value result) {
+  const Storage &storage = storageOf(getRoot(buffer));
+  if (changesElement(buffer) ||
+      isa<Float8E4M3FNType, Float8E5M2Type, FloatTF32Type>(storage.elementType))
+    return unsupported(op) << "atomics on this element type";
+  bool isUsed = result && !result.use_empty();
+  if (isUsed && iteration && iteration->isOwner)
+    return unsupported(op) << "the previous value of an atomic in a replicated loop";
+  if (isUsed && !iteration)
+    return unsupported(op) << "the previous value of an atomic outside 'T.Parallel'";
+  SmallVector<Value> coordinates = rootCoordinates(buffer, indices);
+  Value operand = toStorage(mapped(value), storage.elementType);
+  auto update = [&]() -> Value {
+    return LLVM::AtomicRMWOp::create(b, atomicOperation(kind, storage.elementType),
+                                     addressOf(storage, coordinates), operand,
+                                     atomicOrdering(order), storage.isGlobal ? "device" : "block",
+                                     getStorageBytes(storage.elementType));
+  };
+  Value condition = inBounds(storage, coordinates);
+  if (isUsed) {
+    // A dropped atomic gives the safe value.
+    if (!condition) {
+      values[result] = fromStorage(update(), storage.elementType);
+      return success();
+    }
+    auto branch =
+        scf::IfOp::create(b, TypeRange(getScalarType(storage.elementType)), condition, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    scf::YieldOp::create(b, fromStorage(update(), storage.elementType));
+    b.setInsertionPointToStart(&branch.getElseRegion().front());
+    scf::YieldOp::create(b, arith::ConstantOp::create(b, storage.safeValue).getResult());
+    values[result] = branch.getResult(0);
+    return success();
+  }
+  Value writer =
+      iteration ? iteration->isOwner
+                : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0)));
+  guarded(both(writer, condition), [&] { update(); });
+  return success();
+}
+
+} // namespace tilewright::nvptx

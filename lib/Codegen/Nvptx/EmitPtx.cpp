@@ -1,0 +1,216 @@
+//===- EmitPtx.cpp - the code of a thread to PTX text, in process ----------------------------===//
+
+#include "tilewright/Codegen/Nvptx/Ptx.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace tilewright::nvptx {
+
+void registerDialects(DialectRegistry &registry) {
+  registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect, cf::ControlFlowDialect, scf::SCFDialect,
+                  math::MathDialect, vector::VectorDialect, arith::ArithDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+namespace {
+
+/// pow with a small constant integer exponent is a product; others go through exp2 and log2.
+struct LowerPow : OpRewritePattern<math::PowFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getType();
+    APFloat exponent(0.0);
+    if (matchPattern(op.getRhs(), m_ConstantFloat(&exponent)) && exponent.isInteger()) {
+      double value = exponent.convertToDouble();
+      int64_t count = std::abs(int64_t(value));
+      if (count <= 64) {
+        Value one = arith::ConstantOp::create(rewriter, loc, rewriter.getFloatAttr(type, 1.0));
+        Value result = one, power = op.getLhs();
+        for (int64_t bits = count; bits; bits /= 2) {
+          if (bits & 1)
+            result = result == one ? power : arith::MulFOp::create(rewriter, loc, result, power);
+          if (bits > 1)
+            power = arith::MulFOp::create(rewriter, loc, power, power);
+        }
+        if (value < 0)
+          result = arith::DivFOp::create(rewriter, loc, one, result);
+        rewriter.replaceOp(op, result);
+        return success();
+      }
+    }
+    Value log = math::Log2Op::create(rewriter, loc, op.getLhs());
+    Value scaled = arith::MulFOp::create(rewriter, loc, log, op.getRhs());
+    rewriter.replaceOpWithNewOp<math::Exp2Op>(op, scaled);
+    return success();
+  }
+};
+
+/// 1 / sqrt(x), both correctly rounded.
+struct LowerRsqrt : OpRewritePattern<math::RsqrtOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
+    Value one =
+        arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getFloatAttr(op.getType(), 1.0));
+    Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root);
+    return success();
+  }
+};
+
+/// Functions that PTX has no instruction for become polynomials of float32.
+struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMathPass)
+  StringRef getArgument() const override { return "tw-lower-math"; }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
+  }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<LowerPow, LowerRsqrt>(&getContext());
+    populateMathPolynomialApproximationPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+LogicalResult lowerToLlvmDialect(ModuleOp module) {
+  PassManager pm(module.getContext());
+  pm.addPass(std::make_unique<LowerMathPass>());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertNVVMToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  return pm.run(module);
+}
+
+const llvm::Target *findTarget(std::string &error) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  return llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, mam);
+}
+
+/// NVPTX has no library to call: code generation would end the process on these.
+LogicalResult refuseLibraryCalls(ModuleOp module, llvm::Module &llvmModule) {
+  for (llvm::Function &function : llvmModule)
+    switch (function.getIntrinsicID()) {
+    case llvm::Intrinsic::exp:
+    case llvm::Intrinsic::exp10:
+    case llvm::Intrinsic::log:
+    case llvm::Intrinsic::log2:
+    case llvm::Intrinsic::log10:
+    case llvm::Intrinsic::pow:
+    case llvm::Intrinsic::powi:
+    case llvm::Intrinsic::tan:
+    case llvm::Intrinsic::atan:
+    case llvm::Intrinsic::atan2:
+    case llvm::Intrinsic::sinh:
+    case llvm::Intrinsic::cosh:
+      return module.emitError() << "'" << function.getName() << "' is not supported on the GPU yet";
+    default:
+      break;
+    }
+  return success();
+}
+
+} // namespace
+
+FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOptions &options) {
+  if (failed(lowerToLlvmDialect(module)))
+    return failure();
+  std::string error;
+  const llvm::Target *target = findTarget(error);
+  if (!target)
+    return module.emitError() << "internal error: " << error;
+  llvm::TargetOptions targetOptions;
+  // Strict: mul and add carry .rn, so that ptxas cannot fuse them.
+  targetOptions.AllowFPOpFusion =
+      options.fastMath ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, arch.name, arch.ptxFeatures, targetOptions, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, "tilewright");
+  if (!llvmModule)
+    return failure();
+  llvmModule->setTargetTriple(triple);
+  llvmModule->setDataLayout(machine->createDataLayout());
+  optimise(*llvmModule, *machine);
+  if (failed(refuseLibraryCalls(module, *llvmModule)))
+    return failure();
+  if (options.llvmIr) {
+    llvm::raw_string_ostream os(*options.llvmIr);
+    llvmModule->print(os, nullptr);
+  }
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream os(text);
+  llvm::legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return module.emitError() << "internal error: the target cannot emit text";
+  codegen.run(*llvmModule);
+  return std::string(text);
+}
+
+} // namespace tilewright::nvptx

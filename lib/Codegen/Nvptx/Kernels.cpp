@@ -1,0 +1,340 @@
+//===- Kernels.cpp - functions, storage and control flow of a thread -------------------------===//
+
+#include "ThreadLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+static constexpr StringLiteral kArenaName = "tilewright_shared";
+
+Type getStorageType(Type elementType) {
+  MLIRContext *context = elementType.getContext();
+  if (elementType.isInteger(1))
+    return IntegerType::get(context, 8);
+  if (isa<FloatTF32Type>(elementType))
+    return Float32Type::get(context);
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(elementType))
+    return IntegerType::get(context, 8);
+  return getScalarType(elementType);
+}
+
+ThreadLowering::ThreadLowering(ModuleOp module, KernelOp kernel, const Arch &arch, StringRef name)
+    : module(module), kernel(kernel), function(kernel->getParentOfType<func::FuncOp>()), arch(arch),
+      name(name.str()), b(kernel.getLoc(), module.getContext()) {}
+
+Value ThreadLowering::i64(Value indexValue) {
+  return arith::IndexCastOp::create(b, b.getI64Type(), indexValue);
+}
+
+void ThreadLowering::barrier() { NVVM::Barrier0Op::create(b); }
+
+//===----------------------------------------------------------------------------------------===//
+// Functions and storage
+//===----------------------------------------------------------------------------------------===//
+
+void ThreadLowering::beginFunction() {
+  MLIRContext *context = b.getContext();
+  auto globalPointer = LLVM::LLVMPointerType::get(context, kGlobalSpace);
+  SmallVector<Type> parameters;
+  for (Type type : function.getArgumentTypes())
+    parameters.push_back(isa<MemRefType>(type)  ? Type(globalPointer)
+                         : isa<IndexType>(type) ? Type(b.getI64Type())
+                                                : getStorageType(type));
+  b.setInsertionPointToEnd(module.getBody());
+  thread = LLVM::LLVMFuncOp::create(
+      b, name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
+  thread->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  thread->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                  b.getDenseI32ArrayAttr({int32_t(kernel.getNumThreads())}));
+  Block *entry = thread.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  for (auto [position, type] : llvm::enumerate(function.getArgumentTypes())) {
+    if (!isa<MemRefType>(type))
+      continue;
+    thread.setArgAttr(position, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
+  }
+  for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments())) {
+    if (isa<IndexType>(old.getType()))
+      values[old] = arith::IndexCastOp::create(b, b.getIndexType(), argument);
+    else if (!isa<MemRefType>(old.getType()))
+      values[old] = fromStorage(argument, old.getType());
+  }
+  for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments()))
+    if (isa<MemRefType>(old.getType()))
+      addGlobal(old, argument);
+
+  auto special = [&](auto op) -> Value {
+    return arith::IndexCastUIOp::create(b, b.getIndexType(), op.getResult());
+  };
+  Type i32 = b.getI32Type();
+  threadId = special(NVVM::ThreadIdXOp::create(b, i32));
+  for (auto [position, id] : llvm::enumerate(kernel.getBlockIds()))
+    values[id] = position == 0   ? special(NVVM::BlockIdXOp::create(b, i32))
+                 : position == 1 ? special(NVVM::BlockIdYOp::create(b, i32))
+                                 : special(NVVM::BlockIdZOp::create(b, i32));
+
+  auto sharedPointer = LLVM::LLVMPointerType::get(context, kSharedSpace);
+  if (!module.lookupSymbol(kArenaName)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                           LLVM::Linkage::External, kArenaName, Attribute(), /*alignment=*/1024,
+                           kSharedSpace);
+  }
+  arena = LLVM::AddressOfOp::create(b, sharedPointer, kArenaName);
+}
+
+/// The extent of a tensor argument as a formula of the function's symbols.
+Value ThreadLowering::extentOfArgument(Value argument, unsigned dim) {
+  auto type = cast<MemRefType>(argument.getType());
+  if (!type.isDynamicDim(dim))
+    return index(type.getDimSize(dim));
+  unsigned position = cast<BlockArgument>(argument).getArgNumber();
+  auto shape = function.getArgAttrOfType<ShapeAttr>(position, kShapeAttr);
+  SmallVector<Value> symbols;
+  for (StringAttr symbol : shape.getSymbols())
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, kSymbolAttr) == symbol)
+        symbols.push_back(mapped(function.getArgument(i)));
+  // Symbols of the formula become dims of an expression without symbols.
+  SmallVector<IndexExpr> asDims;
+  for (unsigned i = 0; i < symbols.size(); ++i)
+    asDims.push_back(IndexExpr::dim(i));
+  return evaluate(shape.getExtents()[dim].substitute({}, asDims), symbols);
+}
+
+void ThreadLowering::addGlobal(Value argument, Value pointer) {
+  auto type = cast<MemRefType>(argument.getType());
+  auto storage = std::make_unique<Storage>();
+  storage->elementType = type.getElementType();
+  storage->base = pointer;
+  storage->isGlobal = true;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    storage->extents.push_back(extentOfArgument(argument, dim));
+    storage->staticExtents.push_back(type.getDimSize(dim));
+  }
+  storage->safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage->elementType)));
+  kernel.walk([&](Operation *op) {
+    if (auto note = dyn_cast<AnnotateSafeValueOp>(op); note && note.getBuffer() == argument)
+      storage->safeValue = cast<TypedAttr>(note.getValue());
+    if (auto note = dyn_cast<AnnotateLayoutOp>(op); note && note.getBuffer() == argument)
+      storage->layout = cast<LayoutAttr>(note.getLayout()).getLayout();
+  });
+  storages[argument] = std::move(storage);
+}
+
+void ThreadLowering::addTile(AllocOp alloc) {
+  MemRefType type = alloc.getBuffer().getType();
+  auto storage = std::make_unique<Storage>();
+  storage->elementType = type.getElementType();
+  for (int64_t extent : type.getShape()) {
+    storage->extents.push_back(index(extent));
+    storage->staticExtents.push_back(extent);
+  }
+  Type stored = isa<IndexType>(storage->elementType) ? Type(b.getI64Type())
+                                                     : getStorageType(storage->elementType);
+  auto stack = [&](int64_t count) -> Value {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&thread.front());
+    Value size = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(1));
+    return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  LLVM::LLVMArrayType::get(stored, count), size);
+  };
+  Attribute placement = alloc->getAttr(kPlacementAttr);
+  if (getSpace(type) == Space::Local) {
+    storage->kind = Storage::Kind::Variable;
+    storage->base = stack(1);
+  } else if (auto fragment = dyn_cast_if_present<FragmentAttr>(placement)) {
+    storage->kind = Storage::Kind::Registers;
+    storage->places = *analysis::PlaceTable::get(fragment.getFragment(), kernel.getNumThreads());
+    storage->base = stack(storage->places.slots);
+  } else {
+    int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
+    storage->layout = cast<LayoutAttr>(placement).getLayout();
+    storage->base = LLVM::GEPOp::create(b, arena.getType(), b.getI8Type(), arena,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+  }
+  storages[alloc.getBuffer()] = std::move(storage);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------------------------===//
+
+LogicalResult ThreadLowering::lowerBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    b.setLoc(op.getLoc());
+    if (failed(lowerOp(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerOp(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](AllocOp alloc) {
+        addTile(alloc);
+        return success();
+      })
+      .Case<SliceOp, ViewOp>([](Operation *) { return success(); }) // resolved where they are used
+      .Case<AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, HintOp, AssumeOp>(
+          [](Operation *) { return success(); })
+      .Case([&](BarrierOp) {
+        barrier();
+        return success();
+      })
+      .Case([&](memref::DimOp dim) {
+        values[dim] = extentOfArgument(dim.getSource(), *dim.getConstantIndex());
+        return success();
+      })
+      .Case([&](LoadOp load) { return lowerLoad(load); })
+      .Case([&](StoreOp store) { return lowerStore(store); })
+      .Case([&](AtomicElementOp atomic) {
+        return lowerAtomic(atomic, atomic.getKind(), atomic.getValue(), atomic.getBuffer(),
+                           atomic.getIndices(), atomic.getOrder(), atomic.getPrevious());
+      })
+      .Case([&](ReducerUpdateOp update) -> LogicalResult {
+        auto alloc = getRoot(update.getBuffer()).getDefiningOp<AllocOp>();
+        static constexpr std::pair<ReduceKind, AtomicKind> kinds[] = {
+            {ReduceKind::Sum, AtomicKind::Add}, {ReduceKind::Max, AtomicKind::Max},
+            {ReduceKind::Min, AtomicKind::Min}, {ReduceKind::And, AtomicKind::And},
+            {ReduceKind::Or, AtomicKind::Or},   {ReduceKind::Xor, AtomicKind::Xor}};
+        for (auto [reduce, atomic] : kinds)
+          if (alloc.getReducer() == reduce)
+            return lowerAtomic(update, atomic, update.getValue(), update.getBuffer(),
+                               update.getIndices(), MemoryOrder::Relaxed, Value());
+        return unsupported(update) << "this kind of reducer";
+      })
+      .Case([&](ParallelOp loop) { return lowerParallel(loop); })
+      .Case([&](PipelinedOp loop) { return lowerPipelined(loop); })
+      .Case([&](scf::ForOp loop) { return lowerFor(loop); })
+      .Case([&](scf::IfOp branch) { return lowerIf(branch); })
+      .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
+      .Case([&](GemmOp gemm) { return lowerGemm(gemm); })
+      .Case([&](ReduceOp reduce) { return lowerReduce(reduce); })
+      .Case([&](CumsumOp scan) { return lowerCumsum(scan); })
+      .Case<PrintOp, AssertOp>([&](Operation *note) -> LogicalResult {
+        return unsupported(note) << "'T.print' and device assertions";
+      })
+      .Default([&](Operation *scalar) { return lowerScalar(scalar); });
+}
+
+LogicalResult ThreadLowering::lowerLoopBody(Operation *op, Value lower, Value upper, Value step,
+                                            Value variable, Block &body) {
+  auto loop = scf::ForOp::create(b, lower, upper, step);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  values[variable] = loop.getInductionVar();
+  b.setLoc(op->getLoc());
+  return lowerBlock(body);
+}
+
+LogicalResult ThreadLowering::lowerFor(scf::ForOp op) {
+  if (op.getNumResults())
+    return unsupported(op) << "loops that carry values";
+  return lowerLoopBody(op, mapped(op.getLowerBound()), mapped(op.getUpperBound()),
+                       mapped(op.getStep()), op.getInductionVar(), *op.getBody());
+}
+
+LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
+  return lowerLoopBody(op, mapped(op.getLower()), mapped(op.getUpper()), index(1),
+                       op.getInductionVar(), op.getBody().front());
+}
+
+LogicalResult ThreadLowering::lowerIf(scf::IfOp op) {
+  bool hasElse = !op.getElseRegion().empty();
+  SmallVector<Type> types(op.getResultTypes());
+  auto branch = scf::IfOp::create(b, types, mapped(op.getCondition()), hasElse || !types.empty());
+  auto fill = [&](Region &from, Region &to) -> LogicalResult {
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = &to.front();
+    if (types.empty() && !block->empty())
+      b.setInsertionPoint(block->getTerminator());
+    else
+      b.setInsertionPointToEnd(block);
+    if (failed(lowerBlock(from.front())))
+      return failure();
+    if (types.empty())
+      return success();
+    SmallVector<Value> yielded;
+    for (Value value : from.front().getTerminator()->getOperands())
+      yielded.push_back(mapped(value));
+    scf::YieldOp::create(b, yielded);
+    return success();
+  };
+  if (failed(fill(op.getThenRegion(), branch.getThenRegion())) ||
+      (hasElse && failed(fill(op.getElseRegion(), branch.getElseRegion()))))
+    return failure();
+  for (auto [old, result] : llvm::zip(op.getResults(), branch.getResults()))
+    values[old] = result;
+  return success();
+}
+
+LogicalResult ThreadLowering::lowerWhile(scf::WhileOp op) {
+  if (op.getNumResults() || op.getNumOperands())
+    return unsupported(op) << "loops that carry values";
+  auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&loop.getBefore());
+  if (failed(lowerBlock(op.getBefore().front())))
+    return failure();
+  auto condition = cast<scf::ConditionOp>(op.getBefore().front().getTerminator());
+  scf::ConditionOp::create(b, mapped(condition.getCondition()), ValueRange());
+  b.createBlock(&loop.getAfter());
+  if (failed(lowerBlock(op.getAfter().front())))
+    return failure();
+  scf::YieldOp::create(b);
+  return success();
+}
+
+LogicalResult ThreadLowering::run() {
+  int64_t scratch = 0;
+  kernel.walk([&](TileEffectsOpInterface op) {
+    scratch = std::max(scratch, op.getScratchSharedBytes(kernel.getNumThreads()));
+  });
+  if (auto total = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
+    scratchOffset = total.getInt() - scratch;
+  beginFunction();
+  // Host scalars that the kernel uses are computed by each thread.
+  for (Operation &op : function.front()) {
+    if (&op == kernel.getOperation())
+      break;
+    if (isa<AllocOp>(op))
+      return unsupported(&op) << "workspaces in global memory";
+    if (!isa<KernelOp>(op) && failed(lowerOp(&op)))
+      return failure();
+  }
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  LLVM::ReturnOp::create(b, ValueRange());
+  return success();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arch &arch,
+                                                std::vector<KernelInfo> &kernels) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+  unsigned number = 0;
+  for (KernelOp kernel : function.getOps<KernelOp>()) {
+    KernelInfo info;
+    info.name = (function.getName() + "_kernel" + (number ? std::to_string(number) : "")).str();
+    info.numThreads = kernel.getNumThreads();
+    if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
+      info.sharedBytes = bytes.getInt();
+    if (failed(ThreadLowering(*module, kernel, arch, info.name).run()))
+      return failure();
+    kernels.push_back(info);
+    ++number;
+  }
+  return module;
+}
+
+} // namespace tilewright::nvptx

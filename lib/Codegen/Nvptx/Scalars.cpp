@@ -1,0 +1,269 @@
+//===- Scalars.cpp - arithmetic of a thread with the language's corners ----------------------===//
+
+#include "ThreadLowering.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+namespace {
+
+/// Integer division and shifts as DESIGN decides them: no undefined corner is left.
+class Integers {
+public:
+  Integers(ImplicitLocOpBuilder &b, Type type, bool isUnsigned)
+      : b(b), type(type), isUnsigned(isUnsigned) {}
+
+  Value floorDiv(Value lhs, Value rhs);
+  Value floorMod(Value lhs, Value rhs);
+  Value truncDiv(Value lhs, Value rhs);
+  Value truncMod(Value lhs, Value rhs);
+  Value shiftLeft(Value lhs, Value rhs);
+  Value shiftRight(Value lhs, Value rhs);
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return b.createOrFold<arith::CmpIOp>(predicate, lhs, rhs);
+  }
+  Value select(Value condition, Value lhs, Value rhs) {
+    return b.createOrFold<arith::SelectOp>(condition, lhs, rhs);
+  }
+  /// A divisor that is safe to divide by: 1 in place of 0, and of -1, whose quotient is a negation.
+  Value safeDivisor(Value rhs);
+  Value widthConstant() {
+    return constant(isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth());
+  }
+
+  ImplicitLocOpBuilder &b;
+  Type type;
+  bool isUnsigned;
+};
+
+Value Integers::safeDivisor(Value rhs) {
+  if (std::optional<int64_t> known = getConstantIntValue(rhs); known && *known != 0 && *known != -1)
+    return rhs;
+  Value isZero = compare(arith::CmpIPredicate::eq, rhs, constant(0));
+  if (isUnsigned)
+    return select(isZero, constant(1), rhs);
+  Value isMinusOne = compare(arith::CmpIPredicate::eq, rhs, constant(-1));
+  return select(arith::OrIOp::create(b, isZero, isMinusOne), constant(1), rhs);
+}
+
+Value Integers::truncDiv(Value lhs, Value rhs) {
+  Value divisor = safeDivisor(rhs);
+  Value quotient = isUnsigned ? arith::DivUIOp::create(b, lhs, divisor).getResult()
+                              : arith::DivSIOp::create(b, lhs, divisor).getResult();
+  if (divisor == rhs)
+    return quotient;
+  if (!isUnsigned) {
+    Value negated = arith::SubIOp::create(b, constant(0), lhs);
+    quotient = select(compare(arith::CmpIPredicate::eq, rhs, constant(-1)), negated, quotient);
+  }
+  return select(compare(arith::CmpIPredicate::eq, rhs, constant(0)), constant(0), quotient);
+}
+
+Value Integers::truncMod(Value lhs, Value rhs) {
+  Value divisor = safeDivisor(rhs);
+  Value rest = isUnsigned ? arith::RemUIOp::create(b, lhs, divisor).getResult()
+                          : arith::RemSIOp::create(b, lhs, divisor).getResult();
+  // By 1 and by -1 the remainder is 0, which the safe divisor gives.
+  return divisor == rhs ? rest
+                        : select(compare(arith::CmpIPredicate::eq, rhs, constant(0)), lhs, rest);
+}
+
+Value Integers::floorDiv(Value lhs, Value rhs) {
+  std::optional<int64_t> known = getConstantIntValue(rhs);
+  if (isUnsigned)
+    return truncDiv(lhs, rhs);
+  if (known && *known > 0 && llvm::isPowerOf2_64(*known))
+    return b.createOrFold<arith::ShRSIOp>(lhs, constant(llvm::Log2_64(*known)));
+  Value quotient = truncDiv(lhs, rhs), rest = truncMod(lhs, rhs);
+  Value inexact = compare(arith::CmpIPredicate::ne, rest, constant(0));
+  Value signsDiffer =
+      arith::XOrIOp::create(b, compare(arith::CmpIPredicate::slt, rest, constant(0)),
+                            compare(arith::CmpIPredicate::slt, rhs, constant(0)));
+  Value isZero = compare(arith::CmpIPredicate::eq, rhs, constant(0));
+  Value adjust = arith::AndIOp::create(b, inexact, signsDiffer);
+  Value lower = arith::SubIOp::create(b, quotient, constant(1));
+  return select(isZero, constant(0), select(adjust, lower, quotient));
+}
+
+Value Integers::floorMod(Value lhs, Value rhs) {
+  std::optional<int64_t> known = getConstantIntValue(rhs);
+  if (isUnsigned)
+    return truncMod(lhs, rhs);
+  if (known && *known > 0 && llvm::isPowerOf2_64(*known))
+    return b.createOrFold<arith::AndIOp>(lhs, constant(*known - 1));
+  Value rest = truncMod(lhs, rhs);
+  Value inexact = compare(arith::CmpIPredicate::ne, rest, constant(0));
+  Value signsDiffer =
+      arith::XOrIOp::create(b, compare(arith::CmpIPredicate::slt, rest, constant(0)),
+                            compare(arith::CmpIPredicate::slt, rhs, constant(0)));
+  Value isZero = compare(arith::CmpIPredicate::eq, rhs, constant(0));
+  Value moved = arith::AddIOp::create(b, rest, rhs);
+  return select(isZero, lhs, select(arith::AndIOp::create(b, inexact, signsDiffer), moved, rest));
+}
+
+Value Integers::shiftLeft(Value lhs, Value rhs) {
+  Value tooFar = compare(arith::CmpIPredicate::uge, rhs, widthConstant());
+  Value count = select(tooFar, constant(0), rhs);
+  return select(tooFar, constant(0), arith::ShLIOp::create(b, lhs, count));
+}
+
+Value Integers::shiftRight(Value lhs, Value rhs) {
+  Value tooFar = compare(arith::CmpIPredicate::uge, rhs, widthConstant());
+  if (isUnsigned) {
+    Value count = select(tooFar, constant(0), rhs);
+    return select(tooFar, constant(0), arith::ShRUIOp::create(b, lhs, count));
+  }
+  int64_t width = isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth();
+  Value count = select(tooFar, constant(width - 1), rhs);
+  return arith::ShRSIOp::create(b, lhs, count);
+}
+
+std::string suffix(Type type) {
+  return (isa<FloatType>(type) ? "f" : "i") + std::to_string(type.getIntOrFloatBitWidth());
+}
+
+} // namespace
+
+Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding rounding,
+                                    bool saturate) {
+  if (from == to)
+    return value;
+  Type result = getScalarType(to);
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+  if (to.isInteger(1)) {
+    if (fromFloat) {
+      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
+      return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, zero);
+    }
+    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
+  }
+  if (fromFloat && toFloat) {
+    unsigned own = from.getIntOrFloatBitWidth(), wanted = to.getIntOrFloatBitWidth();
+    if (own == wanted) { // float16 and bfloat16 meet in float32
+      value = arith::ExtFOp::create(b, b.getF32Type(), value);
+      return arith::TruncFOp::create(b, result, value);
+    }
+    if (own < wanted)
+      return arith::ExtFOp::create(b, result, value);
+    return arith::TruncFOp::create(b, result, value);
+  }
+  bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
+  if (!fromFloat && isa<IndexType>(from)) {
+    value = arith::IndexCastOp::create(b, b.getI64Type(), value);
+    from = b.getI64Type();
+  }
+  if (!fromFloat && toFloat)
+    return isUnsigned ? arith::UIToFPOp::create(b, result, value).getResult()
+                      : arith::SIToFPOp::create(b, result, value).getResult();
+  Type integer = isa<IndexType>(to) ? Type(b.getI64Type()) : result;
+  if (fromFloat) {
+    // Truncates and saturates; NaN gives 0.
+    std::string name =
+        std::string(to.isUnsignedInteger() ? "llvm.fptoui.sat." : "llvm.fptosi.sat.") +
+        suffix(integer) + "." + (value.getType().isBF16() ? "bf16" : suffix(value.getType()));
+    value = LLVM::CallIntrinsicOp::create(b, integer, b.getStringAttr(name), value).getResult(0);
+  } else {
+    unsigned own = value.getType().getIntOrFloatBitWidth(),
+             wanted = integer.getIntOrFloatBitWidth();
+    if (own > wanted)
+      value = arith::TruncIOp::create(b, integer, value);
+    else if (own < wanted)
+      value = isUnsigned ? arith::ExtUIOp::create(b, integer, value).getResult()
+                         : arith::ExtSIOp::create(b, integer, value).getResult();
+  }
+  (void)rounding;
+  (void)saturate;
+  return isa<IndexType>(to) ? arith::IndexCastOp::create(b, result, value).getResult() : value;
+}
+
+Value ThreadLowering::combine(ReduceKind kind, Value lhs, Value rhs, Type elementType,
+                              bool propagate) {
+  bool isFloat = isa<FloatType>(elementType), isUnsigned = elementType.isUnsignedInteger();
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::AbsSum:
+    return isFloat ? arith::AddFOp::create(b, lhs, rhs).getResult()
+                   : arith::AddIOp::create(b, lhs, rhs).getResult();
+  case ReduceKind::Max:
+  case ReduceKind::AbsMax:
+    if (isFloat)
+      return propagate ? arith::MaximumFOp::create(b, lhs, rhs).getResult()
+                       : arith::MaxNumFOp::create(b, lhs, rhs).getResult();
+    return isUnsigned ? arith::MaxUIOp::create(b, lhs, rhs).getResult()
+                      : arith::MaxSIOp::create(b, lhs, rhs).getResult();
+  case ReduceKind::Min:
+    if (isFloat)
+      return propagate ? arith::MinimumFOp::create(b, lhs, rhs).getResult()
+                       : arith::MinNumFOp::create(b, lhs, rhs).getResult();
+    return isUnsigned ? arith::MinUIOp::create(b, lhs, rhs).getResult()
+                      : arith::MinSIOp::create(b, lhs, rhs).getResult();
+  case ReduceKind::And:
+    return arith::AndIOp::create(b, lhs, rhs);
+  case ReduceKind::Or:
+    return arith::OrIOp::create(b, lhs, rhs);
+  case ReduceKind::Xor:
+    return arith::XOrIOp::create(b, lhs, rhs);
+  }
+  llvm_unreachable("all kinds of reductions are handled");
+}
+
+LogicalResult ThreadLowering::lowerScalar(Operation *op) {
+  auto result = [&](Value value) {
+    values[op->getResult(0)] = value;
+    return success();
+  };
+  auto operand = [&](unsigned i) { return mapped(op->getOperand(i)); };
+  if (isa<FloorDivOp, FloorModOp, TruncDivOp, TruncModOp, ShlOp, ShrOp>(op)) {
+    Integers integers(b, op->getResult(0).getType(), op->hasAttr("isUnsigned"));
+    return TypeSwitch<Operation *, LogicalResult>(op)
+        .Case([&](FloorDivOp) { return result(integers.floorDiv(operand(0), operand(1))); })
+        .Case([&](FloorModOp) { return result(integers.floorMod(operand(0), operand(1))); })
+        .Case([&](TruncDivOp) { return result(integers.truncDiv(operand(0), operand(1))); })
+        .Case([&](TruncModOp) { return result(integers.truncMod(operand(0), operand(1))); })
+        .Case([&](ShlOp) { return result(integers.shiftLeft(operand(0), operand(1))); })
+        .Default([&](Operation *) { return result(integers.shiftRight(operand(0), operand(1))); });
+  }
+  if (auto convert = dyn_cast<CastOp>(op)) {
+    if (convert.getRounding() != Rounding::NearestEven || convert.getSaturate())
+      return unsupported(op) << "conversions with a rounding mode or saturation";
+    return result(convertScalar(operand(0), convert.getFrom(), convert.getTo(),
+                                convert.getRounding(), convert.getSaturate()));
+  }
+  if (auto bits = dyn_cast<BitcastOp>(op))
+    return result(LLVM::BitcastOp::create(b, bits.getType(), operand(0)));
+  if (isa<func::ReturnOp>(op))
+    return success();
+  bool isArith = isa<arith::ArithDialect>(op->getDialect());
+  bool isMath = isa<math::MathDialect>(op->getDialect());
+  if (!isArith && !isMath)
+    return unsupported(op) << "'" << op->getName().getStringRef() << "'";
+  IRMapping mapping;
+  for (Value old : op->getOperands())
+    mapping.map(old, mapped(old));
+  Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
+  bool isNarrowMath = isMath && (type.isF16() || type.isBF16());
+  if (!isNarrowMath)
+    return result(b.clone(*op, mapping)->getResult(0));
+  // Functions of narrow floats are computed in float32 and rounded once.
+  OperationState state(op->getLoc(), op->getName());
+  for (Value old : op->getOperands())
+    state.operands.push_back(arith::ExtFOp::create(b, b.getF32Type(), mapped(old)));
+  state.types.push_back(b.getF32Type());
+  Value wide = b.create(state)->getResult(0);
+  return result(arith::TruncFOp::create(b, type, wide));
+}
+
+} // namespace tilewright::nvptx

@@ -1,0 +1,164 @@
+//===- ThreadLowering.h - the code of one thread of a kernel ---------------------------------===//
+//
+// One walk over a kernel builds, op by op, what a single thread does. Nothing is rewritten in
+// place: every old scalar has its new one in `values`. A thread's share of a fragment is an array
+// in a stack slot that is only ever indexed by constants, so that LLVM keeps it in registers.
+//
+//   Kernels.cpp    functions, storage of buffers, control flow
+//   Accesses.cpp   addresses, bounds, loads, stores, atomics
+//   Loops.cpp      T.Parallel: which thread runs which iteration
+//   Scalars.cpp    arithmetic with the language's corners
+//   Gemm.cpp       tensor cores, and the plain form
+//   Reduce.cpp     reductions and running sums
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_CODEGEN_NVPTX_THREADLOWERING_H
+#define TILEWRIGHT_LIB_CODEGEN_NVPTX_THREADLOWERING_H
+
+#include "tilewright/Analysis/Distribution.h"
+#include "tilewright/Codegen/Nvptx/Ptx.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tilewright::nvptx {
+
+using mlir::Value;
+
+/// The bits of an element in memory: bool as i8, tfloat32 as f32, everything else its scalar.
+mlir::Type getStorageType(mlir::Type elementType);
+
+/// Where a root lives, for one thread.
+struct Storage {
+  enum class Kind { Memory, Registers, Variable } kind = Kind::Memory;
+  mlir::Type elementType;
+  Value base; ///< Pointer: global (1), shared (3) or stack.
+  /// Memory only: logical extents, and the layout that says where an element sits; row-major if
+  /// none.
+  llvm::SmallVector<Value, 4> extents;
+  llvm::SmallVector<int64_t, 4> staticExtents;
+  std::optional<Layout> layout;
+  bool isGlobal = false;
+  mlir::TypedAttr safeValue;
+  /// Registers only.
+  analysis::PlaceTable places;
+};
+
+/// The iteration of a T.Parallel that is being built.
+struct IterationContext {
+  tile::ParallelOp loop;
+  int64_t slot = 0;
+  Value isOwner; ///< Null where every place is the only copy of its iteration.
+  /// For each access to a fragment, its register in each slot of the loop.
+  const llvm::DenseMap<mlir::Operation *, std::vector<int64_t>> *registers = nullptr;
+};
+
+class ThreadLowering {
+public:
+  ThreadLowering(mlir::ModuleOp module, tile::KernelOp kernel, const Arch &arch,
+                 llvm::StringRef name);
+  mlir::LogicalResult run();
+
+private:
+  // Kernels.cpp
+  void beginFunction();
+  void addGlobal(Value argument, Value pointer);
+  void addTile(tile::AllocOp alloc);
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerPipelined(tile::PipelinedOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
+  mlir::LogicalResult lowerLoopBody(mlir::Operation *op, Value lower, Value upper, Value step,
+                                    Value variable, mlir::Block &body);
+  Value extentOfArgument(Value argument, unsigned dim);
+  void barrier();
+
+  // Accesses.cpp
+  const Storage &storageOf(Value root) { return *storages.find(root)->second; }
+  /// Coordinates in the root of the element of `buffer` at `indices` (old values).
+  llvm::SmallVector<Value> rootCoordinates(Value buffer, mlir::ValueRange indices);
+  llvm::SmallVector<Value> viewCoordinates(Value buffer, llvm::SmallVector<Value> coordinates);
+  Value evaluate(const IndexExpr &expr, llvm::ArrayRef<Value> dims);
+  Value offsetOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
+  Value addressOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
+  /// Null where no check is needed.
+  Value inBounds(const Storage &storage, llvm::ArrayRef<Value> coordinates);
+  Value loadAt(const Storage &storage, llvm::ArrayRef<Value> coordinates);
+  void storeAt(const Storage &storage, llvm::ArrayRef<Value> coordinates, Value value);
+  Value registerAddress(const Storage &storage, int64_t slot);
+  Value loadRegister(const Storage &storage, int64_t slot);
+  void storeRegister(const Storage &storage, int64_t slot, Value value);
+  Value toStorage(Value value, mlir::Type elementType);
+  Value fromStorage(Value value, mlir::Type elementType);
+  /// Coordinates of an old view with another element type or shape, as bytes of the root.
+  Value viewAddress(Value buffer, mlir::ValueRange coordinates, const Storage &storage);
+  mlir::LogicalResult lowerLoad(tile::LoadOp op);
+  mlir::LogicalResult lowerStore(tile::StoreOp op);
+  mlir::LogicalResult lowerAtomic(mlir::Operation *op, tile::AtomicKind kind, Value value,
+                                  Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
+                                  Value result);
+  /// Runs `body` only where `condition` holds; always, if it is null.
+  void guarded(Value condition, llvm::function_ref<void()> body);
+  Value both(Value lhs, Value rhs);
+
+  // Loops.cpp
+  mlir::LogicalResult lowerParallel(tile::ParallelOp op);
+  mlir::LogicalResult lowerRunTimeParallel(tile::ParallelOp op);
+  mlir::LogicalResult
+  lowerSlot(tile::ParallelOp op, const Layout &inverse, Value slot, int64_t slotNumber,
+            const analysis::LoopDistribution &distribution,
+            const llvm::DenseMap<mlir::Operation *, std::vector<int64_t>> &registers);
+
+  // Scalars.cpp
+  mlir::LogicalResult lowerScalar(mlir::Operation *op);
+  Value convertScalar(Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding,
+                      bool saturate);
+  Value combine(tile::ReduceKind kind, Value lhs, Value rhs, mlir::Type elementType,
+                bool propagate);
+
+  // Gemm.cpp
+  mlir::LogicalResult lowerGemm(tile::GemmOp op);
+  mlir::LogicalResult lowerMma(tile::GemmOp op, llvm::ArrayRef<int64_t> warps);
+  mlir::LogicalResult lowerPlainGemm(tile::GemmOp op);
+  /// The element (row, column) of a matrix operand that lives in memory.
+  Value loadMatrix(Value buffer, Value row, Value column, bool transposed);
+
+  // Reduce.cpp
+  mlir::LogicalResult lowerReduce(tile::ReduceOp op);
+  mlir::LogicalResult lowerRegisterReduce(tile::ReduceOp op);
+  mlir::LogicalResult lowerMemoryReduce(tile::ReduceOp op);
+  mlir::LogicalResult lowerCumsum(tile::CumsumOp op);
+  Value shuffle(Value value, int64_t mask);
+
+  Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
+  Value i64(Value indexValue);
+  Value mapped(Value old) { return values.lookup(old); }
+  template <typename... Args> mlir::InFlightDiagnostic unsupported(mlir::Operation *op) {
+    return op->emitError() << "not supported on the GPU yet: ";
+  }
+
+  mlir::ModuleOp module;
+  tile::KernelOp kernel;
+  mlir::func::FuncOp function;
+  const Arch &arch;
+  std::string name;
+  mlir::ImplicitLocOpBuilder b;
+  mlir::LLVM::LLVMFuncOp thread;
+  Value threadId; ///< index
+  Value arena;    ///< Pointer to dynamic shared memory.
+  int64_t scratchOffset = 0;
+  llvm::DenseMap<Value, Value> values;
+  llvm::MapVector<Value, std::unique_ptr<Storage>> storages;
+  IterationContext *iteration = nullptr;
+};
+
+} // namespace tilewright::nvptx
+
+#endif // TILEWRIGHT_LIB_CODEGEN_NVPTX_THREADLOWERING_H

@@ -1,0 +1,109 @@
+//===- VirtualGpu.cpp - launch a compiled function on the virtual GPU ------------------------===//
+
+#include "tilewright/Driver/VirtualGpu.h"
+#include "tilewright/Analysis/IndexValues.h"
+#include "tilewright/Tile/Tile.h"
+
+using namespace mlir;
+
+namespace tilewright::driver {
+
+llvm::Expected<std::vector<std::array<int64_t, 3>>>
+evaluateGrids(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
+  analysis::IndexTranslator translator(function);
+  SmallVector<int64_t> values;
+  for (auto [argument, bound] : llvm::zip(function.getArguments(), arguments)) {
+    translator.addDim(argument);
+    auto *integer = std::get_if<int64_t>(&bound);
+    values.push_back(integer ? *integer : 0);
+  }
+  std::vector<std::array<int64_t, 3>> grids;
+  for (tile::KernelOp kernel : function.getOps<tile::KernelOp>()) {
+    std::array<int64_t, 3> grid{1, 1, 1};
+    for (auto [position, extent] : llvm::enumerate(kernel.getGrid())) {
+      std::optional<IndexExpr> expr = translator.translate(extent);
+      std::optional<int64_t> value = expr ? expr->evaluate(values) : std::nullopt;
+      if (!value)
+        return llvm::createStringError(
+            "the grid of a kernel is not a formula of shapes and integers");
+      if (*value < 0 || *value > INT32_MAX)
+        return llvm::createStringError("grid extent " + Twine(*value) +
+                                       " is not between 0 and 2^31 - 1");
+      grid[position] = *value;
+    }
+    grids.push_back(grid);
+  }
+  return grids;
+}
+
+llvm::Expected<std::unique_ptr<VirtualGpuKernel>> VirtualGpuKernel::load(const GpuProgram &program,
+                                                                         StringRef arch) {
+  auto kernel = std::make_unique<VirtualGpuKernel>();
+  kernel->kernels = program.kernels;
+  kernel->arch = arch.str();
+  llvm::Expected<std::unique_ptr<vgpu::Module>> module = vgpu::parsePtx(program.ptx, "kernel.ptx");
+  if (!module)
+    return module.takeError();
+  kernel->module = std::move(*module);
+  return kernel;
+}
+
+/// An argument as the bytes of a PTX parameter.
+static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
+                                 const runtime::BoundArgument &bound) {
+  if (auto *tensor = std::get_if<runtime::BoundTensor>(&bound)) {
+    int64_t elements = 1;
+    for (int64_t extent : tensor->shape)
+      elements *= extent;
+    auto name = function.getArgAttrOfType<StringAttr>(position, tile::kNameAttr);
+    return vgpu::Argument::buffer(tensor->data,
+                                  elements * tile::getStorageBytes(tensor->elementType),
+                                  name ? name.str() : "");
+  }
+  Type type = function.getArgumentTypes()[position];
+  if (auto *real = std::get_if<double>(&bound)) {
+    llvm::APFloat value(*real);
+    bool losesInfo = false;
+    value.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    uint64_t bits = value.bitcastToAPInt().getZExtValue();
+    return vgpu::Argument::raw(
+        {reinterpret_cast<uint8_t *>(&bits), size_t(tile::getStorageBytes(type))});
+  }
+  int64_t integer = std::get<int64_t>(bound);
+  return vgpu::Argument::raw(
+      {reinterpret_cast<uint8_t *>(&integer), size_t(tile::getStorageBytes(type))});
+}
+
+llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
+                                                    ArrayRef<runtime::BoundArgument> arguments,
+                                                    StringRef checks) const {
+  auto grids = evaluateGrids(function, arguments);
+  if (!grids)
+    return grids.takeError();
+  auto checkSet = vgpu::CheckSet::parse(checks);
+  if (!checkSet)
+    return checkSet.takeError();
+  std::vector<vgpu::Argument> values;
+  for (auto [position, bound] : llvm::enumerate(arguments))
+    values.push_back(toArgument(function, position, bound));
+  VirtualGpuRun result;
+  for (auto [info, grid] : llvm::zip_equal(kernels, *grids)) {
+    if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
+      continue;
+    vgpu::LaunchConfig config;
+    config.entry = info.name;
+    config.grid = {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])};
+    config.block = {uint32_t(info.numThreads), 1, 1};
+    config.dynamicSharedBytes = info.sharedBytes;
+    config.arch = arch;
+    config.checks = *checkSet;
+    llvm::Expected<vgpu::LaunchResult> launch = vgpu::launch(*module, config, values);
+    if (!launch)
+      return launch.takeError();
+    result.launches.push_back(std::move(*launch));
+  }
+  return result;
+}
+
+} // namespace tilewright::driver

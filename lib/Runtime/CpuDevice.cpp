@@ -1,0 +1,210 @@
+//===- CpuDevice.cpp - runs code that was compiled for the host -------------------------------===//
+
+#include "tilewright/Runtime/CpuDevice.h"
+#include "tilewright/Runtime/ThreadPool.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <atomic>
+#include <csetjmp>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+
+namespace {
+
+/// Memory that grows and never shrinks; each thread keeps one from launch to launch.
+class Arena {
+public:
+  ~Arena() { std::free(memory); }
+
+  uint8_t *reserve(size_t bytes) {
+    if (bytes > size) {
+      std::free(memory);
+      size = (bytes + kPage - 1) / kPage * kPage;
+      memory = static_cast<uint8_t *>(std::aligned_alloc(kPage, size));
+      if (!memory)
+        size = 0;
+    }
+    return memory;
+  }
+
+private:
+  static constexpr size_t kPage = 4096;
+  uint8_t *memory = nullptr;
+  size_t size = 0;
+};
+
+/// One call of an entry. The services come first, so that a pointer to them is one to this.
+class CpuRun {
+public:
+  explicit CpuRun(const CpuRunOptions &options) : options(options) {
+    services.launch = [](host::Services *self, host::BlockFunction block, const uint64_t *captures,
+                         const host::Grid *grid, int64_t arenaBytes) {
+      from(self).launch(block, captures, *grid, arenaBytes);
+    };
+    services.allocate = [](host::Services *self, int64_t bytes) {
+      return from(self).allocate(bytes);
+    };
+    services.fail = [](host::Services *self, const char *message, int64_t length) {
+      from(self).fail(llvm::StringRef(message, length));
+      // Compiled code has nothing to clean up, so that leaving it in one step is safe.
+      if (stopBlock)
+        std::longjmp(*stopBlock, 1);
+    };
+    services.print = [](host::Services *self, const host::PrintRequest *request) {
+      from(self).print(*request);
+    };
+  }
+  ~CpuRun() {
+    for (void *workspace : workspaces)
+      std::free(workspace);
+  }
+
+  llvm::Error run(host::Entry entry, llvm::ArrayRef<uint64_t> arguments) {
+    entry(&services, arguments.data());
+    return hasFailed ? llvm::createStringError(message) : llvm::Error::success();
+  }
+
+private:
+  static CpuRun &from(host::Services *services) { return *reinterpret_cast<CpuRun *>(services); }
+
+  void launch(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
+              int64_t arenaBytes);
+  bool runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
+                 int64_t first, int64_t last, int64_t arenaBytes);
+  void *allocate(int64_t bytes);
+  void fail(llvm::StringRef text);
+  void print(const host::PrintRequest &request);
+
+  host::Services services;
+  const CpuRunOptions &options;
+  std::mutex mutex;
+  std::atomic<bool> hasFailed{false};
+  std::string message;
+  std::vector<void *> workspaces;
+
+  /// Where a failing block of this thread returns to; null outside blocks.
+  static thread_local std::jmp_buf *stopBlock;
+};
+
+thread_local std::jmp_buf *CpuRun::stopBlock = nullptr;
+
+} // namespace
+
+void CpuRun::fail(llvm::StringRef text) {
+  std::lock_guard lock(mutex);
+  if (!hasFailed)
+    message = text.str();
+  hasFailed = true;
+}
+
+void *CpuRun::allocate(int64_t bytes) {
+  constexpr int64_t largest = int64_t(1) << 46;
+  void *memory = nullptr;
+  if (bytes >= 0 && bytes < largest)
+    memory = std::aligned_alloc(64, (static_cast<size_t>(bytes) + 127) / 64 * 64);
+  if (!memory)
+    fail("cannot allocate a workspace of " + std::to_string(bytes) + " bytes");
+  else
+    workspaces.push_back(memory);
+  return memory;
+}
+
+bool CpuRun::runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
+                       int64_t first, int64_t last, int64_t arenaBytes) {
+  static thread_local Arena arena;
+  uint8_t *memory = arena.reserve(static_cast<size_t>(arenaBytes));
+  if (!memory && arenaBytes > 0) {
+    fail("cannot allocate " + std::to_string(arenaBytes) + " bytes for the tiles of a block");
+    return false;
+  }
+  std::jmp_buf here;
+  if (setjmp(here) == 0) {
+    stopBlock = &here;
+    block(captures, &grid, first, last, memory, &services);
+  }
+  stopBlock = nullptr;
+  return !hasFailed.load(std::memory_order_relaxed);
+}
+
+void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
+                    int64_t arenaBytes) {
+  if (hasFailed)
+    return;
+  int64_t count = 1;
+  for (int64_t extent : grid.extents) {
+    if (extent < 0 || extent > INT32_MAX)
+      return fail("grid extent " + std::to_string(extent) + " is not between 0 and 2147483647");
+    if (__builtin_mul_overflow(count, extent, &count))
+      return fail("the grid has more blocks than 64 bits can count");
+  }
+  std::shared_ptr<ThreadPool> pool = ThreadPool::getShared();
+  unsigned workers = options.isDeterministic ? 1 : pool->getNumThreads();
+  pool->run(count, workers, [&](unsigned, int64_t first, int64_t last) {
+    return runBlocks(block, captures, grid, first, last, arenaBytes);
+  });
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------------------------===//
+
+static void printNumber(llvm::raw_ostream &os, host::NumberKind kind, uint64_t bits) {
+  switch (kind) {
+  case host::NumberKind::None:
+    return;
+  case host::NumberKind::Float: {
+    double value;
+    std::memcpy(&value, &bits, sizeof(value));
+    os << llvm::format("%.9g", value);
+    return;
+  }
+  case host::NumberKind::Signed:
+    os << static_cast<int64_t>(bits);
+    return;
+  case host::NumberKind::Unsigned:
+    os << bits;
+    return;
+  }
+}
+
+/// `[[1, 2], [3, 4]]`; gives the elements that follow.
+static const uint64_t *printElements(llvm::raw_ostream &os, host::NumberKind kind,
+                                     llvm::ArrayRef<int64_t> extents, const uint64_t *elements) {
+  if (extents.empty()) {
+    printNumber(os, kind, *elements);
+    return elements + 1;
+  }
+  os << "[";
+  for (int64_t position = 0; position < extents.front(); ++position) {
+    os << (position ? ", " : "");
+    elements = printElements(os, kind, extents.drop_front(), elements);
+  }
+  os << "]";
+  return elements;
+}
+
+void CpuRun::print(const host::PrintRequest &request) {
+  std::string line(request.message, request.messageLength);
+  llvm::raw_string_ostream os(line);
+  if (request.kind != host::NumberKind::None) {
+    os << (request.messageLength ? " " : "");
+    printElements(os, request.kind, llvm::ArrayRef(request.extents, request.rank),
+                  request.elements);
+  }
+  os << "\n";
+  std::lock_guard lock(mutex); // one line at a time
+  llvm::raw_ostream &out = options.output ? *options.output : llvm::outs();
+  out << line;
+  out.flush();
+}
+
+llvm::Error tilewright::runtime::runOnCpu(host::Entry entry, llvm::ArrayRef<uint64_t> arguments,
+                                          const CpuRunOptions &options) {
+  return CpuRun(options).run(entry, arguments);
+}

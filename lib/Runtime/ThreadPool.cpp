@@ -1,0 +1,209 @@
+//===- ThreadPool.cpp - runs the blocks of a grid on all cores --------------------------------===//
+
+#include "tilewright/Runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace tilewright::runtime;
+
+namespace {
+
+/// The numbers that a worker still has to do, on a cache line of its own.
+struct alignas(64) WorkRange {
+  std::atomic<uint64_t> word{0};
+
+  static uint64_t make(uint32_t begin, uint32_t end) { return uint64_t(begin) << 32 | end; }
+  static uint32_t beginOf(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
+  static uint32_t endOf(uint64_t word) { return static_cast<uint32_t>(word); }
+
+  /// Takes up to `most` numbers from the front.
+  bool take(uint32_t most, uint32_t &begin, uint32_t &end) {
+    uint64_t old = word.load(std::memory_order_acquire);
+    do {
+      begin = beginOf(old);
+      if (begin >= endOf(old))
+        return false;
+      end = std::min(endOf(old), begin + most);
+    } while (!word.compare_exchange_weak(old, make(end, endOf(old)), std::memory_order_acq_rel));
+    return true;
+  }
+
+  /// Takes the upper half, at least one number.
+  bool steal(uint32_t &begin, uint32_t &end) {
+    uint64_t old = word.load(std::memory_order_acquire);
+    do {
+      uint32_t size = endOf(old) - std::min(beginOf(old), endOf(old));
+      if (size == 0)
+        return false;
+      end = endOf(old);
+      begin = end - (size + 1) / 2;
+    } while (!word.compare_exchange_weak(old, make(beginOf(old), begin), std::memory_order_acq_rel));
+    return true;
+  }
+};
+
+} // namespace
+
+struct ThreadPool::Impl {
+  explicit Impl(unsigned numThreads) : ranges(std::max(1u, numThreads)) {
+    for (unsigned worker = 1; worker < ranges.size(); ++worker)
+      threads.emplace_back([this, worker] { serve(worker); });
+  }
+
+  ~Impl() {
+    {
+      std::lock_guard lock(mutex);
+      isClosing = true;
+      generation.fetch_add(1, std::memory_order_release);
+    }
+    wake.notify_all();
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  void serve(unsigned worker) {
+    uint64_t seen = 0;
+    while (true) {
+      waitForRun(seen);
+      seen = generation.load(std::memory_order_acquire);
+      if (isClosing)
+        return;
+      if (worker < numWorkers)
+        work(worker);
+      if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        std::lock_guard lock(mutex);
+        done.notify_one();
+      }
+    }
+  }
+
+  void waitForRun(uint64_t seen) {
+    for (unsigned spin = 0; spin < 2000; ++spin) {
+      if (generation.load(std::memory_order_acquire) != seen)
+        return;
+      __builtin_ia32_pause();
+    }
+    std::unique_lock lock(mutex);
+    wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
+  }
+
+  /// Does a worker's own numbers, then those of others, until nobody has any.
+  void work(unsigned worker) {
+    uint32_t begin, end;
+    while (!isStopped.load(std::memory_order_relaxed)) {
+      if (ranges[worker].take(chunk, begin, end)) {
+        int64_t first = int64_t(begin) * unit, last = std::min(count, int64_t(end) * unit);
+        if (!(*task)(worker, first, last))
+          isStopped.store(true, std::memory_order_relaxed);
+      } else if (stealFor(worker, begin, end)) {
+        ranges[worker].word.store(WorkRange::make(begin, end), std::memory_order_release);
+      } else {
+        return;
+      }
+    }
+  }
+
+  bool stealFor(unsigned worker, uint32_t &begin, uint32_t &end) {
+    for (unsigned distance = 1; distance < numWorkers; ++distance)
+      if (ranges[(worker + distance) % numWorkers].steal(begin, end))
+        return true;
+    return false;
+  }
+
+  void run(int64_t newCount, unsigned workers, Task newTask) {
+    std::lock_guard runLock(runMutex); // launches of different callers take turns
+    count = newCount;
+    numWorkers = std::clamp<unsigned>(workers, 1, ranges.size());
+    unit = (count >> 31) + 1;
+    uint32_t units = static_cast<uint32_t>((count + unit - 1) / unit);
+    numWorkers = std::min<uint32_t>(numWorkers, std::max<uint32_t>(units, 1));
+    chunk = std::max<uint32_t>(1, units / (numWorkers * 64));
+    task = &newTask;
+    isStopped = false;
+    for (unsigned worker = 0; worker < numWorkers; ++worker) {
+      auto bound = [&](unsigned w) { return static_cast<uint32_t>(uint64_t(units) * w / numWorkers); };
+      ranges[worker].word.store(WorkRange::make(bound(worker), bound(worker + 1)),
+                                std::memory_order_release);
+    }
+    if (numWorkers == 1) {
+      work(0);
+      return;
+    }
+    running.store(static_cast<unsigned>(threads.size()), std::memory_order_release);
+    {
+      std::lock_guard lock(mutex);
+      generation.fetch_add(1, std::memory_order_release);
+    }
+    wake.notify_all();
+    work(0);
+    waitUntilDone();
+  }
+
+  void waitUntilDone() {
+    for (unsigned spin = 0; spin < 2000; ++spin) {
+      if (running.load(std::memory_order_acquire) == 0)
+        return;
+      __builtin_ia32_pause();
+    }
+    std::unique_lock lock(mutex);
+    done.wait(lock, [&] { return running.load(std::memory_order_acquire) == 0; });
+  }
+
+  std::vector<WorkRange> ranges; ///< One a worker.
+  std::vector<std::thread> threads;
+  std::mutex runMutex, mutex;
+  std::condition_variable wake, done;
+  std::atomic<uint64_t> generation{0};
+  std::atomic<unsigned> running{0};
+  std::atomic<bool> isStopped{false};
+  bool isClosing = false;
+
+  // The current run.
+  int64_t count = 0, unit = 1;
+  uint32_t chunk = 1;
+  unsigned numWorkers = 1;
+  Task *task = nullptr;
+};
+
+ThreadPool::ThreadPool(unsigned numThreads) : impl(std::make_unique<Impl>(numThreads)) {}
+ThreadPool::~ThreadPool() = default;
+
+unsigned ThreadPool::getNumThreads() const { return impl->ranges.size(); }
+
+void ThreadPool::run(int64_t count, unsigned numWorkers, Task task) {
+  if (count > 0)
+    impl->run(count, numWorkers, task);
+}
+
+static unsigned chooseNumThreads() {
+  if (const char *text = std::getenv("TILEWRIGHT_THREADS")) {
+    int wanted = std::atoi(text);
+    if (wanted > 0)
+      return std::min(wanted, 1024);
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::shared_ptr<ThreadPool> ThreadPool::getShared() {
+  static std::mutex mutex;
+  // Threads do not survive a fork: the child forgets the parent's pool without touching it.
+  static auto *pool = new std::shared_ptr<ThreadPool>;
+  static pid_t owner = 0;
+  std::lock_guard lock(mutex);
+  if (owner != getpid()) {
+    if (*pool)
+      pool = new std::shared_ptr<ThreadPool>;
+    owner = getpid();
+  }
+  unsigned wanted = chooseNumThreads();
+  if (!*pool || (*pool)->getNumThreads() != wanted)
+    *pool = std::make_shared<ThreadPool>(wanted);
+  return *pool;
+}

@@ -1,0 +1,218 @@
+//===- ExpandStatements.cpp - element-wise statements become loops ---------------------------===//
+//
+// Copies, fills, atomics on tiles, im2col and the end of a reducer are loops over independent
+// elements. Written as `tile.parallel`, they are distributed, vectorised and checked by the same
+// procedure as the loops that users write: there is no second path.
+//
+// Expects: any tile IR.   Leaves: parallel, gemm, reduce, cumsum and notes; coordinates logical.
+//
+//   tile.copy %a, %b      ──▶    tile.parallel (%i, %j) in (64, 32) {
+//                                  %v = tile.load %a[%i, %j]
+//                                  tile.store %v, %b[%i, %j]
+//                                }
+//===----------------------------------------------------------------------------------------===//
+
+#include "tilewright/Tile/Tile.h"
+#include "tilewright/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_EXPANDSTATEMENTS
+#include "tilewright/Transforms/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+namespace {
+
+class Expander {
+public:
+  explicit Expander(Operation *op) : b(op->getLoc(), op) {}
+
+  void expand(CopyOp op);
+  void expand(FillOp op);
+  void expand(AtomicOp op);
+  void expand(FinalizeReducerOp op);
+  void expand(Im2colOp op);
+
+private:
+  /// The extents of a buffer; run-time ones are sizes of the slice it is.
+  SmallVector<OpFoldResult> extentsOf(Value buffer);
+  /// A loop over `like`; the body goes at the builder's place. Gives the loop variables.
+  ParallelOp openLoop(Value like);
+  /// Indices into `buffer` for the loop over `like`: unit dimensions are 0, the others in order.
+  SmallVector<Value> indicesFor(Value buffer, Value like, ValueRange iterators);
+  Value convert(Value value, Type from, Type to);
+  Value load(Value buffer, ValueRange indices) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    return LoadOp::create(b, getScalarType(element), buffer, indices);
+  }
+
+  ImplicitLocOpBuilder b;
+};
+
+Type elementType(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
+
+SmallVector<OpFoldResult> Expander::extentsOf(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (auto slice = buffer.getDefiningOp<SliceOp>()) {
+    SmallVector<OpFoldResult> extents;
+    for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!llvm::is_contained(slice.getDropped(), int64_t(dim)))
+        extents.push_back(size);
+    return extents;
+  }
+  if (auto alloc = buffer.getDefiningOp<AllocOp>())
+    return getMixedValues(type.getShape(), alloc.getDynamicExtents(), b.getContext());
+  SmallVector<OpFoldResult> extents;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      extents.push_back(b.getIndexAttr(type.getDimSize(dim)));
+    else // a whole tensor argument: its extent is asked for by name
+      extents.push_back(Value(memref::DimOp::create(b, buffer, dim)));
+  }
+  return extents;
+}
+
+ParallelOp Expander::openLoop(Value like) {
+  SmallVector<OpFoldResult> extents = extentsOf(like);
+  if (extents.empty())
+    extents.push_back(b.getIndexAttr(1));
+  auto loop = ParallelOp::create(b, extents);
+  b.setInsertionPointToStart(&loop.getBody().front());
+  return loop;
+}
+
+SmallVector<Value> Expander::indicesFor(Value buffer, Value like, ValueRange iterators) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  ArrayRef<int64_t> likeShape = cast<MemRefType>(like.getType()).getShape();
+  if (shape.size() == likeShape.size())
+    return llvm::to_vector(iterators.take_front(shape.size()));
+  SmallVector<Value> moving;
+  for (auto [extent, iterator] : llvm::zip(likeShape, iterators))
+    if (extent != 1)
+      moving.push_back(iterator);
+  SmallVector<Value> indices;
+  unsigned next = 0;
+  for (int64_t extent : shape) {
+    bool moves = extent != 1 && next < moving.size();
+    indices.push_back(moves ? moving[next++] : Value(arith::ConstantIndexOp::create(b, 0)));
+  }
+  return indices;
+}
+
+Value Expander::convert(Value value, Type from, Type to) {
+  if (from == to)
+    return value;
+  return CastOp::create(b, getScalarType(to), value, TypeAttr::get(from), TypeAttr::get(to),
+                        RoundingAttr::get(b.getContext(), Rounding::NearestEven), UnitAttr());
+}
+
+void Expander::expand(CopyOp op) {
+  // The side with the higher rank names the loop's variables; units on the other side are skipped.
+  bool bySource = op.getSource().getType().getRank() >= op.getDest().getType().getRank();
+  Value like = bySource ? op.getSource() : op.getDest();
+  ParallelOp loop = openLoop(like);
+  if (auto width = op.getCoalescedWidth())
+    loop.setCoalescedWidth(*width);
+  if (auto layout = op.getLoopLayoutAttr())
+    loop.setLoopLayoutAttr(layout);
+  Value value = load(op.getSource(), indicesFor(op.getSource(), like, loop.getIterators()));
+  value = convert(value, elementType(op.getSource()), elementType(op.getDest()));
+  StoreOp::create(b, value, op.getDest(), indicesFor(op.getDest(), like, loop.getIterators()));
+}
+
+void Expander::expand(FillOp op) {
+  ParallelOp loop = openLoop(op.getDest());
+  StoreOp::create(b, op.getValue(), op.getDest(),
+                  loop.getIterators().take_front(op.getDest().getType().getRank()));
+}
+
+void Expander::expand(AtomicOp op) {
+  bool isTile = isBufferType(op.getValue().getType());
+  bool byDest = !isTile || op.getDest().getType().getRank() >=
+                               cast<MemRefType>(op.getValue().getType()).getRank();
+  Value like = byDest ? Value(op.getDest()) : op.getValue();
+  ParallelOp loop = openLoop(like);
+  Value value = op.getValue();
+  if (isTile) {
+    value = load(op.getValue(), indicesFor(op.getValue(), like, loop.getIterators()));
+    value = convert(value, elementType(op.getValue()), elementType(op.getDest()));
+  }
+  AtomicElementOp::create(b, value.getType(), op.getKind(), value, op.getDest(),
+                          indicesFor(op.getDest(), like, loop.getIterators()), op.getOrder());
+}
+
+void Expander::expand(FinalizeReducerOp op) {
+  ParallelOp loop = openLoop(op.getDest());
+  Value value =
+      load(op.getReducer(), indicesFor(op.getReducer(), op.getDest(), loop.getIterators()));
+  value = convert(value, elementType(op.getReducer()), elementType(op.getDest()));
+  StoreOp::create(b, value, op.getDest(), loop.getIterators());
+}
+
+void Expander::expand(Im2colOp op) {
+  ParallelOp loop = openLoop(op.getDest());
+  MemRefType dest = op.getDest().getType();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
+  auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, x, y); };
+  auto mul = [&](Value x, int64_t y) -> Value { return arith::MulIOp::create(b, x, constant(y)); };
+  auto div = [&](Value x, Value y) -> Value { return FloorDivOp::create(b, x, y, false); };
+  auto mod = [&](Value x, Value y) -> Value { return FloorModOp::create(b, x, y, false); };
+  SmallVector<Value> image;
+  for (OpFoldResult extent : extentsOf(op.getImage()))
+    image.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), extent));
+  int64_t kernel = op.getKernel(), stride = op.getStride(), dilation = op.getDilation(),
+          pad = op.getPad();
+  // Output extents: (in + 2 pad - dilation (kernel - 1) - 1) // stride + 1.
+  auto outExtent = [&](Value in) {
+    Value reach = add(in, constant(2 * pad - dilation * (kernel - 1) - 1));
+    return add(div(reach, constant(stride)), constant(1));
+  };
+  Value outH = outExtent(image[1]), outW = outExtent(image[2]), channels = image[3];
+  Value row = add(mul(op.getRowTile(), dest.getDimSize(0)), loop.getIterators()[0]);
+  Value column = add(mul(op.getColumnTile(), dest.getDimSize(1)), loop.getIterators()[1]);
+  Value w = mod(row, outW), h = mod(div(row, outW), outH), n = div(div(row, outW), outH);
+  Value channel = mod(column, channels), tap = div(column, channels);
+  Value kw = mod(tap, constant(kernel)), kh = div(tap, constant(kernel));
+  Value y = add(add(mul(h, stride), mul(kh, dilation)), constant(-pad));
+  Value x = add(add(mul(w, stride), mul(kw, dilation)), constant(-pad));
+  auto inside = [&](Value v, Value extent) -> Value {
+    Value low = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, v, constant(0));
+    Value high = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, v, extent);
+    return arith::AndIOp::create(b, low, high);
+  };
+  Value isInside = arith::AndIOp::create(b, inside(y, image[1]), inside(x, image[2]));
+  Type scalar = getScalarType(dest.getElementType());
+  auto branch = scf::IfOp::create(b, TypeRange(scalar), isInside, /*withElse=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    scf::YieldOp::create(b, load(op.getImage(), {n, y, x, channel}));
+    b.setInsertionPointToStart(&branch.getElseRegion().front());
+    scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(scalar)).getResult());
+  }
+  StoreOp::create(b, branch.getResult(0), op.getDest(), loop.getIterators());
+}
+
+struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandStatementsPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> statements;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(op))
+        statements.push_back(op);
+    });
+    for (Operation *op : statements) {
+      TypeSwitch<Operation *>(op).Case<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(
+          [](auto statement) { Expander(statement).expand(statement); });
+      op->erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,149 @@
+//===- InsertBarriers.cpp - order the accesses of a block's threads --------------------------===//
+//
+// Two statements of a block conflict when one writes memory that the other touches. Threads run
+// freely between barriers, so every conflicting pair needs one between, pairs over the back edge of
+// a loop included. One barrier serves all hazards that are open where it stands.
+//
+// Expects: effects on every op, statements expanded.   Leaves: coordinates logical.
+//
+//   tile.parallel { … store %s }        tile.parallel { … store %s }
+//   tile.gemm %s, %k, %c         ──▶    tile.barrier            // %s: written above, read below
+//                                       tile.gemm %s, %k, %c
+//
+// How: one walk in program order keeps the reads and writes since the last barrier. A loop's body
+// is walked twice, the second time with what its own end leaves open: that is the back edge.
+//===----------------------------------------------------------------------------------------===//
+
+#include "tilewright/Tile/Tile.h"
+#include "tilewright/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_INSERTBARRIERS
+#include "tilewright/Transforms/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+namespace {
+
+/// Roots touched since the last barrier that all paths passed.
+struct Open {
+  llvm::SmallSetVector<Value, 8> read, written, accumulated;
+
+  void merge(const Open &other) {
+    read.insert_range(other.read);
+    written.insert_range(other.written);
+    accumulated.insert_range(other.accumulated);
+  }
+  void clear() { *this = Open(); }
+};
+
+class Inserter {
+public:
+  /// Walks a block with what is open at its start; leaves what is open at its end.
+  void walk(Block &block, Open &open, bool insert);
+
+private:
+  void statement(Operation *op, Open &open, bool insert);
+};
+
+/// Registers and variables are a thread's own.
+bool isSharedByThreads(Value root) {
+  if (getSpace(root) == Space::Local)
+    return false;
+  if (getSpace(root) != Space::Fragment)
+    return true;
+  auto alloc = root.getDefiningOp<AllocOp>();
+  return alloc && alloc->hasAttr(kPlacementAttr) && isa<LayoutAttr>(alloc->getAttr(kPlacementAttr));
+}
+
+bool conflicts(const Open &open, const Effect &effect) {
+  switch (effect.kind) {
+  case EffectKind::Read:
+    return open.written.contains(effect.root) || open.accumulated.contains(effect.root);
+  case EffectKind::Write:
+    return open.read.contains(effect.root) || open.written.contains(effect.root) ||
+           open.accumulated.contains(effect.root);
+  case EffectKind::Accumulate:
+    return open.read.contains(effect.root) || open.written.contains(effect.root);
+  }
+  llvm_unreachable("all kinds of effects are handled");
+}
+
+void Inserter::statement(Operation *op, Open &open, bool insert) {
+  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  bool needsBarrier = !effects.has_value();
+  if (effects) {
+    llvm::erase_if(*effects, [](const Effect &e) { return !isSharedByThreads(e.root); });
+    needsBarrier = llvm::any_of(*effects, [&](const Effect &e) { return conflicts(open, e); });
+  }
+  // Collective statements use the block's scratch area, which the one before may still read.
+  auto declared = dyn_cast<TileEffectsOpInterface>(op);
+  needsBarrier |= declared && declared.synchronisesInside() && !isa<BarrierOp>(op);
+  if (needsBarrier) {
+    if (insert) {
+      OpBuilder b(op);
+      BarrierOp::create(b, op->getLoc());
+    }
+    open.clear();
+  }
+  if (!effects)
+    return;
+  for (const Effect &effect : *effects) {
+    if (effect.kind == EffectKind::Read)
+      open.read.insert(effect.root);
+    else if (effect.kind == EffectKind::Write)
+      open.written.insert(effect.root);
+    else
+      open.accumulated.insert(effect.root);
+  }
+}
+
+void Inserter::walk(Block &block, Open &open, bool insert) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<BarrierOp>(op)) {
+      open.clear();
+      continue;
+    }
+    bool isLoop = isa<PipelinedOp, scf::ForOp, scf::WhileOp>(op);
+    if (isLoop) {
+      // The first walk finds what the end of the body leaves open; the second inserts.
+      Open first = open;
+      for (Region &region : op.getRegions())
+        walk(region.front(), first, false);
+      open.merge(first);
+      for (Region &region : op.getRegions())
+        walk(region.front(), open, insert);
+      open.merge(first); // the loop may run zero times
+      continue;
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      Open atStart = open;
+      walk(branch.getThenRegion().front(), open, insert);
+      Open other = atStart;
+      if (!branch.getElseRegion().empty())
+        walk(branch.getElseRegion().front(), other, insert);
+      open.merge(other);
+      continue;
+    }
+    if (!isMemoryEffectFree(&op) || isa<ParallelOp>(op))
+      statement(&op, open, insert);
+  }
+}
+
+struct InsertBarriersPass : tilewright::impl::InsertBarriersBase<InsertBarriersPass> {
+  void runOnOperation() override {
+    getOperation()->walk([&](KernelOp kernel) {
+      Open open;
+      Inserter().walk(kernel.getBody().front(), open, true);
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,1 @@
+"""The command line: `tw`, the same as `python -m tilewright`."""

@@ -1,0 +1,86 @@
+"""Arguments and dispatch of `tw`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+EXAMPLE = """\
+examples:
+  tw run examples/seed/flash_attention_backward.py          run an unmodified TileLang script
+  tw run script.py --check -- --size 512                    with every check; arguments after --
+  tw compile examples/quickstart.py --emit tile             print the tile IR of its kernels
+  tw layout "(i, j) -> (i, j ^ (i % 8))" 8 8                show a layout as a table
+"""
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="tw",
+        description="Compile and run TileLang kernels, without a GPU.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    run = commands.add_parser(
+        "run",
+        help="run an unmodified TileLang script",
+        epilog="example: tw run examples/seed/flash_attention_backward.py",
+    )
+    _add_script_options(run)
+    run.add_argument("--check", action="store_true", help="findings of the interpreter are errors")
+    run.add_argument("--bounds", action="store_true", help="carry error radii with every float")
+
+    compile_ = commands.add_parser(
+        "compile",
+        help="print what the kernels of a script compile to",
+        epilog="example: tw compile examples/quickstart.py --emit tile",
+    )
+    _add_script_options(compile_)
+    compile_.add_argument("--emit", choices=["tile"], default="tile", help="what to print")
+
+    layout = commands.add_parser(
+        "layout",
+        help="show a layout as a table",
+        epilog='example: tw layout "(i, j) -> (i, j ^ (i %% 8))" 8 8',
+    )
+    layout.add_argument("expression", help='e.g. "(i, j) -> (i, j ^ (i %% 8))"')
+    layout.add_argument("shape", type=int, nargs="+", help="the extents of the indices")
+    return parser
+
+
+def _add_script_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="a Python script")
+    parser.add_argument("--device", help="where kernels run: interp")
+    parser.add_argument("--arch", help="the architecture that device queries answer for: sm_80")
+    parser.add_argument("--dump-ir", action="store_true", help="print the tile IR of each kernel")
+    parser.add_argument(
+        "--dump-ir-after", metavar="PASS", help="print the IR of each kernel after a pass"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Runs `tw` with these arguments; its exit status."""
+    script_arguments: list[str] = []
+    if "--" in arguments:
+        split = arguments.index("--")
+        arguments, script_arguments = arguments[:split], arguments[split + 1 :]
+    options = make_parser().parse_args(arguments)
+    if options.command == "layout":
+        from tilewright.cli.layout import show_layout
+
+        return show_layout(options.expression, options.shape)
+    if options.device:
+        os.environ["TILEWRIGHT_DEVICE"] = options.device
+    if options.arch:
+        os.environ["TILEWRIGHT_ARCH"] = options.arch
+    from tilewright.cli.run import run_script
+
+    try:
+        return run_script(options, script_arguments)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1

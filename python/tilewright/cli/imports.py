@@ -1,0 +1,110 @@
+"""Lets an unmodified TileLang script import Tilewright under TileLang's names.
+
+`tilelang`, `tilelang.language`, … resolve to the modules of this package. Where torch is not
+installed, `torch` resolves to a stand-in (torch_stand_in.py); where it is but finds no GPU, its
+device queries answer for the chosen device.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+_PREFIX = "tilelang"
+
+
+class _AliasLoader(Loader):
+    """Gives a module of this package another name; the module object is the same."""
+
+    def __init__(self, real: str) -> None:
+        self._real = real
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self._real)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import system has put the alias there
+
+
+class TileLangFinder(MetaPathFinder):
+    """Finds `tilelang` and its submodules in this package."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != _PREFIX and not name.startswith(_PREFIX + "."):
+            return None
+        real = "tilewright" + name.removeprefix(_PREFIX)
+        if find_spec(real) is None:
+            from tilewright.errors import TilewrightError, caller_place
+
+            place = caller_place()
+            raise TilewrightError(f"the module '{name}' is not supported yet", place)
+        return ModuleSpec(name, _AliasLoader(real), is_package=True)
+
+
+class _TorchFinder(MetaPathFinder):
+    """Supplies the stand-in torch."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name.split(".")[0] != "torch":
+            return None
+        if name not in ("torch", "torch.cuda"):
+            from tilewright.errors import TilewrightError, caller_place
+
+            raise TilewrightError(
+                f"the module '{name}' is not part of the stand-in torch; install torch to use it",
+                caller_place(),
+            )
+        suffix = name.removeprefix("torch").replace(".", "_")
+        return ModuleSpec(name, _AliasLoader(f"tilewright.cli.torch_stand_in{suffix}"))
+
+
+_QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
+            "get_device_name", "synchronize", "set_device")  # fmt: skip
+
+
+class _QueryFinder(MetaPathFinder):
+    """Where the real torch has no GPU, its device queries answer for the chosen device."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)  # once; the others find the real module
+        spec = find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_and_patch(module: ModuleType) -> None:
+            execute(module)
+            answer_device_queries(module)
+
+        spec.loader.exec_module = exec_and_patch  # type: ignore[method-assign]
+        return spec
+
+
+def answer_device_queries(torch: Any) -> None:
+    """Replaces the device queries of a torch that has no GPU."""
+    if torch.cuda.is_available():
+        return
+    from tilewright.cli import torch_stand_in_cuda
+
+    for name in _QUERIES:
+        setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))
+
+
+def install() -> None:
+    """Makes the aliases importable in this process."""
+    sys.meta_path.insert(0, TileLangFinder())
+    if "torch" in sys.modules:
+        answer_device_queries(sys.modules["torch"])
+    elif find_spec("torch") is None:
+        sys.meta_path.insert(0, _TorchFinder())
+    else:
+        sys.meta_path.insert(0, _QueryFinder())

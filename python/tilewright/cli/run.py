@@ -1,0 +1,108 @@
+"""`tw run` and `tw compile`: executes a script as `__main__` and reports on its kernels."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import time
+import traceback
+from typing import Any
+
+from tilewright.cli import imports
+from tilewright.errors import as_report, debugging, is_ours
+
+
+class Session:
+    """What happened to kernels while a script ran."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.kernels: list[Any] = []
+        self.run_seconds: dict[int, float] = {}
+        self.runs: dict[int, int] = {}
+        self.started = time.perf_counter()
+
+    def listen(self, event: str, kernel: Any) -> None:
+        """Hears of each kernel that is compiled or run."""
+        if event == "compiled":
+            self.kernels.append(kernel)
+            kernel.options.update(
+                {"strict": True, "check": True} if getattr(self.options, "check", False) else {}
+            )
+            if getattr(self.options, "bounds", False):
+                kernel.options["bounds"] = True
+            if self.options.dump_ir or self.options.dump_ir_after:
+                print(kernel.ir(self.options.dump_ir_after or "tile"))
+        else:
+            key = id(kernel)
+            self.runs[key] = self.runs.get(key, 0) + 1
+            self.run_seconds[key] = self.run_seconds.get(key, 0.0) + kernel.last_run["seconds"]
+            if getattr(self.options, "check", False):
+                for finding in kernel.findings:
+                    print(finding["text"], file=sys.stderr)
+
+
+def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
+    """Runs the script; the exit status of `tw`."""
+    if not os.path.isfile(options.file):
+        print(f"tw: error: no file '{options.file}'", file=sys.stderr)
+        return 2
+    session = Session(options)
+    try:
+        status = _execute(options.file, script_arguments, session)
+    except Exception as error:
+        if debugging():
+            raise
+        report = as_report(error)
+        if report is not None:
+            print(report, file=sys.stderr)
+        else:
+            _print_traceback(error)
+        return 1
+    if status == 0:
+        _finish(session)
+    return status
+
+
+def _print_traceback(error: Exception) -> None:
+    """Prints an exception of the script as Python would, without the frames of this runner."""
+    frames = error.__traceback__
+    while frames is not None and (
+        is_ours(frames.tb_frame.f_code.co_filename)
+        or frames.tb_frame.f_code.co_filename == "<frozen runpy>"
+    ):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
+
+
+def _execute(file: str, script_arguments: list[str], session: Session) -> int:
+    imports.install()
+    from tilewright import kernel
+
+    kernel.listeners.append(session.listen)
+    saved = sys.argv, sys.path[0]
+    sys.argv = [file, *script_arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(file))
+    try:
+        runpy.run_path(file, run_name="__main__")
+    except SystemExit as stop:
+        if stop.code is None or isinstance(stop.code, int):
+            return stop.code or 0
+        print(stop.code, file=sys.stderr)
+        return 1
+    finally:
+        sys.argv, sys.path[0] = saved
+        kernel.listeners.remove(session.listen)
+    return 0
+
+
+def _finish(session: Session) -> None:
+    from tilewright.cli.summary import print_summary
+
+    if session.options.command == "compile":
+        for kernel in session.kernels:
+            print(kernel.ir(session.options.emit))
+    else:
+        print_summary(session)

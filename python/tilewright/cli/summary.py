@@ -1,0 +1,82 @@
+"""The summary that `tw run` prints: kernels, grids, tiles, times."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+
+def print_summary(session: Any) -> None:
+    """Prints tables on a terminal, plain lines elsewhere."""
+    total = time.perf_counter() - session.started
+    if not session.kernels:
+        print("no kernel was compiled")
+        return
+    for kernel in session.kernels:
+        _print_kernel(kernel, session)
+    print(f"total {_time(total)}")
+
+
+def _print_kernel(kernel: Any, session: Any) -> None:
+    summary = kernel.program.summary()
+    place = kernel.prim_func.place
+    from tilewright.errors import shorten
+
+    print(
+        f"kernel '{kernel.name}' ({shorten(place.file)}:{place.line}) on {kernel.placement.device}"
+    )
+    for remark in kernel.remarks:
+        print(f"  remark: {remark.message}")
+    for launch in summary["kernels"]:
+        grid = " x ".join(str(extent) for extent in launch["grid"])
+        threads = " x ".join(str(extent) for extent in launch["threads"])
+        print(f"  grid {grid}, threads {threads}, {launch['statements']} tile statements")
+        _print_tiles(launch["tiles"])
+    phases = [f"{name} {_time(seconds)}" for name, seconds in kernel.prim_func.seconds.items()]
+    runs = session.runs.get(id(kernel), 0)
+    if runs:
+        phases.append(f"run {_time(session.run_seconds[id(kernel)])} ({runs} x)")
+    else:
+        phases.append("not called")
+    print(f"  {', '.join(phases)}")
+    _print_radii(kernel)
+
+
+def _print_radii(kernel: Any) -> None:
+    """The error radii of the last run (`--bounds`): the largest, and how many are undecided."""
+    for position, radii in kernel.last_run.get("radii", {}).items():
+        finite = [radius for radius in radii if radius != float("inf")]
+        undecided = len(radii) - len(finite)
+        name = kernel.params[position]["name"]
+        largest = max(finite, default=0.0)
+        print(f"  '{name}': largest error radius {largest:.2e}, {undecided} elements undecided")
+
+
+def _print_tiles(tiles: list[dict[str, Any]]) -> None:
+    rows = [
+        (t["name"], t["scope"], " x ".join(map(str, t["shape"])), t["dtype"], str(t["bytes"]))
+        for t in tiles
+    ]
+    heads = ("tile", "scope", "shape", "dtype", "bytes")
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(*heads)
+        for row in rows:
+            table.add_row(*row)
+        Console().print(table)
+        return
+    widths = [max(len(row[n]) for row in [heads, *rows]) for n in range(len(heads))]
+    for row in [heads, *rows]:
+        print(
+            "    "
+            + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        )
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1e-3:
+        return f"{seconds * 1e6:.0f} us"
+    return f"{seconds * 1e3:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"

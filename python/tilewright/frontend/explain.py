@@ -1,0 +1,149 @@
+"""Runs a trace; turns what goes wrong in it into a report, or lets it pass.
+
+Mistakes against the language are reports at the user's line. So are exceptions that an instruction
+of the kernel itself raises (a missing argument, an unknown name). Exceptions out of the user's own
+helper functions, and its `raise` and `assert`, pass through untouched.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+from tilewright._core import core
+from tilewright.errors import (
+    LanguageError,
+    Note,
+    Place,
+    TilewrightError,
+    called_from,
+    convert,
+    debugging,
+    internal,
+    is_ours,
+    place_of_instruction,
+    user_places,
+)
+from tilewright.frontend import trace
+from tilewright.frontend.trace import TraceState
+from tilewright.frontend.twins import is_twin
+
+
+def run_trace(state: TraceState, body: Callable[[], Any]) -> Any:
+    """Runs `body` as a trace. Mistakes in kernel code leave as reports."""
+    previous = trace.begin(state)
+    try:
+        return body()
+    except Exception as error:
+        report = explain(state, error)
+        if report is None or report is error:
+            raise
+        if debugging():
+            raise report from error
+    finally:
+        trace.finish(state, previous)
+    raise report.with_traceback(None) from None
+
+
+def _kernel_frames(error: Exception) -> int:
+    """How many of the user's frames, innermost first, lie inside the traced function."""
+    frames = []
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not is_ours(code.co_filename):
+            frames.append(code)
+        traceback = traceback.tb_next
+    for position, code in enumerate(frames):
+        if is_twin(code):
+            return len(frames) - position
+    return len(frames)
+
+
+def explain(state: TraceState, error: Exception) -> TilewrightError | None:
+    """The report for an exception out of a trace, or None if it is the user's own."""
+    if isinstance(error, LanguageError | core.TraceError):
+        return convert(error, _kernel_frames(error), _advice(error))
+    if isinstance(error, TilewrightError):
+        return error
+    if isinstance(error, core.InternalError):
+        return internal(error)
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    code = innermost.tb_frame.f_code if innermost is not None else None
+    if code is not None and is_ours(code.co_filename):
+        return _explain_inside(error)
+    if code is None or not is_twin(code):
+        return None
+    place = place_of_instruction(code, innermost.tb_lasti)
+    callers = user_places(error.__traceback__)[1 : _kernel_frames(error)]
+    message = _explain_direct(state, error, innermost.tb_frame)
+    return TilewrightError(message, place, called_from(callers)) if message else None
+
+
+def _advice(error: Exception) -> list[Note]:
+    """A note where a plain function got a value that only the kernel can decide on."""
+    if "Python cannot decide" not in getattr(error, "message", ""):
+        return []
+    code = error.__traceback__.tb_frame.f_code
+    traceback = error.__traceback__
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame.f_code.co_filename):
+            code = traceback.tb_frame.f_code
+        traceback = traceback.tb_next
+    if is_twin(code) or is_ours(code.co_filename):
+        return []
+    place = Place(code.co_filename, code.co_firstlineno)
+    text = f"'{code.co_name}' runs as plain Python; make it a @T.macro to trace its control flow"
+    return [Note(place, text)]
+
+
+def _explain_inside(error: Exception) -> TilewrightError:
+    if isinstance(error, RecursionError):
+        return TilewrightError("the kernel calls itself without end", None)
+    return internal(error)
+
+
+_UNBOUND_LOCAL = re.compile(r"variable '([^']+)'")
+
+
+def _explain_direct(state: TraceState, error: Exception, frame: Any) -> str | None:
+    """A message for an exception that an instruction of the kernel itself raised."""
+    if isinstance(error, NameError):
+        found = _UNBOUND_LOCAL.search(str(error))
+        if isinstance(error, UnboundLocalError) and found:
+            name = found.group(1)
+            return state.lost.get(name, f"'{name}' is used before it has a value")
+        known = [*frame.f_locals, *frame.f_globals, *vars(builtins)]
+        close = get_close_matches(error.name or "", known, n=1)
+        return f"{error}; did you mean '{close[0]}'?" if close else str(error)
+    if isinstance(error, RecursionError):
+        return "the kernel calls itself without end"
+    if isinstance(
+        error, TypeError | AttributeError | LookupError | ArithmeticError | ValueError | ImportError
+    ):
+        return _python_message(error)
+    return None
+
+
+_NO_OPERATOR = re.compile(r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'")
+
+
+def _python_message(error: Exception) -> str:
+    text = str(error).replace("_tilewright_core.", "")
+    operator = _NO_OPERATOR.match(text)
+    if operator and "Buffer" in operator.groups():
+        name = operator.group(1).rstrip("=") or "="
+        return f"'{name}' of a whole tile; loop over its elements with T.Parallel"
+    called = re.match(r"(\w+)\(\) ", text)
+    if called and isinstance(error, TypeError):
+        from tilewright import language
+
+        text = f"T.{text}" if called.group(1) in language.__all__ else text
+    if isinstance(error, KeyError):
+        text = f"key {text} not found"
+    return text or type(error).__name__

@@ -1,0 +1,71 @@
+"""The rewritten twin of a function: same globals, closure and defaults, other code."""
+
+from __future__ import annotations
+
+import sys
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from tilewright.dtypes import is_dtype
+from tilewright.errors import is_ours
+from tilewright.frontend.hooks import Hooks
+from tilewright.frontend.rewrite import rewrite_function
+from tilewright.frontend.rewrite_expr import HOOKS
+from tilewright.frontend.source import function_node
+
+# By file too: code objects of equal text in two files compare equal.
+_rewritten: dict[tuple[str, CodeType, str], tuple[CodeType, Hooks]] = {}
+_twins: set[CodeType] = set()
+
+
+def twin_of(function: FunctionType, kind: str) -> FunctionType:
+    """The twin of `function`; it is rewritten once for each code object."""
+    original = function.__code__
+    key = (original.co_filename, original, kind)
+    if key not in _rewritten:
+        node = function_node(function)
+        _rewritten[key] = rewrite_function(node, original.co_filename, kind, original.co_freevars)
+        _twins.add(_rewritten[key][0])
+    code, hooks = _rewritten[key]
+    cells = dict(zip(original.co_freevars, function.__closure__ or (), strict=True))
+    cells[HOOKS] = CellType(hooks)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    twin = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    return twin
+
+
+def is_twin(code: CodeType) -> bool:
+    """True for the code of a rewritten function."""
+    return code in _twins
+
+
+def annotations_of(function: FunctionType, enclosing: dict[str, Any]) -> dict[str, Any]:
+    """Annotations as values; texts (from __future__ import annotations) are evaluated."""
+    names = function.__code__.co_freevars
+    cells = zip(names, function.__closure__ or (), strict=True)
+    scope = {**enclosing, **{name: cell.cell_contents for name, cell in cells if _is_full(cell)}}
+    result = {}
+    for name, value in function.__annotations__.items():
+        if type(value) is str and not is_dtype(value):
+            value = eval(value, function.__globals__, scope)
+        result[name] = value
+    return result
+
+
+def _is_full(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def enclosing_locals() -> dict[str, Any]:
+    """The locals of the innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return dict(frame.f_locals) if frame is not None else {}

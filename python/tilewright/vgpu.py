@@ -1,0 +1,107 @@
+"""The virtual GPU: runs PTX text, ours or anyone's, on the CPU, and checks it as it runs.
+
+result = tilewright.vgpu.launch(ptx, "saxpy", grid=4, block=256, args=[a, x, y, np.int32(n)])
+assert not result.findings
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright._core import core
+from tilewright.errors import reporting
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect that a check saw, at the instruction where it showed."""
+
+    kind: str
+    message: str
+    ptx_line: int
+    source: str
+    block: tuple[int, ...]
+    thread: tuple[int, ...]
+    data: dict[str, Any] = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.data["text"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a launch left besides the arrays it wrote."""
+
+    findings: list[Finding]
+    notes: list[Finding]
+    counters: dict[str, Any]
+    complete: bool
+
+
+def _finding(entry: dict[str, Any]) -> Finding:
+    return Finding(
+        entry.get("kind", ""),
+        entry.get("message", ""),
+        entry.get("ptx_line", 0),
+        entry.get("source", ""),
+        tuple(entry.get("block", ())),
+        tuple(entry.get("thread", ())),
+        entry,
+    )
+
+
+def read_launch(text: str) -> Result:
+    """The result of a launch from the JSON text that the core gives."""
+    data = json.loads(text)
+    entries = [_finding(entry) for entry in data["findings"]]
+    return Result(
+        [entry for entry in entries if not entry.data["note"]],
+        [entry for entry in entries if entry.data["note"]],
+        data["counters"],
+        data["complete"],
+    )
+
+
+def _extents(value: int | Sequence[int]) -> list[int]:
+    extents = [value] if isinstance(value, int) else list(value)
+    return [int(extent) for extent in extents] + [1] * (3 - len(extents))
+
+
+def _argument(value: Any, position: int) -> Any:
+    """A numpy array is memory, updated in place; a numpy scalar is passed by value."""
+    if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
+        if not value.flags.c_contiguous or not value.flags.writeable:
+            raise ValueError(f"argument {position}: expected a contiguous, writable array")
+        return (value.ctypes.data, value.nbytes, f"argument {position}")
+    if hasattr(value, "tobytes"):
+        return value.tobytes()
+    raise TypeError(
+        f"argument {position}: expected a numpy array or a numpy scalar such as np.int32(3), "
+        f"got {type(value).__name__}"
+    )
+
+
+@reporting
+def launch(
+    ptx: str,
+    entry: str,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any],
+    shared_bytes: int = 0,
+    arch: str = "sm_80",
+    checks: str = "all",
+) -> Result:
+    """Runs one kernel of `ptx`; arrays in `args` are updated in place.
+
+    `checks` is "all", "none" or a comma-separated list of check names.
+    """
+    module = core.vgpu_load(ptx, "<ptx>")
+    arguments = [_argument(value, position) for position, value in enumerate(args)]
+    text = module.launch(
+        entry, _extents(grid), _extents(block), arguments, shared_bytes, arch, checks
+    )
+    return read_launch(text)

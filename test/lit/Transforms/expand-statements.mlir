@@ -1,0 +1,34 @@
+// RUN: tw-opt %s -tile-expand-statements | FileCheck %s
+// Every element-wise statement becomes a loop of loads and stores; unit dimensions are skipped.
+
+// CHECK-LABEL: func.func @copy_converts
+func.func @copy_converts(%A: memref<64x32xf16, #tile.space<global>> {tile.name = "A"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %s = tile.alloc "s" : memref<64x32xf32, #tile.space<shared>>
+    // CHECK: tile.parallel (%[[I:.*]], %[[J:.*]]) in (64, 32)
+    // CHECK-NEXT: %[[V:.*]] = tile.load %{{.*}}[%[[I]], %[[J]]]
+    // CHECK-NEXT: %[[W:.*]] = tile.cast %[[V]] from f16 to f32
+    // CHECK-NEXT: tile.store %[[W]], %{{.*}}[%[[I]], %[[J]]]
+    // CHECK-NOT: tile.copy
+    tile.copy %A, %s : memref<64x32xf16, #tile.space<global>> to memref<64x32xf32, #tile.space<shared>>
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @fill_and_atomic
+func.func @fill_and_atomic(%A: memref<8xf32, #tile.space<global>> {tile.name = "A"}) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %f = tile.alloc "f" : memref<8xf32, #tile.space<fragment>>
+    // CHECK: tile.parallel (%[[I:.*]]) in (8)
+    // CHECK-NEXT: tile.store %{{.*}}, %{{.*}}[%[[I]]]
+    tile.fill %zero, %f : f32, memref<8xf32, #tile.space<fragment>>
+    // CHECK: tile.parallel (%[[J:.*]]) in (8)
+    // CHECK-NEXT: %[[V:.*]] = tile.load %{{.*}}[%[[J]]]
+    // CHECK-NEXT: tile.atomic_element add %[[V]], %{{.*}}[%[[J]]] order acq_rel
+    tile.atomic add %f, %A order acq_rel : memref<8xf32, #tile.space<fragment>>, memref<8xf32, #tile.space<global>>
+  }
+  return
+}

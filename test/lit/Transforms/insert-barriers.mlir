@@ -1,0 +1,73 @@
+// RUN: tw-opt %s -tile-insert-barriers | FileCheck %s
+// A barrier stands between conflicting statements, back edges included, and nowhere else.
+
+// CHECK-LABEL: func.func @write_then_read
+func.func @write_then_read(%A: memref<32xf32, #tile.space<global>>, %B: memref<32xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<32xf32, #tile.space<shared>>
+    // CHECK: tile.copy
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.copy
+    tile.copy %A, %s : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+    tile.copy %s, %B : memref<32xf32, #tile.space<shared>> to memref<32xf32, #tile.space<global>>
+  }
+  return
+}
+
+// Two tiles that do not meet need no barrier.
+// CHECK-LABEL: func.func @independent
+func.func @independent(%A: memref<32xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<32xf32, #tile.space<shared>>
+    %t = tile.alloc "t" : memref<32xf32, #tile.space<shared>>
+    // CHECK-NOT: tile.barrier
+    tile.copy %A, %s : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+    tile.copy %A, %t : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+  }
+  return
+}
+
+// The next iteration may not overwrite what this one still reads.
+// CHECK-LABEL: func.func @back_edge
+func.func @back_edge(%A: memref<32xf32, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<32xf32, #tile.space<shared>>
+    %f = tile.alloc "f" : memref<32xf32, #tile.space<fragment>>
+    // CHECK: tile.pipelined
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.copy %{{.*}}, %[[S:[^ ]*]] : memref<32xf32, #tile.space<global>>
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.copy %[[S]]
+    tile.pipelined %k = %c0 to %c4 stages 0 {
+      tile.copy %A, %s : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+      tile.copy %s, %f : memref<32xf32, #tile.space<shared>> to memref<32xf32, #tile.space<fragment>>
+    }
+  }
+  return
+}
+
+// Updates that commute may meet; a read of their result may not.
+// CHECK-LABEL: func.func @atomics
+func.func @atomics(%A: memref<32xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<32xf32, #tile.space<shared>>
+    // CHECK: tile.fill
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.atomic
+    // CHECK-NEXT: tile.atomic
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.copy
+    tile.fill %one, %s : f32, memref<32xf32, #tile.space<shared>>
+    tile.atomic add %one, %s : f32, memref<32xf32, #tile.space<shared>>
+    tile.atomic add %one, %s : f32, memref<32xf32, #tile.space<shared>>
+    tile.copy %s, %A : memref<32xf32, #tile.space<shared>> to memref<32xf32, #tile.space<global>>
+  }
+  return
+}

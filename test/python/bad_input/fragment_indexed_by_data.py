@@ -1,0 +1,12 @@
+"""A fragment indexed by a value that no unrolling makes static."""
+
+import tilelang.language as T
+
+
+@T.prim_func
+def main(I: T.Tensor((64,), "int32"), B: T.Tensor((64,), "float32")):
+    with T.Kernel(1):
+        f = T.alloc_fragment((64,), "float32")
+        T.clear(f)
+        for k in T.serial(64):
+            B[k] = f[I[k]]

@@ -1,0 +1,217 @@
+"""Compiling and calling kernels: jit in both forms, arguments, outputs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+
+@tilewright.jit(out_idx=[-1])
+def scale(n, factor, dtype="float32"):
+    @T.prim_func
+    def main(A: T.Tensor((n,), dtype), B: T.Tensor((n,), dtype)):
+        with T.Kernel(T.ceildiv(n, 32)) as bx:
+            for i in T.Parallel(32):
+                B[bx * 32 + i] = A[bx * 32 + i] * factor
+
+    return main
+
+
+def test_lazy_kernel_returns_its_output() -> None:
+    a = np.arange(50, dtype=np.float32)
+    result = scale(50, 3)(a)
+    assert isinstance(result, np.ndarray)
+    np.testing.assert_array_equal(result, a * 3)
+
+
+def test_kernels_are_cached_by_their_arguments() -> None:
+    assert scale(50, 3) is scale(50, 3)
+    assert scale(50, 3) is not scale(50, 4)
+    assert scale(50, 3) is not scale(50, 3.0)
+    assert scale(50, factor=3) is scale(50, factor=3)
+    assert scale.compile(50, 3) is scale(50, 3)
+    assert scale.get_tir(50, 3) is scale(50, 3).prim_func
+
+
+def test_ml_dtypes_arrays() -> None:
+    a = np.arange(32).astype(ml_dtypes.bfloat16)
+    result = scale(32, 2, T.bfloat16)(a)
+    assert result.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(result, a * 2)
+
+
+def test_several_outputs_and_symbols() -> None:
+    n = T.dynamic("n")
+
+    @tilewright.jit(out_idx=[1, 2])
+    def make():
+        @T.prim_func
+        def main(
+            A: T.Tensor((n,), "int32"),
+            B: T.Tensor((n,), "int32"),
+            C: T.Tensor((n + 1, 2), "int32"),
+        ):
+            with T.Kernel(1):
+                for i in T.serial(n):
+                    B[i] = A[i] + 1
+                for i, j in T.grid(n + 1, 2):
+                    C[i, j] = i + j
+
+        return main
+
+    for size in (3, 0, 7):
+        b, c = make()(np.arange(size, dtype=np.int32))
+        assert b.tolist() == list(range(1, size + 1))
+        assert c.shape == (size + 1, 2)
+        assert c.tolist() == [[i, i + 1] for i in range(size + 1)]
+
+
+def test_scalar_parameters_and_keywords() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((2,), "float32"), n: T.int32, x: T.float32):
+        with T.Kernel(1):
+            A[0] = x
+            A[1] = n
+
+    kernel = tilewright.compile(main)
+    a = np.zeros(2, np.float32)
+    kernel(a, 3, 1.5)
+    assert a.tolist() == [1.5, 3.0]
+    kernel(a, x=np.float32(2.5), n=np.int64(4))
+    assert a.tolist() == [2.5, 4.0]
+
+
+@tilewright.jit
+def add(A, B, block: int = 16):
+    M, N = T.const("M, N")
+    A: T.Tensor[[M, N], T.float32]
+    B: T.Tensor[[M, N], T.float32]
+    assert N % block == 0, "block must divide N"
+    C = T.empty((M, N), T.float32)
+    with T.Kernel(T.ceildiv(N, block), M) as (bx, by):
+        for i in T.Parallel(block):
+            C[by, bx * block + i] = A[by, bx * block + i] + B[by, bx * block + i]
+    return C
+
+
+def test_eager_kernel_runs_at_once() -> None:
+    assert add.mode == "eager"
+    for shape in ((3, 32), (1, 64)):
+        a = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        np.testing.assert_array_equal(add(a, a), a + a)
+    np.testing.assert_array_equal(add(a, a, block=32), a + a)
+    with pytest.raises(AssertionError, match="block must divide N"):
+        add(a, a, block=48)
+
+
+def test_eager_kernel_checks_shapes_against_each_other() -> None:
+    with pytest.raises(tilewright.TilewrightError, match=r"extent 1 is 'N' = 32 .* got 64"):
+        add(np.zeros((2, 32), np.float32), np.zeros((2, 64), np.float32))
+
+
+def test_eager_kernel_compiles_without_tensors() -> None:
+    kernel = add.compile(M=2, N=32)
+    a = np.ones((2, 32), np.float32)
+    np.testing.assert_array_equal(kernel(a, a), a + a)
+
+
+def test_kernel_describes_itself() -> None:
+    kernel = scale(50, 3)
+    assert [p["name"] for p in kernel.params] == ["A", "B"]
+    assert "tile.kernel" in kernel.ir()
+    assert kernel.get_kernel_source() == kernel.ir("tile")
+    [remark] = kernel.remarks
+    assert remark.kind == "device"
+    assert "interpreter" in remark.message
+    with pytest.raises(tilewright.TilewrightError, match="no stage 'soup'; the stages are tile, "):
+        kernel.ir("soup")
+
+
+def test_arrays_are_not_copied() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((4, 4), "int32")):
+        with T.Kernel(1):
+            A[1, 2] = 5
+
+    whole = np.zeros((8, 4), np.int32)
+    tilewright.compile(main)(whole[2:6])
+    assert whole[3, 2] == 5
+    assert whole.sum() == 5
+
+
+class FakeTensor:
+    """Has what a torch CPU tensor has, under torch's module name."""
+
+    def __init__(self, array: np.ndarray, device: str = "cpu") -> None:
+        self.array = array
+        self.shape = array.shape
+        self.ndim = array.ndim
+        self.device = type("device", (), {"type": device, "__str__": lambda self: "cuda:0"})()
+        self.dtype = type("dtype", (), {"__repr__": lambda self: f"torch.{array.dtype}"})()
+        type(self.dtype).__module__ = "torch"
+
+    def data_ptr(self) -> int:
+        return self.array.__array_interface__["data"][0]
+
+    def stride(self) -> tuple[int, ...]:
+        return tuple(s // self.array.itemsize for s in self.array.strides)
+
+
+FakeTensor.__module__ = "torch"
+
+
+def test_torch_tensors_by_their_address() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float16")):
+        with T.Kernel(1):
+            A[1] = 5
+
+    array = np.zeros(4, np.float16)
+    tilewright.compile(main)(FakeTensor(array))
+    assert array.tolist() == [0, 5, 0, 0]
+    with pytest.raises(tilewright.TilewrightError, match=r"'A': the tensor is on cuda:0"):
+        tilewright.compile(main)(FakeTensor(array, "cuda"))
+
+
+def test_findings_are_warnings_and_errors_when_strict() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((4,), "int32")):
+        with T.Kernel(1):
+            s = T.alloc_shared((4,), "int32")
+            T.copy(s, A)
+
+    kernel = tilewright.compile(main)
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="uninitialized"):
+        kernel(np.zeros(4, np.int32))
+    assert kernel.findings
+    kernel.options["strict"] = True
+    with pytest.raises(tilewright.TilewrightError, match="uninitialized"):
+        kernel(np.zeros(4, np.int32))
+
+
+def test_kernels_are_traced_in_many_threads() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    a = np.arange(40, dtype=np.float32)
+    with ThreadPoolExecutor(4) as pool:
+        kernels = list(pool.map(lambda factor: scale(40, factor), range(100, 120)))
+    for factor, kernel in zip(range(100, 120), kernels, strict=True):
+        np.testing.assert_array_equal(kernel(a), a * factor)
+
+
+def test_unknown_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", "abacus")
+    with pytest.raises(tilewright.TilewrightError, match="device 'abacus' does not exist"):
+        scale(51, 3)
+
+
+def test_import_is_light() -> None:
+    code = "import sys, tilewright; print({'numpy', 'torch', 'rich'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,88 @@
+"""Layouts and fragments as Python sees them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+
+def test_layout_maps_indices() -> None:
+    layout = T.Layout((4, 8), lambda i, j: [j // 2, i, j % 2])
+    assert layout.get_input_shape() == [4, 8]
+    assert layout.get_output_shape() == [4, 4, 2]
+    assert layout.map_forward_index([1, 5]) == [2, 1, 1]
+    assert layout.core.is_injective()[0] == "yes"
+
+
+def test_one_output_needs_no_list() -> None:
+    layout = T.Layout((4, 8), lambda i, j: i * 8 + (j ^ i))
+    assert layout.get_output_shape() == [32]
+    assert layout.map_forward_index([3, 4]) == [31]
+
+
+def test_inverse_and_equality() -> None:
+    layout = T.Layout((4, 8), lambda i, j: [j, i])
+    inverse = layout.inverse()
+    for index in itertools.product(range(4), range(8)):
+        assert inverse.map_forward_index(layout.map_forward_index(index)) == list(index)
+    assert layout.is_equal(T.Layout((4, 8), lambda i, j: [j + 0, i]))
+    assert not layout.is_equal(T.Layout((4, 8), lambda i, j: [i, j]))
+
+
+def test_fragment_places_elements() -> None:
+    fragment = T.Fragment((8, 8), lambda i, j: (i * 4 + j // 2, j % 2))
+    assert (fragment.threads, fragment.slots, fragment.replicate) == (32, 2, 1)
+
+
+def test_wrong_functions_are_explained() -> None:
+    with pytest.raises(tilewright.TilewrightError, match="each of the 2 dimensions, it takes 3"):
+        T.Layout((4, 8), lambda i, j, k: [i])
+    with pytest.raises(tilewright.TilewrightError, match="integer expressions"):
+        T.Layout((4,), lambda i: [1.5])
+    with pytest.raises(tilewright.TilewrightError, match=r"must give \(thread, slot\)"):
+        T.Fragment((4,), lambda i: i)
+
+
+MAKERS = [
+    "make_swizzled_layout",
+    "make_linear_layout",
+    "make_full_bank_swizzled_layout",
+    "make_half_bank_swizzled_layout",
+    "make_quarter_bank_swizzled_layout",
+]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8"])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_made_layouts_are_injective_and_invisible(maker: str, dtype: str) -> None:
+    seen = {}
+    make = getattr(tilewright.layout, maker)
+
+    @T.prim_func
+    def main(A: T.Tensor((32, 128), dtype), B: T.Tensor((32, 128), dtype)):
+        with T.Kernel(1):
+            s = T.alloc_shared((32, 128), dtype)
+            seen["layout"] = make(s)
+            T.annotate_layout({s: seen["layout"]})
+            T.copy(A, s)
+            T.copy(s, B)
+
+    assert seen["layout"].core.is_injective()[0] == "yes"
+    a = np.arange(32 * 128).reshape(32, 128).astype(dtype)
+    b = np.zeros_like(a)
+    tilewright.compile(main)(a, b)
+    np.testing.assert_array_equal(a, b)
+
+
+def test_repeat_and_reshape() -> None:
+    layout = T.Layout((4, 8), lambda i, j: [i, j ^ i])
+    twice = layout.repeat(0, 2)
+    assert twice.get_input_shape() == [8, 8]
+    flat = layout.reshape((32,))
+    assert flat.map_forward_index([9]) == layout.map_forward_index([1, 1])
+    fragment = T.Fragment((8, 8), lambda i, j: (i * 4 + j // 2, j % 2)).repeat([2, 1])
+    assert (fragment.threads, fragment.slots) == (32, 4)
