@@ -9,7 +9,10 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
-void buildCheckPipeline(OpPassManager &pm) { pm.addPass(createCheckParallel()); }
+void buildCheckPipeline(OpPassManager &pm) {
+  pm.addPass(createCheckFragments());
+  pm.addPass(createCheckParallel());
+}
 
 void buildGpuPipeline(OpPassManager &pm, StringRef arch) {
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop

@@ -142,6 +142,21 @@ void Trace::store(const Element &element, const Operand &value) {
   verified(create<tile::StoreOp>(converted.value, element.buffer.value, indices));
 }
 
+Buffer Trace::runOf(const Element &element, int64_t count) {
+  unsigned rank = element.buffer.getRank();
+  if (rank == 0 || count < 1)
+    fail("expected an element of a buffer and a positive number of elements");
+  SmallVector<OpFoldResult> offsets, steps(rank, builder.getIndexAttr(1));
+  SmallVector<Extent> sizes(rank - 1, IndexExpr(1));
+  sizes.push_back(IndexExpr(count));
+  SmallVector<int64_t> dropped;
+  for (unsigned dim = 0; dim + 1 < rank; ++dim)
+    dropped.push_back(dim);
+  for (const Scalar &index : element.indices)
+    offsets.push_back(getAsOpFoldResult(index.value));
+  return slice(element.buffer, offsets, sizes, steps, dropped);
+}
+
 Buffer Trace::regionAt(const Element &element, const Buffer &like, StringRef what) {
   unsigned rank = element.buffer.getRank();
   SmallVector<Extent> extents(like.shape.begin(), like.shape.end());

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace tilewright;
@@ -39,6 +40,30 @@ private:
   size_t size = 0;
 };
 
+/// A lock for short work, on a cache line of its own.
+class alignas(64) SpinLock {
+public:
+  void lock() {
+    for (unsigned spins = 0; flag.exchange(true, std::memory_order_acquire); ++spins)
+      if (spins % 64 == 63)
+        std::this_thread::yield(); // its holder may wait for a core
+      else
+        __builtin_ia32_pause();
+  }
+  void unlock() { flag.store(false, std::memory_order_release); }
+
+private:
+  std::atomic<bool> flag{false};
+};
+
+/// Rows share a table of locks; two rows with one lock only wait for each other a little more often.
+SpinLock &lockOf(const void *tensor, int64_t row) {
+  constexpr size_t numLocks = 1024;
+  static SpinLock locks[numLocks];
+  uint64_t key = reinterpret_cast<uintptr_t>(tensor) / 64 + static_cast<uint64_t>(row);
+  return locks[(key * 0x9e3779b97f4a7c15u) >> 54];
+}
+
 /// One call of an entry. The services come first, so that a pointer to them is one to this.
 class CpuRun {
 public:
@@ -55,6 +80,12 @@ public:
       // Compiled code has nothing to clean up, so that leaving it in one step is safe.
       if (stopBlock)
         std::longjmp(*stopBlock, 1);
+    };
+    services.lockRow = [](host::Services *, const void *tensor, int64_t row) {
+      lockOf(tensor, row).lock();
+    };
+    services.unlockRow = [](host::Services *, const void *tensor, int64_t row) {
+      lockOf(tensor, row).unlock();
     };
     services.print = [](host::Services *self, const host::PrintRequest *request) {
       from(self).print(*request);

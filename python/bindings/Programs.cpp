@@ -222,6 +222,9 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   };
   interpOptions.check = flag("check", true);
   interpOptions.bounds = flag("bounds", false);
+  std::string output; // of T.print
+  llvm::raw_string_ostream outputStream(output);
+  interpOptions.output = &outputStream;
   auto start = std::chrono::steady_clock::now();
   llvm::Expected<interp::Result> result = [&] {
     nb::gil_scoped_release release;
@@ -240,6 +243,7 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   answer["stopped"] = result->stopped;
   answer["steps"] = result->steps;
   answer["radii"] = radii;
+  answer["output"] = output;
   answer["seconds"] = secondsSince(start);
   return answer;
 }
@@ -305,6 +309,9 @@ nb::dict runOnCpu(const Program &self, nb::list args, nb::dict options) {
   runtime::CpuRunOptions runOptions;
   runOptions.isDeterministic =
       options.contains("deterministic") && nb::cast<bool>(options["deterministic"]);
+  std::string output;
+  llvm::raw_string_ostream outputStream(output);
+  runOptions.output = &outputStream;
   auto start = std::chrono::steady_clock::now();
   llvm::Error error = [&] {
     nb::gil_scoped_release release;
@@ -313,6 +320,7 @@ nb::dict runOnCpu(const Program &self, nb::list args, nb::dict options) {
   if (error)
     throw UserError(llvm::toString(std::move(error)));
   nb::dict answer;
+  answer["output"] = output;
   answer["findings"] = nb::list();
   answer["stopped"] = false;
   answer["seconds"] = secondsSince(start);
@@ -359,6 +367,14 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("compile_gpu", &compileGpu, nb::arg("arch"),
            nb::arg("dump_after") = std::vector<std::string>())
       .def("compile_cpu", &compileCpu)
+      .def("set_fast_math",
+           [](const Program &self, bool enabled) {
+             mlir::func::FuncOp function = self.getFunction();
+             if (enabled)
+               function->setAttr("tile.fast_math", mlir::UnitAttr::get(function.getContext()));
+             else
+               function->removeAttr("tile.fast_math");
+           })
       .def("check_arguments", [](const Program &self, nb::list args) { bind(self, args); })
       .def("run", &run, nb::arg("device"), nb::arg("args"), nb::arg("options") = nb::dict());
 }

@@ -75,8 +75,9 @@ template <typename T> void defineScalarProtocol(nb::class_<T> &cls) {
                     "inside a kernel use 'if', 'and', 'or', 'T.if_then_else' directly on it");
   });
   cls.def("__index__", [](const T &) -> int64_t {
-    throw UserError(
-        "this value is only known when the kernel runs, Python cannot use it as an integer");
+    throw UserError("this value is only known when the kernel runs, Python cannot use it as an "
+                    "integer; loop over a Python list, or put the values "
+                    "into a tile");
   });
   cls.def("__iter__", [](const T &) -> nb::object {
     throw UserError("a scalar of the kernel is not iterable");
@@ -108,6 +109,9 @@ void bindScalars(nb::module_ &module) {
   element.def("load", [](const Element &self) { return Trace::current().read(self); });
   element.def("store", [](const Element &self, nb::object value) {
     Trace::current().store(self, toOperand(value, "stored value"));
+  });
+  element.def("run", [](const Element &self, int64_t count) {
+    return Trace::current().runOf(self, count);
   });
   element.def("__repr__", [](const Element &self) {
     return "<element of '" + tile::getName(self.buffer.value).str() + "'>";

@@ -1,4 +1,8 @@
-"""Where kernels run: on the CPU (`cpu`) or on the reference interpreter (`interp`)."""
+"""Where kernels run: the reference interpreter, compiled CPU code, or the virtual GPU.
+
+`interp` executes the program's meaning and watches it; `cpu` is compiled code; `vgpu:sm_80` and its
+siblings run the generated PTX, checked. A real GPU (`cuda:0`) is not driven yet.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,9 @@ from typing import Any, NamedTuple
 
 from tilewright.errors import LanguageError
 
-DEVICES = ("interp", "cpu")
-_TARGETS = ("auto", "cpu", "cuda", "llvm", "c", "sm_80", "sm_90", "sm_90a")
+ARCHS = ("sm_80", "sm_90", "sm_90a")
+DEVICES = ("interp", "cpu", *(f"vgpu:{arch}" for arch in ARCHS))
+_TARGETS = ("auto", "cpu", "cuda", "llvm", "c", *ARCHS)
 _CAPABILITY = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_90a": (9, 0)}
 
 
@@ -20,16 +25,26 @@ class Placement(NamedTuple):
     target: str
     reason: str | None
 
+    @property
+    def arch(self) -> str:
+        """The architecture that PTX is generated for."""
+        if self.device.startswith("vgpu:"):
+            return self.device.removeprefix("vgpu:")
+        return self.target if self.target in ARCHS else default_arch()
+
 
 def place(target: Any = "auto", device: str | None = None) -> Placement:
     """Decides where a kernel compiled for `target` runs; `device` and the environment win."""
     name = target_name(target)
     device = device or os.environ.get("TILEWRIGHT_DEVICE") or None
     if device is None:
-        if name in DEVICES:
-            return Placement(name, name, None)
+        if name == "interp":
+            return Placement("interp", name, None)
         return Placement(
-            "interp", name, f"target '{name}': this build runs kernels on the reference interpreter"
+            "interp",
+            name,
+            f"target '{name}': this build runs kernels on the reference interpreter unless "
+            "TILEWRIGHT_DEVICE or device= names cpu or vgpu:sm_80",
         )
     if device not in DEVICES:
         raise LanguageError(
@@ -56,9 +71,17 @@ def target_name(target: Any) -> str:
     return kind
 
 
+def default_arch() -> str:
+    """The architecture where none is named."""
+    arch = os.environ.get("TILEWRIGHT_ARCH") or "sm_80"
+    if arch not in _CAPABILITY:
+        raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(_CAPABILITY)}")
+    return arch
+
+
 def capability(arch: str | None = None) -> tuple[int, int]:
     """The compute capability that device queries answer."""
-    arch = arch or os.environ.get("TILEWRIGHT_ARCH") or "sm_80"
+    arch = arch or default_arch()
     if arch not in _CAPABILITY:
         raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(_CAPABILITY)}")
     return _CAPABILITY[arch]

@@ -62,11 +62,14 @@ class JITKernel:
         self.last_run: dict[str, Any] = {}
         self.remarks: list[Remark] = []
         self.options: dict[str, Any] = {}
+        self._gpu: dict[str, dict[str, Any]] = {}
         if self.placement.reason is not None:
             place = prim_func.place
             self.remarks.append(
                 Remark(place.file, place.line, "remark", "device", "", self.placement.reason, {})
             )
+        if self.placement.device.startswith("vgpu:"):
+            self._compiled()  # what the GPU cannot do is said now, not at the first call
         for listener in listeners:
             listener("compiled", self)
 
@@ -117,7 +120,7 @@ class JITKernel:
         ]
         options = {**_environment_options(), **self.options}
         self.last_run = self.program.run(self.placement.device, converted, options)
-        self.findings = self.last_run["findings"]
+        self.findings = _findings_of(self.last_run)
         sys.stdout.write(self.last_run.get("output", ""))  # of T.print
         for listener in listeners:
             listener("ran", self)
@@ -151,8 +154,9 @@ class JITKernel:
         return dumps[stage]
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
-        """The generated code; for the interpreter that is the tile IR it executes."""
-        return self.program.text()
+        """The generated code: PTX for a GPU target, else the tile IR that is executed."""
+        is_gpu = self.placement.device.startswith("vgpu:") or self.placement.target.startswith("sm_")
+        return self.ptx if is_gpu or self.placement.target == "cuda" else self.program.text()
 
     def get_host_source(self) -> str:
         """The host side of the generated code: part of the tile IR."""
@@ -162,13 +166,55 @@ class JITKernel:
         """Not available yet."""
         raise TilewrightError("'get_profiler' is not supported yet")
 
+    def _compiled(self, arch: str | None = None) -> dict[str, Any]:
+        """PTX, launch facts and remarks for `arch`, compiled on first use."""
+        arch = arch or self.placement.arch
+        if arch not in self._gpu:
+            self._gpu[arch] = self.program.compile_gpu(arch)
+            for file, line, _, message in self._gpu[arch]["remarks"]:
+                self.remarks.append(Remark(file, line, "remark", "gpu", "", message, {"arch": arch}))
+        return self._gpu[arch]
+
     @property
     def ptx(self) -> str:
-        """PTX of the kernel; not available yet."""
-        raise TilewrightError("this build does not generate PTX yet")
+        """PTX of the kernel for its target's architecture, sm_80 where none is named."""
+        return self._ptx(None)
+
+    @reporting
+    def _ptx(self, arch: str | None) -> str:
+        return self._compiled(arch)["ptx"]
+
+    @reporting
+    def verify(self, *args: Any, arch: str | None = None) -> Any:
+        """Runs copies of `args` on the interpreter and, checked, on the virtual GPU, and compares.
+
+        Values agree when they differ by at most the error radii that the interpreter carries for
+        both runs. The result is true if they do and no check found anything; its text says what
+        was seen.
+        """
+        from tilewright.verify import verify
+
+        return verify(self, args, arch or self.placement.arch)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name} on {self.placement.device}>"
+
+
+def _findings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The findings of a run in one form, whichever engine made them."""
+    if "launches" not in run:
+        return run.get("findings", [])
+    from tilewright.vgpu import read_launch
+
+    findings = []
+    for launch in map(read_launch, run["launches"]):
+        for severity, entries in (("finding", launch.findings), ("note", launch.notes)):
+            for entry in entries:
+                findings.append(
+                    {"severity": severity, "kind": entry.kind, "message": str(entry), "file": "",
+                     "line": 0, "column": 0, "count": entry.data.get("occurrences", 1)}
+                )  # fmt: skip
+    return findings
 
 
 def _environment_options() -> dict[str, Any]:

@@ -6,6 +6,7 @@ The contract is in corpus/README.md. Every engine runs every program that names 
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,14 @@ import pytest
 import tilewright
 
 CORPUS = Path(__file__).parent / "corpus"
-ENGINES = ("interp",)
+#: Each engine: the name in a file's ARCHS that covers it, and the device that runs it. `sm_90a` in a
+#: file means our sm_90 for now.
+ENGINES = {
+    "interp": ("interp", "interp"),
+    "cpu": ("interp", "cpu"),
+    "sm_80": ("sm_80", "vgpu:sm_80"),
+    "sm_90": ("sm_90a", "vgpu:sm_90"),
+}
 
 
 def load(path: Path):
@@ -31,15 +39,14 @@ def programs() -> list:
     found = []
     for path in sorted(CORPUS.glob("*.py")):
         text = path.read_text()
-        for engine in ENGINES:
-            if f'"{engine}"' in text:
+        for engine, (arch, _) in ENGINES.items():
+            if f'"{arch}"' in text:
                 found.append(pytest.param(path, engine, id=f"{path.stem}-{engine}"))
     return found
 
 
-def run(module) -> tuple:
+def run(module, kernel) -> tuple:
     """The arrays that OUT names, after a call."""
-    kernel = module.kernel()
     inputs = module.inputs(np.random.default_rng(0))
     returned = kernel(*inputs)
     if module.OUT == "return":
@@ -70,21 +77,33 @@ def check_error(module, error: tilewright.TilewrightError, stage: str) -> None:
 
 @pytest.mark.parametrize(("path", "engine"), programs())
 def test_program(path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TILEWRIGHT_DEVICE", engine)
+    arch, device = ENGINES[engine]
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", device)
     module = load(path)
+    if getattr(module, "LARGE", False) and device.startswith("vgpu:"):
+        pytest.skip("the virtual GPU copies its arguments; this one needs gigabytes")
     try:
-        module.kernel()
+        kernel = module.kernel()
     except tilewright.TilewrightError as error:
         assert module.EXPECT != "ok", str(error)
         return check_error(module, error, "compile")
     try:
-        results = run(module)
+        results = run(module, kernel)
     except tilewright.TilewrightError as error:
         assert module.EXPECT != "ok", str(error)
         return check_error(module, error, "call")
     assert module.EXPECT != "error", "the program must be rejected"
     check_values(module, results)
+    assert not [f for f in kernel.findings if f["severity"] != "note"]
+    check_code(module, kernel, arch)
     return None
+
+
+def check_code(module, kernel, arch: str) -> None:
+    """The forms that a file demands or forbids in generated code."""
+    for where, rule, pattern in getattr(module, "CODE_CHECKS", ()):
+        if where == arch and arch != "interp":
+            assert (re.search(pattern, kernel.ptx) is not None) == (rule == "must"), pattern
 
 
 PRINT_IR = """
@@ -111,4 +130,7 @@ def test_program_compiles_alike_in_fresh_processes(path: Path) -> None:
 
 
 def test_every_file_of_the_corpus_is_run() -> None:
-    assert len(programs()) == len(list(CORPUS.glob("*.py"))) == 81
+    files = list(CORPUS.glob("*.py"))
+    assert len(files) == 81
+    by_interpreter = [p for p in programs() if p.values[1] == "interp"]
+    assert len(by_interpreter) == len(files)

@@ -179,6 +179,8 @@ public:
   void rename(const Buffer &buffer, llvm::StringRef name);
   std::variant<Buffer, Element> subscript(const Buffer &buffer, llvm::ArrayRef<Subscript> entries);
   void store(const Element &element, const Operand &value);
+  /// The `count` elements along the last dimension that start at an element.
+  Buffer runOf(const Element &element, int64_t count);
   Buffer view(const Buffer &buffer, llvm::ArrayRef<IndexExpr> shape, mlir::Type dtype);
 
   // Statements.

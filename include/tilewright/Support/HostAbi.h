@@ -58,6 +58,10 @@ struct Services {
   /// later launches do nothing.
   void (*fail)(Services *services, const char *message, int64_t length);
   void (*print)(Services *services, const PrintRequest *request);
+  /// Keeps other blocks from a row of a tensor while this one updates it. One row at a time; nothing
+  /// may fail in between.
+  void (*lockRow)(Services *services, const void *tensor, int64_t row);
+  void (*unlockRow)(Services *services, const void *tensor, int64_t row);
 };
 
 } // namespace tilewright::host

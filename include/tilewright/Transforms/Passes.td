@@ -21,6 +21,14 @@ def CheckParallel : Pass<"tile-check-parallel"> {
   }];
 }
 
+def CheckFragments : Pass<"tile-check-fragments"> {
+  let summary = "Refuse fragments whose element is picked by a loaded value";
+  let description = [{
+    A fragment lives in registers, and a register has no address: its index must be known once loops
+    are unrolled. The pass changes nothing; it fails where an index depends on memory.
+  }];
+}
+
 def ExpandStatements : Pass<"tile-expand-statements"> {
   let summary = "Write copies, fills, tile atomics and im2col as tile.parallel loops";
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];

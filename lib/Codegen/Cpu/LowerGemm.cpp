@@ -215,6 +215,11 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
     return next;
   };
   sums = loopCarrying(index(0), index(product.k), index(1), sums, step);
+  // The body is long enough; unrolled further it only costs compile time and instruction cache.
+  auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  sums[0].getDefiningOp()->setAttr(
+      "llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, unroll, {}, {},
+                                                            {}, {}, {}, {}, {}, {}, {}, {}, {}));
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < block.vectors(); ++j)
       storeVector(product.c, add(row, index(i)), columnAt(j), sums[i * block.vectors() + j],

@@ -64,5 +64,5 @@ void Lowering::lowerPrint(tile::PrintOp op) {
   storeSlot(request, 3, number(rank));
   storeSlot(request, 4, extents);
   storeSlot(request, 5, elements);
-  callService(3, {request});
+  callService(Service::Print, {request});
 }

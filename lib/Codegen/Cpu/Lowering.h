@@ -79,6 +79,9 @@ struct Scope {
   llvm::MapVector<mlir::Value, mlir::LLVM::AliasScopeAttr> scopes;
 };
 
+/// The services of the runtime, by their positions in host::Services.
+enum class Service : unsigned { Launch, Allocate, Fail, Print, LockRow, UnlockRow };
+
 /// A loop nest's body gets the induction variables.
 using NestBody = llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)>;
 
@@ -211,6 +214,7 @@ private:
 
   // LowerAtomics.cpp
   void lowerAtomic(tile::AtomicOp op);
+  void updateRows(tile::AtomicOp op);
   void lowerAtomicElement(tile::AtomicElementOp op);
   void lowerReducerUpdate(tile::ReducerUpdateOp op);
   mlir::Value combine(tile::AtomicKind kind, mlir::Type elementType, mlir::Value old,
@@ -255,7 +259,7 @@ private:
 
   // LowerNotes.cpp, Services.cpp
   void lowerPrint(tile::PrintOp op);
-  void callService(unsigned member, llvm::ArrayRef<mlir::Value> operands);
+  void callService(Service member, llvm::ArrayRef<mlir::Value> operands);
   mlir::Value callAllocate(mlir::Value bytes);
   void callFail(llvm::StringRef message);
   mlir::Value makeText(llvm::StringRef text);

@@ -403,7 +403,7 @@ void Lowering::lowerKernel(tile::KernelOp kernel) {
   Value capturesPointer = writeSlots(sent, std::max<int64_t>(1, sent.size()));
   Value gridPointer = writeSlots(grid, 3);
   Value address = LLVM::AddressOfOp::create(b, function);
-  callService(0, {address, capturesPointer, gridPointer,
+  callService(Service::Launch, {address, capturesPointer, gridPointer,
                   numbers.integer(b.getI64Type(), inner.arenaBytes)});
 }
 

@@ -8,19 +8,20 @@ using namespace tilewright;
 using namespace tilewright::cpu;
 
 static_assert(offsetof(host::Services, launch) == 0 && offsetof(host::Services, allocate) == 8 &&
-                  offsetof(host::Services, fail) == 16 && offsetof(host::Services, print) == 24,
+                  offsetof(host::Services, fail) == 16 && offsetof(host::Services, print) == 24 &&
+                  offsetof(host::Services, lockRow) == 32 &&
+                  offsetof(host::Services, unlockRow) == 40,
               "compiled code reaches the services by their positions");
-enum : unsigned { kLaunch, kAllocate, kFail, kPrint };
 
 /// The function pointer at a position of the services.
-static Value loadService(ImplicitLocOpBuilder &b, Value services, unsigned member) {
+static Value loadService(ImplicitLocOpBuilder &b, Value services, Service member) {
   Type pointer = services.getType();
   Value place = LLVM::GEPOp::create(b, pointer, pointer, services,
                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(member)});
   return LLVM::LoadOp::create(b, pointer, place, /*alignment=*/8);
 }
 
-static LLVM::CallOp callMember(ImplicitLocOpBuilder &b, Value services, unsigned member, Type result,
+static LLVM::CallOp callMember(ImplicitLocOpBuilder &b, Value services, Service member, Type result,
                                ArrayRef<Value> operands) {
   SmallVector<Value> all{loadService(b, services, member), services};
   all.append(operands.begin(), operands.end());
@@ -30,12 +31,12 @@ static LLVM::CallOp callMember(ImplicitLocOpBuilder &b, Value services, unsigned
   return LLVM::CallOp::create(b, LLVM::LLVMFunctionType::get(result, types), all);
 }
 
-void Lowering::callService(unsigned member, ArrayRef<Value> operands) {
+void Lowering::callService(Service member, ArrayRef<Value> operands) {
   callMember(b, scope->services, member, LLVM::LLVMVoidType::get(b.getContext()), operands);
 }
 
 Value Lowering::callAllocate(Value bytes) {
-  return callMember(b, scope->services, kAllocate, LLVM::LLVMPointerType::get(b.getContext()),
+  return callMember(b, scope->services, Service::Allocate, LLVM::LLVMPointerType::get(b.getContext()),
                     {bytes})
       .getResult();
 }
@@ -56,5 +57,5 @@ Value Lowering::makeText(StringRef text) {
 void Lowering::callFail(StringRef message) {
   // An empty array has no address of its own.
   std::string text = message.empty() ? " " : message.str();
-  callService(kFail, {makeText(text), numbers.integer(b.getI64Type(), text.size())});
+  callService(Service::Fail, {makeText(text), numbers.integer(b.getI64Type(), text.size())});
 }

@@ -104,6 +104,13 @@ private:
   mlir::LogicalResult lowerAtomic(mlir::Operation *op, tile::AtomicKind kind, Value value,
                                   Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
                                   Value result);
+  std::string atomicQualifiers(const Storage &storage, tile::MemoryOrder order);
+  Value atomicInstruction(llvm::StringRef opcode, Value address, llvm::ArrayRef<Value> operands,
+                          mlir::Type resultType);
+  Value updateByCas(tile::AtomicKind kind, const Storage &storage, Value address, Value operand,
+                    tile::MemoryOrder order);
+  Value updateElement(tile::AtomicKind kind, const Storage &storage, Value address, Value operand,
+                      tile::MemoryOrder order, bool isUsed);
   /// Runs `body` only where `condition` holds; always, if it is null.
   void guarded(Value condition, llvm::function_ref<void()> body);
   Value both(Value lhs, Value rhs);

@@ -54,7 +54,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="a Python script")
-    parser.add_argument("--device", help="where kernels run: interp")
+    parser.add_argument("--device", help="where kernels run: interp, cpu, vgpu:sm_80, vgpu:sm_90")
     parser.add_argument("--arch", help="the architecture that device queries answer for: sm_80")
     parser.add_argument("--dump-ir", action="store_true", help="print the tile IR of each kernel")
     parser.add_argument(

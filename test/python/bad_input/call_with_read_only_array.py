@@ -13,3 +13,9 @@ def main(A: T.Tensor((8,), "int32")):
 frozen = np.zeros(8, np.int32)
 frozen.flags.writeable = False
 tilelang.compile(main)(frozen)
+
+
+# --- report ---
+# call_with_read_only_array.py:15:1: error: parameter 'A': the kernel writes it, got a read-only tensor; pass a writable copy
+#    15 | tilelang.compile(main)(frozen)
+#       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -12,6 +12,6 @@ def main(A: T.Tensor((64,), "int32")):
 
 
 # --- report ---
-# list_indexed_by_loop_variable.py:11:20: error: this value is only known when the kernel runs, Python cannot use it as an integer
+# list_indexed_by_loop_variable.py:11:20: error: this value is only known when the kernel runs, Python cannot use it as an integer; loop over a Python list, or put the values into a tile
 #    11 |             A[i] = values[i]
 #       |                    ^^^^^^^^^
