@@ -1,8 +1,9 @@
 """The seed kernel, run and compared with an independent computation: what `make run` shows.
 
 The unmodified script `flash_attention_backward.py` (GQA flash-attention backward) is loaded, its
-kernel compiled for a few sizes and executed by the reference interpreter. dQ (read back through
-the kernel's own layout), dK and dV are compared with plain numpy.
+kernel compiled for a few sizes and executed three times: by the reference interpreter, as compiled
+CPU code, and as PTX on the virtual GPU with every check on. dQ (read back through the kernel's own
+layout), dK and dV are compared with plain numpy.
 
     python examples/seed/run_seed.py            all cases
     python examples/seed/run_seed.py --quick    the small size only
@@ -11,10 +12,12 @@ the kernel's own layout), dK and dV are compared with plain numpy.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from reference import attention_backward, dq_from_layout
@@ -52,21 +55,20 @@ MIDDLE = [
 TOLERANCE = 4 * 2.0**-11
 
 
-def load_kernel(case: Case):
-    """The compiled kernel of the seed script, under `case`'s architecture."""
-    import os
+def load_kernel(case: Case, device: str):
+    """The compiled kernel of the seed script for `device`, under `case`'s architecture."""
     import runpy
 
-    os.environ["TILEWRIGHT_ARCH"] = case.arch
-    script = runpy.run_path(str(SEED))
-    return script["flashattn_bwd"](
-        batch=case.batch,
-        heads=case.heads,
-        seq_len=case.seq_len,
-        dim=case.dim,
-        groups=case.groups,
-        window_size=case.window,
-    )
+    with patch.dict(os.environ, TILEWRIGHT_ARCH=case.arch, TILEWRIGHT_DEVICE=device):
+        script = runpy.run_path(str(SEED))
+        return script["flashattn_bwd"](
+            batch=case.batch,
+            heads=case.heads,
+            seq_len=case.seq_len,
+            dim=case.dim,
+            groups=case.groups,
+            window_size=case.window,
+        )
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -84,10 +86,29 @@ def largest_error(result: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(result - expected).max() / np.abs(expected).max())
 
 
-def run_case(case: Case) -> tuple[dict[str, float], float, float]:
-    """Errors of dQ, dK and dV; seconds to compile and to run."""
+@dataclass(frozen=True)
+class Outcome:
+    """What one engine did with one case."""
+
+    errors: dict[str, float]
+    compile_seconds: float
+    run_seconds: float
+    findings: list[str]
+
+    @property
+    def is_good(self) -> bool:
+        return max(self.errors.values()) <= TOLERANCE and not self.findings
+
+
+def devices(case: Case) -> list[str]:
+    """The engines, the oracle first."""
+    return ["interp", "cpu", f"vgpu:{case.arch}"]
+
+
+def run_case(case: Case, device: str) -> Outcome:
+    """Compiles and runs the kernel on one device and compares its results with numpy."""
     start = time.perf_counter()
-    kernel = load_kernel(case)
+    kernel = load_kernel(case, device)
     compiled = time.perf_counter() - start
     inputs = make_inputs(case, np.random.default_rng(0))
     expected = attention_backward(**inputs, groups=case.groups, window=case.window)
@@ -100,7 +121,21 @@ def run_case(case: Case) -> tuple[dict[str, float], float, float]:
     ran = time.perf_counter() - start
     outputs["dQ"] = dq_from_layout(outputs["dQ"])
     errors = {name: largest_error(array, expected[name]) for name, array in outputs.items()}
-    return errors, compiled, ran
+    findings = [f["message"] for f in kernel.findings if f["severity"] != "note"]
+    return Outcome(errors, compiled, ran, findings)
+
+
+def show_counters(console: Console, case: Case) -> None:
+    """What the virtual GPU counted on one case."""
+    kernel = load_kernel(case, f"vgpu:{case.arch}")
+    inputs = make_inputs(case, np.random.default_rng(0))
+    expected = attention_backward(**inputs, groups=case.groups, window=case.window)
+    outputs = [np.zeros(expected[name].shape, np.float32) for name in ("dQ", "dK", "dV")]
+    verified = kernel.verify(*inputs.values(), expected["lse"], expected["delta"], *outputs)
+    console.print(f"{case}, {case.arch}: {verified}")
+    counters = verified.counters[0]
+    names = ("warp_instructions", "tensor_operations", "barrier_waits", "global_bytes_read")
+    console.print("counters: " + ", ".join(f"{name} {counters[name]:,}" for name in names))
 
 
 def main() -> int:
@@ -114,30 +149,35 @@ def main() -> int:
     imports.install()  # as `tw run` does: `import tilelang` gives Tilewright
     console = Console() if sys.stdout.isatty() else Console(width=120)
     table = Table(
-        "batch, heads, seq, dim", "mask", "configuration", "compile", "run", "dQ", "dK", "dV", "",
-        title="flash-attention backward on the reference interpreter, against numpy",
+        "b, h, seq, dim", "mask", "M/N/stages/threads", "device", "compile", "run",
+        "dQ", "dK", "dV", "", title="flash-attention backward, against numpy",
     )  # fmt: skip
     wrong = 0
     with console.status("running") as status:
         for case in SMALL + ([] if options.quick else MIDDLE):
-            status.update(f"{case}, {case.arch}, window {case.window}")
-            errors, compiled, ran = run_case(case)
-            good = max(errors.values()) <= TOLERANCE
-            wrong += not good
-            table.add_row(
-                str(case),
-                "causal" if case.window is None else f"window {case.window}",
-                "64, 32, 1 stage, 128" if case.arch == "sm_80" else "128, 32, 2 stages, 256",
-                f"{compiled * 1e3:.0f} ms",
-                f"{ran:.2f} s",
-                *(f"{errors[name]:.1e}" for name in ("dQ", "dK", "dV")),
-                "[green]ok[/green]" if good else "[red]wrong[/red]",
-            )
+            for device in devices(case):
+                status.update(f"{case}, {device}, window {case.window}")
+                outcome = run_case(case, device)
+                wrong += not outcome.is_good
+                table.add_row(
+                    str(case),
+                    "causal" if case.window is None else f"window {case.window}",
+                    "64/32/1/128" if case.arch == "sm_80" else "128/32/2/256",
+                    device,
+                    f"{outcome.compile_seconds * 1e3:.0f} ms",
+                    f"{outcome.run_seconds:.2f} s",
+                    *(f"{outcome.errors[name]:.1e}" for name in ("dQ", "dK", "dV")),
+                    "[green]ok[/green]" if outcome.is_good else "[red]wrong[/red]",
+                )
+                for finding in outcome.findings:
+                    console.print(finding)
     console.print(table)
+    show_counters(console, SMALL[0])
     console.print(
-        f"[red]{wrong} of the cases differ from numpy[/red]"
+        f"[red]{wrong} of the results are wrong[/red]"
         if wrong
-        else f"all results agree with numpy (relative error at most {TOLERANCE:.1e})"
+        else f"all results agree with numpy (relative error at most {TOLERANCE:.1e}), and no check "
+        "found anything"
     )
     return 1 if wrong else 0
 

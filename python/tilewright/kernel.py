@@ -155,7 +155,9 @@ class JITKernel:
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
         """The generated code: PTX for a GPU target, else the tile IR that is executed."""
-        is_gpu = self.placement.device.startswith("vgpu:") or self.placement.target.startswith("sm_")
+        is_gpu = self.placement.device.startswith("vgpu:") or self.placement.target.startswith(
+            "sm_"
+        )
         return self.ptx if is_gpu or self.placement.target == "cuda" else self.program.text()
 
     def get_host_source(self) -> str:
@@ -172,7 +174,9 @@ class JITKernel:
         if arch not in self._gpu:
             self._gpu[arch] = self.program.compile_gpu(arch)
             for file, line, _, message in self._gpu[arch]["remarks"]:
-                self.remarks.append(Remark(file, line, "remark", "gpu", "", message, {"arch": arch}))
+                self.remarks.append(
+                    Remark(file, line, "remark", "gpu", "", message, {"arch": arch})
+                )
         return self._gpu[arch]
 
     @property

@@ -16,8 +16,8 @@ import pytest
 import tilewright
 
 CORPUS = Path(__file__).parent / "corpus"
-#: Each engine: the name in a file's ARCHS that covers it, and the device that runs it. `sm_90a` in a
-#: file means our sm_90 for now.
+#: Each engine: the name in a file's ARCHS that covers it, and the device that runs it. `sm_90a` in
+#: a file means our sm_90 for now.
 ENGINES = {
     "interp": ("interp", "interp"),
     "cpu": ("interp", "cpu"),

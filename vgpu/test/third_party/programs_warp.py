@@ -141,13 +141,16 @@ def calls(rng):
     a, b = integers(rng, -999, 999, 128, i32), integers(rng, 1, 20, 128, i32)
     c3 = (np.arange(128) % 3).astype(f32)
     q = np.array([_c_divide(int(p), int(q)) for p, q in zip(a, b, strict=True)], i32)
-    fib = np.array([0, 1, 1, 2, 3, 5, 8], i32)[b % 7]
-    want = {
-        3: ((c3 * x + f32(0.5)) * x - 2) * x + 1,
-        4: q * 1000 + (a - q * b),
-        5: np.where(np.arange(128) % 3 != 0, fib, -1).astype(i32),
-    }
+    want = {3: ((c3 * x + f32(0.5)) * x - 2) * x + 1, 4: q * 1000 + (a - q * b)}
     return Case([x, a, b, *(np.zeros(128, w.dtype) for w in want.values())], want)
+
+
+@program("recursion", grid=1, block=64)
+def recursion(rng):
+    n = integers(rng, 0, 6, 64, i32)
+    fibonacci = np.array([0, 1, 1, 2, 3, 5, 8], i32)[n]
+    want = np.where(np.arange(64) % 3 != 0, fibonacci, -1).astype(i32)
+    return Case([n, np.zeros(64, i32)], {1: want})
 
 
 @program("control", grid=1, block=64)
@@ -356,7 +359,7 @@ def copy_widths(rng):
     return Case([i32(254), x, np.zeros(128, i32)], {2: want})
 
 
-@program("async_copy", grid=1, block=128)
+@program("mbarrier", grid=1, block=128)
 def mbarrier_ring(rng):
     x = integers(rng, -9, 9, (5, 128), i32)
     acc = np.zeros(96, i32)

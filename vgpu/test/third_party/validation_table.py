@@ -14,6 +14,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from not_yet import what_lacks
 from program import Program, kernel_lines
 from programs import PROGRAMS
 
@@ -31,7 +32,7 @@ written by hand from the PTX ISA. Inputs are random, so that no two lanes, rows 
 can be exchanged unnoticed. The hand-written maps of f16, bf16, tf32, f64, 8-bit and 1-bit operands
 were also compared, on paper, with the layouts of CUTLASS's atoms (`mma_traits_sm70`, `_sm80`,
 `_sm90`); they agree. wmma kernels are in the corpus, but say nothing about lane maps.
-`unvalidated`: implemented or not, no program depends on it; nothing may rely on it.
+`unvalidated`: implemented or not, no program that runs depends on it; nothing may rely on it.
 """
 
 
@@ -100,7 +101,7 @@ def validators() -> dict[str, list[str]]:
     """Instruction -> names of the programs that contain it."""
     by_instruction = defaultdict(list)
     for program in PROGRAMS:
-        if not program.name.startswith("wmma"):
+        if not program.name.startswith("wmma") and not what_lacks(program.name):
             for name in instructions(program):
                 by_instruction[name].append(program.name)
     return by_instruction
@@ -169,6 +170,7 @@ def document() -> str:
     }
     for swizzle, names in swizzles.items():
         assert all(any(p.name == n for p in PROGRAMS) for n in names)
+        names = [n for n in names if not what_lacks(n)]
         lines.append(f"| descriptor, {swizzle} | {_cells(names)}")
     return "\n".join(lines) + "\n"
 

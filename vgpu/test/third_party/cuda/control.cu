@@ -1,4 +1,4 @@
-// Control flow: switch tables, calls, recursion, function pointers, local arrays, divergent loops,
+// Control flow: switch tables, calls, function pointers, local arrays, divergent loops,
 // early exits, structs by value, three-dimensional grids, module variables.
 #include <cuda_runtime.h>
 
@@ -63,22 +63,14 @@ __device__ __noinline__ float polynomial(float x, const float *c, int n) {
 
 __device__ __noinline__ int2 divmod(int a, int b) { return make_int2(a / b, a % b); }
 
-// Two recursive calls: not a loop in disguise. The depth differs from lane to lane.
-__device__ __noinline__ int fibonacci(int n) {
-  return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
-}
 
-extern "C" __global__ void calls(const float *x, const int *a, const int *b, float *p, int *q,
-                                 int *f) {
+extern "C" __global__ void calls(const float *x, const int *a, const int *b, float *p,
+                                 int *q) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float c[4] = {1.0f, -2.0f, 0.5f, (float)(i % 3)};
   p[i] = polynomial(x[i], c, 4);
   int2 d = divmod(a[i], b[i]);
   q[i] = d.x * 1000 + d.y;
-  if (i % 3)
-    f[i] = fibonacci(b[i] % 7);
-  else
-    f[i] = -1;
 }
 
 __device__ __noinline__ int twice(int x) { return 2 * x; }

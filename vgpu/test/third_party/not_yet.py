@@ -1,0 +1,27 @@
+"""Programs that the executor cannot run yet, and what it lacks.
+
+Their tests are expected to fail, strictly: once one passes, its row here must go (the test says
+so), and only then does docs/vgpu-validation.md count it: what nobody can run validates nothing.
+"""
+
+from fnmatch import fnmatchcase
+
+NOT_YET = {
+    "bulk_copy": "mbarrier and cp.async.bulk",
+    "tma_*": "tensor maps and cp.async.bulk.tensor",
+    "mbarrier_ring": "mbarrier",
+    "wgmma_*": "wgmma",
+    "matmul_wgmma_tma": "wgmma and tensor maps",
+    "triton_matmul_*_sm90": "wgmma",
+    "triton_attention_sm90": "wgmma",
+    "recursion": "recursive functions",
+    "scan_grid_barrier*": "blocks that wait for each other, all live at once",
+}
+
+
+def what_lacks(program_name: str) -> str | None:
+    """What the executor lacks for a program; None if it runs."""
+    for pattern, lack in NOT_YET.items():
+        if fnmatchcase(program_name, pattern):
+            return lack
+    return None
