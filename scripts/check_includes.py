@@ -22,7 +22,7 @@ PICTURE: dict[str, tuple[str, ...]] = {
     "bindings": ("Driver", "Frontend"),
     "TestPasses": ("Transforms", "Codegen", "Interp", "PlanCheck"),
     "Driver": ("Runtime", "Report", "Frontend", "Codegen", "Transforms", "Interp", "PlanCheck"),
-    "Runtime": ("vgpu", "Target", "Support"),
+    "Runtime": ("vgpu", "Tile", "Layout", "Target", "Support"),
     "Report": ("Support",),
     "Codegen": ("Access",),
     "Transforms": ("Access",),

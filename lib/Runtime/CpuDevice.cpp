@@ -56,7 +56,8 @@ private:
   std::atomic<bool> flag{false};
 };
 
-/// Rows share a table of locks; two rows with one lock only wait for each other a little more often.
+/// Rows share a table of locks; two rows with one lock only wait for each other a little more
+/// often.
 SpinLock &lockOf(const void *tensor, int64_t row) {
   constexpr size_t numLocks = 1024;
   static SpinLock locks[numLocks];

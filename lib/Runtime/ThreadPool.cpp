@@ -44,7 +44,8 @@ struct alignas(64) WorkRange {
         return false;
       end = endOf(old);
       begin = end - (size + 1) / 2;
-    } while (!word.compare_exchange_weak(old, make(beginOf(old), begin), std::memory_order_acq_rel));
+    } while (
+        !word.compare_exchange_weak(old, make(beginOf(old), begin), std::memory_order_acq_rel));
     return true;
   }
 };
@@ -128,7 +129,9 @@ struct ThreadPool::Impl {
     task = &newTask;
     isStopped = false;
     for (unsigned worker = 0; worker < numWorkers; ++worker) {
-      auto bound = [&](unsigned w) { return static_cast<uint32_t>(uint64_t(units) * w / numWorkers); };
+      auto bound = [&](unsigned w) {
+        return static_cast<uint32_t>(uint64_t(units) * w / numWorkers);
+      };
       ranges[worker].word.store(WorkRange::make(bound(worker), bound(worker + 1)),
                                 std::memory_order_release);
     }

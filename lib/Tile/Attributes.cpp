@@ -108,7 +108,8 @@ Attribute ShapeAttr::parse(AsmParser &parser, Type) {
   if (!map)
     return refuse(map.takeError());
   if (!map->names.dims.empty()) {
-    parser.emitError(loc) << "expected symbols in square brackets and no index, as in \"()[n] -> (n)\"";
+    parser.emitError(loc)
+        << "expected symbols in square brackets and no index, as in \"()[n] -> (n)\"";
     return {};
   }
   if (llvm::Error error = Layout::verify({}, map->outputs, map->names.symbols.size()))

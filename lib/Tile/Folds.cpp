@@ -136,5 +136,6 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   if (width == 1)
     return IntegerAttr::get(getType(), bits.isZero() ? 0 : 1);
   bool isUnsigned = getFrom().isUnsignedInteger() || getFrom().isInteger(1);
-  return IntegerAttr::get(getType(), isUnsigned ? bits.zextOrTrunc(width) : bits.sextOrTrunc(width));
+  return IntegerAttr::get(getType(),
+                          isUnsigned ? bits.zextOrTrunc(width) : bits.sextOrTrunc(width));
 }

@@ -27,9 +27,7 @@ void CopyOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Write, getDest());
 }
 
-void FillOp::getTileEffects(Effects &effects) {
-  addBuffer(effects, EffectKind::Write, getDest());
-}
+void FillOp::getTileEffects(Effects &effects) { addBuffer(effects, EffectKind::Write, getDest()); }
 
 void GemmOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Read, getA());
@@ -45,14 +43,15 @@ void ReduceOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Write, getDest());
 }
 
-/// A register tile that many threads share is combined through one partial result of each of its slots
-/// for every thread; tiles in memory need none.
+/// A register tile that many threads share is combined through one partial result of each of its
+/// slots for every thread; tiles in memory need none.
 static int64_t partialResultsBytes(Value dest, int64_t numThreads) {
   auto alloc = getRoot(dest).getDefiningOp<AllocOp>();
   auto placement = alloc ? alloc->getAttrOfType<FragmentAttr>(kPlacementAttr) : FragmentAttr();
   if (!placement)
     return 0;
-  int64_t bytes = std::max<int64_t>(4, getStorageBytes(alloc.getBuffer().getType().getElementType()));
+  int64_t bytes =
+      std::max<int64_t>(4, getStorageBytes(alloc.getBuffer().getType().getElementType()));
   return placement.getFragment().getSlotsPerThread() * numThreads * bytes;
 }
 

@@ -105,8 +105,8 @@ static void runOne(StringRef text, MLIRContext *context) {
   (void)pm.run(*module);
 }
 
-/// libMLIR.so is not instrumented: it takes memory from arenas that our side has poisoned, and fills
-/// vectors whose bounds our side watches.
+/// libMLIR.so is not instrumented: it takes memory from arenas that our side has poisoned, and
+/// fills vectors whose bounds our side watches.
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0:detect_container_overflow=0";
 }

@@ -1,7 +1,8 @@
-//===- CpuDevice.h - runs code that was compiled for the host -------------------------*- C++ -*-===//
+//===- CpuDevice.h - runs code that was compiled for the host -------------------------*- C++
+//-*-===//
 //
-// Gives compiled code what it asks for (Support/HostAbi.h): threads for its grids, an arena for each
-// worker, workspaces, printing, and a way to stop with a message.
+// Gives compiled code what it asks for (Support/HostAbi.h): threads for its grids, an arena for
+// each worker, workspaces, printing, and a way to stop with a message.
 //
 //===----------------------------------------------------------------------------------------===//
 

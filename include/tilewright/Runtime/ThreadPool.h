@@ -1,11 +1,14 @@
-//===- ThreadPool.h - runs the blocks of a grid on all cores --------------------------*- C++ -*-===//
+//===- ThreadPool.h - runs the blocks of a grid on all cores --------------------------*- C++
+//-*-===//
 //
-// Blocks are numbered 0 to n - 1. Each worker owns a contiguous range of numbers, takes small chunks
-// from its front, and steals the upper half of another worker's range when its own is empty: blocks
-// with neighbouring numbers share data, so they stay on one core as long as there is work for all.
+// Blocks are numbered 0 to n - 1. Each worker owns a contiguous range of numbers, takes small
+// chunks from its front, and steals the upper half of another worker's range when its own is empty:
+// blocks with neighbouring numbers share data, so they stay on one core as long as there is work
+// for all.
 //
-// A range is one 64-bit word (begin and end of 32 bits each), so that taking and stealing are single
-// compare-and-exchange operations. Grids of more than 2^31 blocks are counted in larger units.
+// A range is one 64-bit word (begin and end of 32 bits each), so that taking and stealing are
+// single compare-and-exchange operations. Grids of more than 2^31 blocks are counted in larger
+// units.
 //
 // The calling thread is worker 0. The other threads sleep between runs; a short spin before that
 // saves the wake-up where launches follow each other closely.

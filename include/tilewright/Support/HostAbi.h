@@ -1,9 +1,10 @@
-//===- HostAbi.h - what compiled host code and the runtime say to each other ----------*- C++ -*-===//
+//===- HostAbi.h - what compiled host code and the runtime say to each other ----------*- C++
+//-*-===//
 //
-// Code compiled for the CPU is position independent and knows no symbol of ours: everything it needs
-// from the runtime it reaches through one table of services that the caller passes in. Arguments and
-// captured values travel as arrays of 8-byte slots: a pointer, an integer or a float, in its own type
-// at the start of the slot.
+// Code compiled for the CPU is position independent and knows no symbol of ours: everything it
+// needs from the runtime it reaches through one table of services that the caller passes in.
+// Arguments and captured values travel as arrays of 8-byte slots: a pointer, an integer or a float,
+// in its own type at the start of the slot.
 //
 //   entry(services, arguments)                 runs the host part of a function and
 //     services->launch(services, block, …)     starts the grid of each kernel, which calls
@@ -25,8 +26,8 @@ struct Grid {
   int64_t extents[3];
 };
 
-/// Runs the blocks `first` to `last - 1` of a kernel. `arena` is memory of the calling worker, 64-byte
-/// aligned, as large as the launch asked for.
+/// Runs the blocks `first` to `last - 1` of a kernel. `arena` is memory of the calling worker,
+/// 64-byte aligned, as large as the launch asked for.
 using BlockFunction = void (*)(const uint64_t *captures, const Grid *grid, int64_t first,
                                int64_t last, uint8_t *arena, Services *services);
 
@@ -36,8 +37,8 @@ using Entry = void (*)(Services *services, const uint64_t *arguments);
 /// How the numbers of a print request are to be read.
 enum class NumberKind : int64_t { None, Float, Signed, Unsigned };
 
-/// A message and the elements of a tile, each as a double or a 64-bit integer, in row-major order. A
-/// scalar has rank 0.
+/// A message and the elements of a tile, each as a double or a 64-bit integer, in row-major order.
+/// A scalar has rank 0.
 struct PrintRequest {
   const char *message;
   int64_t messageLength;
@@ -50,16 +51,16 @@ struct PrintRequest {
 /// The order of the members is part of what is compiled in (Codegen/Cpu/Services.cpp).
 struct Services {
   /// Runs all blocks of a grid and returns when they are done.
-  void (*launch)(Services *services, BlockFunction block, const uint64_t *captures, const Grid *grid,
-                 int64_t arenaBytes);
+  void (*launch)(Services *services, BlockFunction block, const uint64_t *captures,
+                 const Grid *grid, int64_t arenaBytes);
   /// Zero-free memory that lives as long as the call of the entry; null if there is none.
   void *(*allocate)(Services *services, int64_t bytes);
   /// Records an error. Inside a block it does not return; in the host part the caller goes on, and
   /// later launches do nothing.
   void (*fail)(Services *services, const char *message, int64_t length);
   void (*print)(Services *services, const PrintRequest *request);
-  /// Keeps other blocks from a row of a tensor while this one updates it. One row at a time; nothing
-  /// may fail in between.
+  /// Keeps other blocks from a row of a tensor while this one updates it. One row at a time;
+  /// nothing may fail in between.
   void (*lockRow)(Services *services, const void *tensor, int64_t row);
   void (*unlockRow)(Services *services, const void *tensor, int64_t row);
 };

@@ -1,4 +1,5 @@
-//===- Tile.h - the tile dialect, front door of the room ------------------------------*- C++ -*-===//
+//===- Tile.h - the tile dialect, front door of the room ------------------------------*- C++
+//-*-===//
 //
 // The tile dialect holds a user's program as statements on whole tiles. This room decides what a
 // legal program is (verifiers), what each statement touches (Effects.h), and nothing about how it
@@ -37,14 +38,18 @@
 namespace tilewright::tile {
 
 /// Names of the attributes on arguments of a kernel function.
-inline constexpr llvm::StringLiteral kNameAttr = "tile.name";     // the user's name of a parameter
-inline constexpr llvm::StringLiteral kShapeAttr = "tile.shape";   // #tile.shape of a tensor
-inline constexpr llvm::StringLiteral kSymbolAttr = "tile.symbol"; // an index argument bound from shapes
-inline constexpr llvm::StringLiteral kDTypeAttr = "tile.dtype";   // element type of a scalar parameter
+inline constexpr llvm::StringLiteral kNameAttr = "tile.name";   // the user's name of a parameter
+inline constexpr llvm::StringLiteral kShapeAttr = "tile.shape"; // #tile.shape of a tensor
+inline constexpr llvm::StringLiteral kSymbolAttr =
+    "tile.symbol"; // an index argument bound from shapes
+inline constexpr llvm::StringLiteral kDTypeAttr =
+    "tile.dtype"; // element type of a scalar parameter
 
 /// Names of the attributes that passes leave for later ones.
-inline constexpr llvm::StringLiteral kPlacementAttr = "tile.placement"; // of tile.alloc: where it lives
-inline constexpr llvm::StringLiteral kOffsetAttr = "tile.offset"; // of tile.alloc: bytes into the arena
+inline constexpr llvm::StringLiteral kPlacementAttr =
+    "tile.placement"; // of tile.alloc: where it lives
+inline constexpr llvm::StringLiteral kOffsetAttr =
+    "tile.offset"; // of tile.alloc: bytes into the arena
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes"; // of tile.kernel
 /// Of tile.parallel: iteration -> (thread, slot). A fragment of rank 1 over a loop of higher rank
 /// numbers the iterations row-major.

@@ -29,8 +29,8 @@ Value Lowering::allocaAtEntry(Type type, int64_t count) {
 Value Lowering::offsetPointer(Value pointer, Type element, Value offset) {
   if (isa<IndexType>(offset.getType()))
     offset = toI64(offset);
-  return LLVM::GEPOp::create(b, pointer.getType(), element, pointer,
-                             ArrayRef<LLVM::GEPArg>{offset}, LLVM::GEPNoWrapFlags::inbounds);
+  return LLVM::GEPOp::create(b, pointer.getType(), element, pointer, ArrayRef<LLVM::GEPArg>{offset},
+                             LLVM::GEPNoWrapFlags::inbounds);
 }
 
 Value Lowering::bothTrue(Value lhs, Value rhs) {
@@ -105,9 +105,8 @@ View Lowering::makeView(tile::ViewOp op) {
     refuse(op, "a view with more than one run-time extent is not supported");
   for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
     bool isDynamic = ShapedType::isDynamic(extent);
-    view.surface.push_back(isDynamic && known
-                               ? b.createOrFold<arith::DivUIOp>(bytes, index(known))
-                               : index(isDynamic ? 0 : extent));
+    view.surface.push_back(isDynamic && known ? b.createOrFold<arith::DivUIOp>(bytes, index(known))
+                                              : index(isDynamic ? 0 : extent));
     view.base.push_back(index(0));
     view.steps.push_back(index(1));
     view.dims.push_back(dim);
@@ -117,9 +116,8 @@ View Lowering::makeView(tile::ViewOp op) {
     Value covered = index(tile::getStorageBytes(view.elementType));
     for (Value extent : view.surface)
       covered = mul(covered, extent);
-    ifTrue(compare(arith::CmpIPredicate::ne, covered, bytes), [&] {
-      callFail("a view of '" + view.root->name + "' does not have its bytes");
-    });
+    ifTrue(compare(arith::CmpIPredicate::ne, covered, bytes),
+           [&] { callFail("a view of '" + view.root->name + "' does not have its bytes"); });
   }
   return view;
 }
@@ -150,8 +148,8 @@ static Value linearize(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates,
                        ArrayRef<Value> extents) {
   Value element = Numbers(b).integer(b.getIndexType(), 0);
   for (auto [coordinate, extent] : llvm::zip_equal(coordinates, extents))
-    element = b.createOrFold<arith::AddIOp>(b.createOrFold<arith::MulIOp>(element, extent),
-                                            coordinate);
+    element =
+        b.createOrFold<arith::AddIOp>(b.createOrFold<arith::MulIOp>(element, extent), coordinate);
   return element;
 }
 
@@ -227,8 +225,7 @@ Value Lowering::addressOf(const View &view, ArrayRef<Value> surfaceIndex) {
   Value bytes = mul(offsetThroughLayout(view, surfaceIndex), index(rootSize));
   if (size < rootSize) {
     Value element = linearize(b, surfaceIndex, view.surface);
-    bytes = add(bytes,
-                b.createOrFold<arith::RemUIOp>(mul(element, index(size)), index(rootSize)));
+    bytes = add(bytes, b.createOrFold<arith::RemUIOp>(mul(element, index(size)), index(rootSize)));
   }
   return offsetPointer(root.pointer, b.getI8Type(), bytes);
 }
@@ -239,16 +236,16 @@ Value Lowering::addressOf(const View &view, ArrayRef<Value> surfaceIndex) {
 
 /// Under a layout an element that is wider than the root's lies in several places.
 static bool isTornApart(const View &view) {
-  return view.root->layout && tile::getStorageBytes(view.elementType) >
-                                  tile::getStorageBytes(view.root->elementType);
+  return view.root->layout &&
+         tile::getStorageBytes(view.elementType) > tile::getStorageBytes(view.root->elementType);
 }
 
 /// The view of the pieces of which such an element consists: the last extent is longer.
 static View makePieces(const View &view, ImplicitLocOpBuilder &b, Numbers &numbers) {
   View pieces = view;
   pieces.elementType = b.getIntegerType(tile::getStorageBits(view.root->elementType));
-  int64_t count = tile::getStorageBytes(view.elementType) /
-                  tile::getStorageBytes(view.root->elementType);
+  int64_t count =
+      tile::getStorageBytes(view.elementType) / tile::getStorageBytes(view.root->elementType);
   pieces.surface.push_back(numbers.integer(b.getIndexType(), count));
   return pieces;
 }

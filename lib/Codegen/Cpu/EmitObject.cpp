@@ -31,8 +31,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <chrono>
 #include <mutex>
 
@@ -189,8 +189,8 @@ public:
           if (!text.empty())
             text += "\n";
           if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-            text += (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ": error: ")
-                        .str();
+            text +=
+                (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ": error: ").str();
           text += diagnostic.str();
           return success();
         }) {}

@@ -36,7 +36,8 @@ static const llvm::fltSemantics &getSemantics(FloatFormat format) {
 static llvm::RoundingMode getRoundingMode(FloatFormat format, tile::Rounding rounding) {
   switch (rounding) {
   case tile::Rounding::NearestEven: // tfloat32 has only cvt.rna
-    return format == FloatFormat::TF32 ? APFloat::rmNearestTiesToAway : APFloat::rmNearestTiesToEven;
+    return format == FloatFormat::TF32 ? APFloat::rmNearestTiesToAway
+                                       : APFloat::rmNearestTiesToEven;
   case tile::Rounding::TowardZero:
     return APFloat::rmTowardZero;
   case tile::Rounding::NearestAway:

@@ -1,12 +1,13 @@
 //===- LowerAtomics.cpp - atomic updates and reducers -----------------------------------------===//
 //
 // Tiles belong to one block, which runs on one thread: an update of a shared tile is a plain load,
-// combination and store. Blocks run at the same time, so an update of a global tensor is one machine
-// instruction where there is one, and a compare-and-exchange loop on the element's bits otherwise.
+// combination and store. Blocks run at the same time, so an update of a global tensor is one
+// machine instruction where there is one, and a compare-and-exchange loop on the element's bits
+// otherwise.
 //
 // A tensor that a kernel touches in no other way than by relaxed updates of whole tiles gets faster
-// code: a row (all of the last dimension) is updated under a lock by plain, vectorised code. That is
-// right because every access to an element goes through the same lock, that of its logical row,
+// code: a row (all of the last dimension) is updated under a lock by plain, vectorised code. That
+// is right because every access to an element goes through the same lock, that of its logical row,
 // wherever a layout puts it.
 //
 //===----------------------------------------------------------------------------------------===//
@@ -122,9 +123,9 @@ Value Lowering::updateByExchange(const View &view, Value address, AtomicKind kin
     Value old = before->getArgument(0);
     Value combined =
         combine(kind, view.elementType, numbers.fromBits(old, view.elementType), operand);
-    Value exchanged = LLVM::AtomicCmpXchgOp::create(b, address, old,
-                                                    numbers.toBits(combined, view.elementType),
-                                                    order, getFailureOrdering(order));
+    Value exchanged =
+        LLVM::AtomicCmpXchgOp::create(b, address, old, numbers.toBits(combined, view.elementType),
+                                      order, getFailureOrdering(order));
     Value found = LLVM::ExtractValueOp::create(b, exchanged, ArrayRef<int64_t>{0});
     Value succeeded = LLVM::ExtractValueOp::create(b, exchanged, ArrayRef<int64_t>{1});
     Value again = arith::XOrIOp::create(b, succeeded, numbers.integer(b.getI1Type(), 1));
@@ -164,8 +165,8 @@ Value Lowering::updateElement(const View &view, ArrayRef<Value> surfaceIndex, At
 // Whole tiles
 //===----------------------------------------------------------------------------------------===//
 
-/// Whether a statement updates rows of `root` that a lock can guard: parts of the tensor itself with
-/// the last dimension in them, from a tile of constant extents.
+/// Whether a statement updates rows of `root` that a lock can guard: parts of the tensor itself
+/// with the last dimension in them, from a tile of constant extents.
 static bool updatesRows(tile::AtomicOp op, Value root) {
   auto slice = op.getDest().getDefiningOp<tile::SliceOp>();
   Value whole = slice ? Value(slice.getSource()) : op.getDest();
@@ -256,8 +257,9 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
       isGuardedByRows(kernel, tile::getRoot(op.getDest())))
     return updateRows(op);
   if (dest.root->layout && dest.elementType != dest.root->elementType)
-    return refuse(op, "an atomic update through a view of another dtype of a tensor with a layout is "
-                      "not supported on the CPU");
+    return refuse(op,
+                  "an atomic update through a view of another dtype of a tensor with a layout is "
+                  "not supported on the CPU");
   auto destType = cast<MemRefType>(op.getDest().getType());
   auto update = [&](ArrayRef<Value> destIndex, llvm::function_ref<Value()> getOperand) {
     SmallVector<Value> place = toSurface(dest, destIndex);
@@ -270,9 +272,8 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
   auto sourceType = dyn_cast<MemRefType>(op.getValue().getType());
   if (!sourceType) {
     Value operand = lookup(op.getValue());
-    return loopNest(dest.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-      update(variables, [&] { return operand; });
-    });
+    return loopNest(dest.extents, /*isParallel=*/false,
+                    [&](ArrayRef<Value> variables) { update(variables, [&] { return operand; }); });
   }
   View source = separateFrom(dest, getView(op.getValue()), sourceType, op);
   Pairing pairing = pairDimensions(source, sourceType, dest, destType);
@@ -287,8 +288,9 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
 void Lowering::lowerAtomicElement(tile::AtomicElementOp op) {
   View view = getView(op.getBuffer());
   if (view.root->layout && view.elementType != view.root->elementType)
-    return refuse(op, "an atomic update through a view of another dtype of a tensor with a layout is "
-                      "not supported on the CPU");
+    return refuse(op,
+                  "an atomic update through a view of another dtype of a tensor with a layout is "
+                  "not supported on the CPU");
   SmallVector<Value> place = toSurface(view, lookupAll(op.getIndices()));
   Value inside = isInside(view, place), operand = lookup(op.getValue());
   if (!inside)

@@ -85,17 +85,15 @@ void Lowering::ifTrue(Value condition, llvm::function_ref<void()> body) {
 /// Whether no iteration touches memory that another one writes. True by the meaning of T.Parallel,
 /// except where iterations combine into one element, or where our own temporaries are shared.
 static bool hasIndependentAccesses(tile::ParallelOp op) {
-  return !op
-              .walk([](Operation *nested) {
-                bool carries =
-                    isa<tile::ReducerUpdateOp, tile::AtomicOp, tile::AtomicElementOp, tile::CopyOp,
-                        tile::FillOp, tile::GemmOp, tile::ReduceOp, tile::CumsumOp, tile::Im2colOp,
-                        tile::FinalizeReducerOp, tile::PrintOp>(nested);
-                if (auto alloc = dyn_cast<tile::AllocOp>(nested))
-                  carries = alloc.getBuffer().getType().getRank() > 0;
-                return carries ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
+  return !op.walk([](Operation *nested) {
+              bool carries =
+                  isa<tile::ReducerUpdateOp, tile::AtomicOp, tile::AtomicElementOp, tile::CopyOp,
+                      tile::FillOp, tile::GemmOp, tile::ReduceOp, tile::CumsumOp, tile::Im2colOp,
+                      tile::FinalizeReducerOp, tile::PrintOp>(nested);
+              if (auto alloc = dyn_cast<tile::AllocOp>(nested))
+                carries = alloc.getBuffer().getType().getRank() > 0;
+              return carries ? WalkResult::interrupt() : WalkResult::advance();
+            }).wasInterrupted();
 }
 
 void Lowering::lowerParallel(tile::ParallelOp op) {
@@ -131,15 +129,15 @@ void Lowering::lowerFor(scf::ForOp op) {
     ifTrue(isBad, [&] { callFail("a loop's step must be positive"); });
     step = b.createOrFold<arith::MaxSIOp>(step, numbers.integer(step.getType(), 1));
   }
-  SmallVector<Value> results = loopCarrying(
-      lower, upper, step, lookupAll(op.getInitArgs()),
-      [&](Value variable, ValueRange carried) -> SmallVector<Value> {
-        define(op.getInductionVar(), variable);
-        for (auto [old, now] : llvm::zip_equal(op.getRegionIterArgs(), carried))
-          define(old, now);
-        lowerRegion(op.getRegion());
-        return lookupAll(op.getYieldedValues());
-      });
+  SmallVector<Value> results =
+      loopCarrying(lower, upper, step, lookupAll(op.getInitArgs()),
+                   [&](Value variable, ValueRange carried) -> SmallVector<Value> {
+                     define(op.getInductionVar(), variable);
+                     for (auto [old, now] : llvm::zip_equal(op.getRegionIterArgs(), carried))
+                       define(old, now);
+                     lowerRegion(op.getRegion());
+                     return lookupAll(op.getYieldedValues());
+                   });
   for (auto [old, now] : llvm::zip_equal(op.getResults(), results))
     define(old, now);
 }
@@ -222,9 +220,8 @@ void Lowering::lowerOp(Operation &op) {
                     lookup(store.getValue()));
       })
       .Case([&](tile::CopyOp copy) { lowerCopy(copy, copy.getSource(), copy.getDest()); })
-      .Case([&](tile::FinalizeReducerOp done) {
-        lowerCopy(done, done.getReducer(), done.getDest());
-      })
+      .Case(
+          [&](tile::FinalizeReducerOp done) { lowerCopy(done, done.getReducer(), done.getDest()); })
       .Case([&](tile::FillOp fill) { lowerFill(fill); })
       .Case([&](tile::GemmOp gemm) { lowerGemm(gemm); })
       .Case([&](tile::ReduceOp reduce) { lowerReduce(reduce); })

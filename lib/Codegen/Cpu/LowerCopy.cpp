@@ -42,9 +42,9 @@ Lowering::Pairing Lowering::pairDimensions(const View &source, MemRefType source
   collect(sourceType, pairing.source);
   collect(destType, pairing.dest);
   for (auto [from, to] : llvm::zip_equal(pairing.source, pairing.dest))
-    pairing.extents.push_back(requireEqual(source.extents[from], dest.extents[to],
-                                           "'" + source.root->name + "' and '" + dest.root->name +
-                                               "'"));
+    pairing.extents.push_back(
+        requireEqual(source.extents[from], dest.extents[to],
+                     "'" + source.root->name + "' and '" + dest.root->name + "'"));
   return pairing;
 }
 
@@ -63,8 +63,8 @@ std::optional<Lowering::Window> Lowering::windowOf(const View &view, ArrayRef<un
   window.uppers.assign(extents.begin(), extents.end());
   for (auto [surfaceDim, base] : llvm::enumerate(view.base)) {
     Value extent = view.surface[surfaceDim];
-    const unsigned *loop = llvm::find_if(
-        loopDims, [&, s = surfaceDim](unsigned dim) { return view.dims[dim] == s; });
+    const unsigned *loop =
+        llvm::find_if(loopDims, [&, s = surfaceDim](unsigned dim) { return view.dims[dim] == s; });
     if (loop == loopDims.end()) {
       if (ranges.isProvenInside(base, extent))
         continue;

@@ -95,9 +95,9 @@ Value FunctionBuilder::buildExp2(Value x) {
   Value bounded = clamp(x, -151, 129);
   Nearest n = roundToNearest(bounded);
   Value f = sub(bounded, n.number);
-  Value slope = polynomial(f, {0.6931471824645996, 0.24022650718688965, 0.055503569543361664,
-                               0.009618083015084267, 0.0013390863314270973,
-                               0.00015453163359779865});
+  Value slope =
+      polynomial(f, {0.6931471824645996, 0.24022650718688965, 0.055503569543361664,
+                     0.009618083015084267, 0.0013390863314270973, 0.00015453163359779865});
   return scale(fma(f, slope, real(1)), n.integer);
 }
 
@@ -107,7 +107,8 @@ Value FunctionBuilder::buildExp(Value x) {
   Nearest n = roundToNearest(mul(bounded, real(1.4426950216293335)));
   Value r = fma(n.number, real(-0.693359375), bounded);
   r = fma(n.number, real(0.00021219444170128554), r);
-  Value curve = polynomial(r, {0.5, 0.16666576266288757, 0.041666556149721146, 0.008363178931176662, 0.0013926184037700295});
+  Value curve = polynomial(r, {0.5, 0.16666576266288757, 0.041666556149721146, 0.008363178931176662,
+                               0.0013926184037700295});
   return scale(add(fma(mul(r, r), curve, r), real(1)), n.integer);
 }
 
@@ -118,15 +119,15 @@ Value FunctionBuilder::buildLog(Value x, bool isBase2) {
   Value bits = toBits(normal);
   Value shifted = arith::SubIOp::create(b, bits, integer(0x3f3504f3));
   Value exponent = arith::ShRSIOp::create(b, shifted, integer(23));
-  Value mantissa = fromBits(
-      arith::SubIOp::create(b, bits, arith::ShLIOp::create(b, exponent, integer(23))));
+  Value mantissa =
+      fromBits(arith::SubIOp::create(b, bits, arith::ShLIOp::create(b, exponent, integer(23))));
   exponent = select(isSmall, arith::SubIOp::create(b, exponent, integer(23)), exponent);
   Value e = arith::SIToFPOp::create(b, b.getF32Type(), exponent);
   Value f = sub(mantissa, real(1));
   Value s = arith::DivFOp::create(b, f, add(f, real(2)));
   Value z = mul(s, s);
-  Value curve = polynomial(z, {0.6666666865348816, 0.40000125765800476, 0.2855058014392853,
-                               0.23335464298725128});
+  Value curve = polynomial(
+      z, {0.6666666865348816, 0.40000125765800476, 0.2855058014392853, 0.23335464298725128});
   // 2s = f - s f, which is exact where it matters: near 1.
   Value logarithm = fma(s, sub(mul(z, curve), f), f);
   Value result;

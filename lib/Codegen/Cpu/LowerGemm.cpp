@@ -1,4 +1,5 @@
-//===- LowerGemm.cpp - matrix products ---------------------------------------------------------===//
+//===- LowerGemm.cpp - matrix products
+//---------------------------------------------------------===//
 //
 // C += op(A) * op(B), each element a sum over k that is formed in the accumulator type (float32, or
 // float64, or integers modulo 2^32 or 2^64) and rounded once to C's element type.
@@ -96,8 +97,8 @@ View Lowering::transposeMatrix(const View &view, int64_t n, int64_t k, Type sumT
   View scratch = makeScratch({k, int64_t(llvm::alignTo(n, options.vectorWidth))}, sumType);
   int64_t width = options.vectorWidth * 32 / sumType.getIntOrFloatBitWidth();
   std::optional<Matrix> source = getMatrix(view, getStorageType(view.elementType));
-  bool isSquareable = source && getConstantIntValue(source->columnStride) == 1 &&
-                      n % width == 0 && k % width == 0 && !isa<FloatTF32Type>(view.elementType);
+  bool isSquareable = source && getConstantIntValue(source->columnStride) == 1 && n % width == 0 &&
+                      k % width == 0 && !isa<FloatTF32Type>(view.elementType);
   if (!isSquareable) {
     loopNest({index(k), index(n)}, /*isParallel=*/true, [&](ArrayRef<Value> variables) {
       SmallVector<Value> place(view.getRank() - 2, index(0));
@@ -114,8 +115,8 @@ View Lowering::transposeMatrix(const View &view, int64_t n, int64_t k, Type sumT
     for (int64_t row = 0; row < width; ++row) {
       Value stored = loadVector(*source, getStorageType(view.elementType), width,
                                 add(firstRow, index(row)), firstColumn);
-      rows.push_back(numbers.convert(numbers.unpack(stored, view.elementType), view.elementType,
-                                     sumType));
+      rows.push_back(
+          numbers.convert(numbers.unpack(stored, view.elementType), view.elementType, sumType));
     }
     transposeSquare(b, rows);
     for (int64_t row = 0; row < width; ++row)
@@ -149,7 +150,8 @@ Value Lowering::loadVector(const Matrix &matrix, Type element, int64_t width, Va
   if (count < 0 || count == width)
     return tagged(LLVM::LoadOp::create(b, type, address, alignment), matrix.root);
   Value nothing = isa<FloatType>(element) ? numbers.real(type, 0) : numbers.integer(type, 0);
-  return LLVM::MaskedLoadOp::create(b, type, address, makeMask(b, width, count), nothing, alignment);
+  return LLVM::MaskedLoadOp::create(b, type, address, makeMask(b, width, count), nothing,
+                                    alignment);
 }
 
 void Lowering::storeVector(const Matrix &matrix, Value row, Value column, Value value,
@@ -194,15 +196,14 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
   auto step = [&](Value k, ValueRange carried) {
     SmallVector<Value> right, next;
     for (int64_t j = 0; j < block.vectors(); ++j)
-      right.push_back(
-          loadVector(product.b, element, block.width, k, columnAt(j),
-                     product.isPadded ? block.width : block.used(j)));
+      right.push_back(loadVector(product.b, element, block.width, k, columnAt(j),
+                                 product.isPadded ? block.width : block.used(j)));
     auto type = VectorType::get({block.width}, element);
     for (int64_t i = 0; i < rows; ++i) {
       Value address = addressIn(product.a, element, add(row, index(i)), k);
-      Value left = tagged(
-          LLVM::LoadOp::create(b, element, address, element.getIntOrFloatBitWidth() / 8),
-          product.a.root);
+      Value left =
+          tagged(LLVM::LoadOp::create(b, element, address, element.getIntOrFloatBitWidth() / 8),
+                 product.a.root);
       Value spread = vector::BroadcastOp::create(b, type, left);
       for (int64_t j = 0; j < block.vectors(); ++j) {
         Value sum = carried[i * block.vectors() + j];
@@ -216,10 +217,12 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
   };
   sums = loopCarrying(index(0), index(product.k), index(1), sums, step);
   // The body is long enough; unrolled further it only costs compile time and instruction cache.
-  auto unroll = LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  sums[0].getDefiningOp()->setAttr(
-      "llvm.loop_annotation", LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, unroll, {}, {},
-                                                            {}, {}, {}, {}, {}, {}, {}, {}, {}));
+  auto unroll =
+      LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  sums[0].getDefiningOp()->setAttr("llvm.loop_annotation",
+                                   LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, unroll,
+                                                                 {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                                                 {}, {}));
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < block.vectors(); ++j)
       storeVector(product.c, add(row, index(i)), columnAt(j), sums[i * block.vectors() + j],
@@ -271,22 +274,22 @@ void Lowering::multiplyPlainly(tile::GemmOp op, const View &a, const View &bView
   bool transposeA = op.getTransposeA(), transposeB = op.getTransposeB();
   Value m = requireEqual(extent(c, 2), extent(a, transposeA ? 1 : 2), "'T.gemm'");
   Value n = requireEqual(extent(c, 1), extent(bView, transposeB ? 2 : 1), "'T.gemm'");
-  Value k = requireEqual(extent(a, transposeA ? 2 : 1), extent(bView, transposeB ? 1 : 2),
-                         "'T.gemm'");
+  Value k =
+      requireEqual(extent(a, transposeA ? 2 : 1), extent(bView, transposeB ? 1 : 2), "'T.gemm'");
   auto read = [&](const View &view, ArrayRef<Value> place) {
     return numbers.convert(load(view, place), view.elementType, sumType);
   };
   loopNest({m, n}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     SmallVector<Value> place = matrixIndex(c, variables[0], variables[1], false);
-    Value sum = loopCarrying(
-        index(0), k, index(1), read(c, place),
-        [&](Value step, ValueRange carried) -> SmallVector<Value> {
-          Value left = read(a, matrixIndex(a, variables[0], step, transposeA));
-          Value right = read(bView, matrixIndex(bView, step, variables[1], transposeB));
-          if (isa<FloatType>(sumType))
-            return {math::FmaOp::create(b, left, right, carried[0])};
-          return {add(carried[0], mul(left, right))};
-        })[0];
+    Value sum = loopCarrying(index(0), k, index(1), read(c, place),
+                             [&](Value step, ValueRange carried) -> SmallVector<Value> {
+                               Value left = read(a, matrixIndex(a, variables[0], step, transposeA));
+                               Value right =
+                                   read(bView, matrixIndex(bView, step, variables[1], transposeB));
+                               if (isa<FloatType>(sumType))
+                                 return {math::FmaOp::create(b, left, right, carried[0])};
+                               return {add(carried[0], mul(left, right))};
+                             })[0];
     store(c, place, numbers.convert(sum, sumType, c.elementType));
   });
 }

@@ -1,4 +1,5 @@
-//===- LowerNotes.cpp - printing ---------------------------------------------------------------===//
+//===- LowerNotes.cpp - printing
+//---------------------------------------------------------------===//
 
 #include "Lowering.h"
 #include "tilewright/Support/HostAbi.h"
@@ -45,9 +46,9 @@ void Lowering::lowerPrint(tile::PrintOp op) {
       kind = getNumberKind(type.getElementType());
       rank = type.getRank();
       View source = getView(operand);
-      View wide = makeScratch(type.getShape(), isa<FloatType>(type.getElementType())
-                                                   ? Type(b.getF64Type())
-                                                   : Type(i64));
+      View wide =
+          makeScratch(type.getShape(),
+                      isa<FloatType>(type.getElementType()) ? Type(b.getF64Type()) : Type(i64));
       loopNest(source.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
         store(wide, variables, widen(load(source, variables), source.elementType));
       });

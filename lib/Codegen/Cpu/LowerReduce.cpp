@@ -2,8 +2,8 @@
 //
 // Values are combined in the wider of the source's and the destination's carriers (integers in 64
 // bits) and rounded once at the end. The order of a sum is open: float additions may be regrouped,
-// which lets LLVM keep several partial sums in a vector. A maximum whose NaNs lose starts from a NaN,
-// so that a row of NaNs stays one.
+// which lets LLVM keep several partial sums in a vector. A maximum whose NaNs lose starts from a
+// NaN, so that a row of NaNs stays one.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -64,8 +64,7 @@ public:
     case ReduceKind::Max:
       return number(isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width));
     case ReduceKind::AbsMax: // of the most negative value is itself, so start below it
-      return numbers.integer(type, isUnsigned || isEmpty ? 0
-                                                         : std::numeric_limits<int64_t>::min());
+      return numbers.integer(type, isUnsigned || isEmpty ? 0 : std::numeric_limits<int64_t>::min());
     case ReduceKind::Min:
       return number(isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
     case ReduceKind::And:
@@ -157,8 +156,8 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
     Value total = loopCarrying(index(0), along, index(1), start,
                                [&](Value variable, ValueRange carried) -> SmallVector<Value> {
                                  position[dim] = variable;
-                                 Value element = combiner.widen(load(source, position),
-                                                                source.elementType);
+                                 Value element =
+                                     combiner.widen(load(source, position), source.elementType);
                                  return {combiner.combine(carried[0], element)};
                                })[0];
     if (!op.getClear()) {

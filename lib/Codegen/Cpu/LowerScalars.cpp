@@ -41,8 +41,8 @@ Value Lowering::divideSigned(Division kind, Value lhs, Value rhs) {
   bool isFloor = kind == Division::FloorDiv || kind == Division::FloorMod;
   if (isFloor) {
     Value isInexact = compare(arith::CmpIPredicate::ne, remainder, zero);
-    Value signsDiffer = compare(arith::CmpIPredicate::slt,
-                                b.createOrFold<arith::XOrIOp>(remainder, rhs), zero);
+    Value signsDiffer =
+        compare(arith::CmpIPredicate::slt, b.createOrFold<arith::XOrIOp>(remainder, rhs), zero);
     Value adjust = b.createOrFold<arith::AndIOp>(isInexact, signsDiffer);
     quotient = arith::SelectOp::create(b, adjust, sub(quotient, one), quotient);
     remainder = arith::SelectOp::create(b, adjust, add(remainder, rhs), remainder);
@@ -70,8 +70,8 @@ Value Lowering::divide(Division kind, Value lhs, Value rhs, bool isUnsigned) {
   };
   if (isUnsigned || (isPositive && range.isNonNegative())) {
     Value zero = numbers.integer(type, 0), one = numbers.integer(type, 1);
-    Value isZero = constant && *constant != 0 ? Value()
-                                              : compare(arith::CmpIPredicate::eq, rhs, zero);
+    Value isZero =
+        constant && *constant != 0 ? Value() : compare(arith::CmpIPredicate::eq, rhs, zero);
     Value divisor = isZero ? Value(arith::SelectOp::create(b, isZero, one, rhs)) : rhs;
     Value result = isQuotient ? b.createOrFold<arith::DivUIOp>(lhs, divisor)
                               : b.createOrFold<arith::RemUIOp>(lhs, divisor);

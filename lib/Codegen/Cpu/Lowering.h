@@ -1,4 +1,5 @@
-//===- Lowering.h - from tile IR to loops on pointers ---------------------------------*- C++ -*-===//
+//===- Lowering.h - from tile IR to loops on pointers ---------------------------------*- C++
+//-*-===//
 //
 // One walk over a function of tile IR builds, op by op, host functions of scf, arith, math, vector
 // and LLVM memory operations. Nothing is rewritten in place: `Lowering` reads the old IR, and every
@@ -72,8 +73,8 @@ struct Scope {
   llvm::DenseMap<mlir::Value, View> views; ///< Slices and views.
   std::vector<std::unique_ptr<Root>> scratch;
   mlir::Value services;
-  mlir::Value arena;           ///< Null in the host function.
-  int64_t arenaBytes = 0;      ///< Taken so far.
+  mlir::Value arena;            ///< Null in the host function.
+  int64_t arenaBytes = 0;       ///< Taken so far.
   mlir::Block *entry = nullptr; ///< Where allocas and addresses of tiles stand.
   /// The alias scopes of this function's buffers; null stands for scratch memory.
   llvm::MapVector<mlir::Value, mlir::LLVM::AliasScopeAttr> scopes;
@@ -159,7 +160,8 @@ private:
   mlir::Value safeStored(const View &view);
   void failOutside(const View &view);
   /// Says of an access what is known: which buffers it cannot touch, and that it belongs to a loop
-  /// whose iterations are independent. A variable on the stack becomes a register and needs neither.
+  /// whose iterations are independent. A variable on the stack becomes a register and needs
+  /// neither.
   template <typename OpT> OpT tagged(OpT op, const Root *root) {
     if (root->isVariable)
       return op;
@@ -290,7 +292,8 @@ private:
   mlir::Value asIndex(mlir::OpFoldResult value);
   mlir::Value allocaAtEntry(mlir::Type type, int64_t count);
   mlir::Value offsetPointer(mlir::Value pointer, mlir::Type element, mlir::Value offset);
-  /// Extents that must agree; where neither is constant the launch checks them. Gives the better known.
+  /// Extents that must agree; where neither is constant the launch checks them. Gives the better
+  /// known.
   mlir::Value requireEqual(mlir::Value lhs, mlir::Value rhs, llvm::StringRef what);
   void refuse(mlir::Operation *op, const llvm::Twine &why);
 

@@ -154,8 +154,7 @@ Value Numbers::pack(Value carrier, Type elementType) {
     Value half = arith::TruncFOp::create(b, likeShape(shape, b.getF16Type()), carrier);
     Type bits16 = likeShape(shape, b.getI16Type());
     Value bits = arith::BitcastOp::create(b, bits16, half);
-    return arith::TruncIOp::create(b, storage,
-                                   arith::ShRUIOp::create(b, bits, integer(bits16, 8)));
+    return arith::TruncIOp::create(b, storage, arith::ShRUIOp::create(b, bits, integer(bits16, 8)));
   }
   return carrier;
 }
@@ -209,8 +208,8 @@ Value Numbers::encodeFloat8(Value carrier, Type elementType) {
 
   // Normal results: add half of the dropped part (less one unit unless the kept part is odd); a
   // carry runs into the exponent, which is right.
-  Value odd = arith::AndIOp::create(
-      b, arith::ShRUIOp::create(b, magnitude, number(spec.dropped())), number(1));
+  Value odd = arith::AndIOp::create(b, arith::ShRUIOp::create(b, magnitude, number(spec.dropped())),
+                                    number(1));
   Value half = number((int64_t(1) << (spec.dropped() - 1)) - 1);
   Value rounded = arith::AddIOp::create(b, arith::AddIOp::create(b, magnitude, half), odd);
   Value normal = arith::SubIOp::create(
@@ -223,8 +222,8 @@ Value Numbers::encodeFloat8(Value carrier, Type elementType) {
   Value subnormal = arith::SubIOp::create(b, arith::BitcastOp::create(b, bitsType, shifted),
                                           arith::BitcastOp::create(b, bitsType, magic));
 
-  Value isSmall = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, magnitude,
-                                        number(spec.leastNormal()));
+  Value isSmall =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, magnitude, number(spec.leastNormal()));
   Value result = arith::SelectOp::create(b, isSmall, subnormal, normal);
   result = arith::MinUIOp::create(b, result, number(spec.largest));
   result = arith::SelectOp::create(b, isNaN(carrier), number(spec.nan), result);
@@ -237,8 +236,8 @@ Value Numbers::decodeFloat8(Value bits, Type elementType) {
   Type floats = likeShape(shape, b.getF32Type());
   if (isa<Float8E5M2Type>(elementType)) {
     Type bits16 = likeShape(shape, b.getI16Type());
-    Value upper = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, bits16, bits),
-                                        integer(bits16, 8));
+    Value upper =
+        arith::ShLIOp::create(b, arith::ExtUIOp::create(b, bits16, bits), integer(bits16, 8));
     Value half = arith::BitcastOp::create(b, likeShape(shape, b.getF16Type()), upper);
     return arith::ExtFOp::create(b, floats, half);
   }
@@ -247,8 +246,8 @@ Value Numbers::decodeFloat8(Value bits, Type elementType) {
   auto number = [&](int64_t value) { return integer(wide, value); };
   Value extended = arith::ExtUIOp::create(b, wide, bits);
   Value magnitude = arith::AndIOp::create(b, extended, number(0x7f));
-  Value sign = arith::ShLIOp::create(b, arith::AndIOp::create(b, extended, number(0x80)),
-                                     number(24));
+  Value sign =
+      arith::ShLIOp::create(b, arith::AndIOp::create(b, extended, number(0x80)), number(24));
   Value normal = arith::ShLIOp::create(
       b, arith::AddIOp::create(b, magnitude, number(spec.rebias())), number(spec.dropped()));
   Value units = arith::UIToFPOp::create(b, floats, magnitude);
@@ -280,8 +279,8 @@ static Value roundUpperBits(ImplicitLocOpBuilder &b, Value carrier, unsigned dro
   int64_t half = int64_t(1) << (dropped - 1);
   Value addend = number(half);
   if (tiesToEven) {
-    Value odd = arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, number(dropped)),
-                                      number(1));
+    Value odd =
+        arith::AndIOp::create(b, arith::ShRUIOp::create(b, bits, number(dropped)), number(1));
     addend = arith::AddIOp::create(b, odd, number(half - 1));
   }
   Value sum = arith::AddIOp::create(b, bits, addend);
@@ -312,13 +311,11 @@ Value Numbers::round(Value carrier, Type elementType) {
 // Conversions
 //===----------------------------------------------------------------------------------------===//
 
-static bool isUnsignedElement(Type type) {
-  return type.isInteger(1) || type.isUnsignedInteger();
-}
+static bool isUnsignedElement(Type type) { return type.isInteger(1) || type.isUnsignedInteger(); }
 
 Value Numbers::clampToFinite(Value carrier, Type elementType) {
-  double largest = llvm::APFloat::getLargest(cast<FloatType>(elementType).getFloatSemantics())
-                       .convertToDouble();
+  double largest =
+      llvm::APFloat::getLargest(cast<FloatType>(elementType).getFloatSemantics()).convertToDouble();
   Value low = real(carrier.getType(), -largest), high = real(carrier.getType(), largest);
   Value isLow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, carrier, low);
   Value isHigh = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, carrier, high);
@@ -331,7 +328,8 @@ Value Numbers::convertFloats(Value value, Type from, Type to, tile::Rounding rou
   if (from == to && !saturate)
     return value;
   bool isNearest = rounding == tile::Rounding::NearestEven;
-  bool isWidening = from == to || isa<Float64Type>(to) || (isa<Float32Type>(to) && isNarrowFloat(from));
+  bool isWidening =
+      from == to || isa<Float64Type>(to) || (isa<Float32Type>(to) && isNarrowFloat(from));
   bool roundsOnce = isWidening || (isNearest && !(isa<Float64Type>(from) && isNarrowFloat(to)));
   Type carrier = likeShape(value.getType(), getCarrierType(to));
   if (!roundsOnce) {
@@ -357,8 +355,8 @@ Value Numbers::convertToInteger(Value value, Type to) {
   if (to.isInteger(1)) // NaN is not zero
     return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, real(value.getType(), 0));
   Type bits = isa<IndexType>(to) ? likeShape(value.getType(), b.getI64Type()) : result;
-  Value converted = intrinsic(isUnsignedElement(to) ? "llvm.fptoui.sat" : "llvm.fptosi.sat", bits,
-                              {value});
+  Value converted =
+      intrinsic(isUnsignedElement(to) ? "llvm.fptoui.sat" : "llvm.fptosi.sat", bits, {value});
   return isa<IndexType>(to) ? arith::IndexCastOp::create(b, result, converted) : converted;
 }
 
@@ -383,10 +381,10 @@ Value Numbers::convertToFloat(Value value, Type from, Type to, tile::Rounding ro
   if (width < 64)
     value = isUnsigned ? Value(arith::ExtUIOp::create(b, wide, value))
                        : Value(arith::ExtSIOp::create(b, wide, value));
-  Value result =
-      call(kNarrowInteger, b.getF64Type(),
-           {value, integer(code, isUnsigned), integer(code, static_cast<int32_t>(getFloatFormat(to))),
-            integer(code, static_cast<int32_t>(rounding)), integer(code, saturate)});
+  Value result = call(kNarrowInteger, b.getF64Type(),
+                      {value, integer(code, isUnsigned),
+                       integer(code, static_cast<int32_t>(getFloatFormat(to))),
+                       integer(code, static_cast<int32_t>(rounding)), integer(code, saturate)});
   return isa<Float64Type>(carrier) ? result : arith::TruncFOp::create(b, carrier, result);
 }
 

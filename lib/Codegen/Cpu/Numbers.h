@@ -1,4 +1,5 @@
-//===- Numbers.h - numbers of the language as machine values --------------------------*- C++ -*-===//
+//===- Numbers.h - numbers of the language as machine values --------------------------*- C++
+//-*-===//
 //
 // An element lives in memory in its *storage* type and in computations in its *carrier* type:
 //

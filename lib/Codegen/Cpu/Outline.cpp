@@ -78,9 +78,8 @@ void Lowering::lowerAlloc(tile::AllocOp op) {
   unsigned operand = 0;
   Value count = index(1);
   for (int64_t extent : type.getShape()) {
-    root.extents.push_back(ShapedType::isDynamic(extent)
-                               ? lookup(op.getDynamicExtents()[operand++])
-                               : index(extent));
+    root.extents.push_back(ShapedType::isDynamic(extent) ? lookup(op.getDynamicExtents()[operand++])
+                                                         : index(extent));
     count = mul(count, root.extents.back());
   }
   int64_t bytes = tile::getStorageBytes(root.elementType);
@@ -250,7 +249,7 @@ LogicalResult Lowering::lowerFunction(func::FuncOp function) {
 namespace {
 /// What a kernel uses from outside, sorted by how it gets there.
 struct Captures {
-  SmallVector<Value> constants; ///< Made again inside.
+  SmallVector<Value> constants;   ///< Made again inside.
   SmallVector<Operation *> views; ///< Slices and views, made again inside, in order.
   llvm::SetVector<Value> slots;   ///< Scalars and roots, which travel.
 
@@ -337,9 +336,8 @@ void Lowering::lowerKernel(tile::KernelOp kernel) {
   Scope &host = *scope;
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   std::string name = functionName + ".kernel" + std::to_string(numKernels++);
-  LLVM::LLVMFuncOp function =
-      createFunction(b, target, name,
-                     {pointer, pointer, b.getI64Type(), b.getI64Type(), pointer, pointer}, true);
+  LLVM::LLVMFuncOp function = createFunction(
+      b, target, name, {pointer, pointer, b.getI64Type(), b.getI64Type(), pointer, pointer}, true);
 
   // The host writes each slot, the block function reads it.
   SmallVector<Value> sent;
@@ -391,8 +389,7 @@ void Lowering::lowerKernel(tile::KernelOp kernel) {
   auto writeSlots = [&](ArrayRef<Value> values, int64_t count) {
     Value slots = allocaAtEntry(b.getI64Type(), count);
     for (auto [position, value] : llvm::enumerate(values)) {
-      Value place =
-          offsetPointer(slots, b.getI64Type(), numbers.integer(b.getI64Type(), position));
+      Value place = offsetPointer(slots, b.getI64Type(), numbers.integer(b.getI64Type(), position));
       LLVM::StoreOp::create(b, toSlot(b, value), place, /*alignment=*/8);
     }
     return slots;
@@ -404,7 +401,7 @@ void Lowering::lowerKernel(tile::KernelOp kernel) {
   Value gridPointer = writeSlots(grid, 3);
   Value address = LLVM::AddressOfOp::create(b, function);
   callService(Service::Launch, {address, capturesPointer, gridPointer,
-                  numbers.integer(b.getI64Type(), inner.arenaBytes)});
+                                numbers.integer(b.getI64Type(), inner.arenaBytes)});
 }
 
 OwningOpRef<ModuleOp> tilewright::cpu::lowerToHost(ModuleOp module, const LowerOptions &options) {

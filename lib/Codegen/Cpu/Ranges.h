@@ -1,8 +1,10 @@
-//===- Ranges.h - what is known about the size of index values ------------------------*- C++ -*-===//
+//===- Ranges.h - what is known about the size of index values ------------------------*- C++
+//-*-===//
 //
-// An interval for each index value of the code being built: constants have one point, loop variables
-// and block numbers run between their bounds, and sums, products, quotients, remainders, minima and
-// maxima follow from their operands. It answers one question: can this index leave that extent.
+// An interval for each index value of the code being built: constants have one point, loop
+// variables and block numbers run between their bounds, and sums, products, quotients, remainders,
+// minima and maxima follow from their operands. It answers one question: can this index leave that
+// extent.
 //
 //===----------------------------------------------------------------------------------------===//
 

@@ -36,8 +36,8 @@ void Lowering::callService(Service member, ArrayRef<Value> operands) {
 }
 
 Value Lowering::callAllocate(Value bytes) {
-  return callMember(b, scope->services, Service::Allocate, LLVM::LLVMPointerType::get(b.getContext()),
-                    {bytes})
+  return callMember(b, scope->services, Service::Allocate,
+                    LLVM::LLVMPointerType::get(b.getContext()), {bytes})
       .getResult();
 }
 

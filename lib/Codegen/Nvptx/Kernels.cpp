@@ -59,8 +59,10 @@ void ThreadLowering::beginFunction() {
   for (auto [position, type] : llvm::enumerate(function.getArgumentTypes())) {
     if (!isa<MemRefType>(type))
       continue;
-    thread.setArgAttr(position, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(16));
+    // Nothing is assumed of overlap, and of alignment only the element's: no launcher checks more
+    // yet.
+    int64_t bytes = getStorageBytes(cast<MemRefType>(type).getElementType());
+    thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(bytes));
   }
   for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments())) {
     if (isa<IndexType>(old.getType()))
@@ -296,7 +298,36 @@ LogicalResult ThreadLowering::lowerWhile(scf::WhileOp op) {
   return success();
 }
 
+/// Element types that have no registers of their own yet.
+LogicalResult ThreadLowering::refuseTypes() {
+  auto isRefused = [](Type type) {
+    if (auto memref = dyn_cast<MemRefType>(type))
+      type = memref.getElementType();
+    return isa<Float8E4M3FNType, Float8E5M2Type, FloatTF32Type>(type);
+  };
+  for (auto [position, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (isRefused(type))
+      return unsupported(function)
+             << "dtype "
+             << describeElementType(isa<MemRefType>(type) ? cast<MemRefType>(type).getElementType()
+                                                          : type);
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (isRefused(value.getType())) {
+        Type type = value.getType();
+        if (auto memref = dyn_cast<MemRefType>(type))
+          type = memref.getElementType();
+        unsupported(op) << "dtype " << describeElementType(type);
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult ThreadLowering::run() {
+  if (failed(refuseTypes()))
+    return failure();
   int64_t scratch = 0;
   kernel.walk([&](TileEffectsOpInterface op) {
     scratch = std::max(scratch, op.getScratchSharedBytes(kernel.getNumThreads()));

@@ -66,6 +66,7 @@ public:
 
 private:
   // Kernels.cpp
+  mlir::LogicalResult refuseTypes();
   void beginFunction();
   void addGlobal(Value argument, Value pointer);
   void addTile(tile::AllocOp alloc);

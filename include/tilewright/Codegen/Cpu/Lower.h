@@ -1,8 +1,9 @@
-//===- Lower.h - tile IR becomes loops and vectors for the host -----------------------*- C++ -*-===//
+//===- Lower.h - tile IR becomes loops and vectors for the host -----------------------*- C++
+//-*-===//
 //
-// The first half of the CPU backend: from a module of tile IR to one of scf, arith, math, vector and
-// LLVM memory operations, which HostCode.h turns into machine code. Kept apart so that it can be
-// read, printed and tested without running anything.
+// The first half of the CPU backend: from a module of tile IR to one of scf, arith, math, vector
+// and LLVM memory operations, which HostCode.h turns into machine code. Kept apart so that it can
+// be read, printed and tested without running anything.
 //
 //===----------------------------------------------------------------------------------------===//
 

@@ -16,12 +16,16 @@ __device__ inline void mbarrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 __device__ inline void mbarrier_expect(void *bar, int bytes) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::
-                   "r"(shared_address(bar)), "r"(bytes) : "memory");
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(
+          shared_address(bar)),
+      "r"(bytes)
+      : "memory");
 }
 __device__ inline void mbarrier_arrive(void *bar) {
-  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(
-                   shared_address(bar)) : "memory");
+  asm volatile(
+      "{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(shared_address(bar))
+      : "memory");
 }
 __device__ inline void mbarrier_wait(void *bar, int parity) {
   asm volatile("{\n"
@@ -31,39 +35,55 @@ __device__ inline void mbarrier_wait(void *bar, int parity) {
                "@done bra through;\n"
                "bra again;\n"
                "through:\n"
-               "}" ::"r"(shared_address(bar)), "r"(parity) : "memory");
+               "}" ::"r"(shared_address(bar)),
+               "r"(parity)
+               : "memory");
 }
 
 // Coordinates are in elements, the innermost first.
 __device__ inline void tma_load_2d(void *to, const CUtensorMap *map, void *bar, int x, int y) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4}], [%2];" ::"r"(shared_address(to)), "l"(map),
-               "r"(shared_address(bar)), "r"(x), "r"(y) : "memory");
+               "[%0], [%1, {%3, %4}], [%2];" ::"r"(shared_address(to)),
+               "l"(map), "r"(shared_address(bar)), "r"(x), "r"(y)
+               : "memory");
 }
-__device__ inline void tma_load_3d(void *to, const CUtensorMap *map, void *bar, int x, int y, int z) {
+__device__ inline void tma_load_3d(void *to, const CUtensorMap *map, void *bar, int x, int y,
+                                   int z) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(to)), "l"(map),
-               "r"(shared_address(bar)), "r"(x), "r"(y), "r"(z) : "memory");
+               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(to)),
+               "l"(map), "r"(shared_address(bar)), "r"(x), "r"(y), "r"(z)
+               : "memory");
 }
 __device__ inline void tma_store_2d(const CUtensorMap *map, const void *from, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::
-                   "l"(map), "r"(shared_address(from)), "r"(x), "r"(y) : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+      "r"(shared_address(from)), "r"(x), "r"(y)
+      : "memory");
 }
 __device__ inline void tma_reduce_add_2d(const CUtensorMap *map, const void *from, int x, int y) {
   asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group "
-               "[%0, {%2, %3}], [%1];" ::"l"(map), "r"(shared_address(from)), "r"(x), "r"(y)
+               "[%0, {%2, %3}], [%1];" ::"l"(map),
+               "r"(shared_address(from)), "r"(x), "r"(y)
                : "memory");
 }
-__device__ inline void bulk_commit_group() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ inline void bulk_commit_group() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
 __device__ inline void bulk_wait_group_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
-__device__ inline void bulk_wait_group() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+__device__ inline void bulk_wait_group() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
 // Orders this thread's generic writes to shared memory before later accesses of the async proxy.
-__device__ inline void proxy_fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ inline void proxy_fence() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 
 __device__ inline void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ inline void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+__device__ inline void wgmma_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
 template <int N> __device__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }

@@ -1,0 +1,109 @@
+"""GPU code: what is compiled runs on the virtual GPU, what is not yet is refused with the line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+
+def compile_copy(dtype: str, device: str = "vgpu:sm_80"):
+    @T.prim_func
+    def main(A: T.Tensor((32,), dtype), B: T.Tensor((32,), dtype)):
+        with T.Kernel(1, threads=32):
+            s = T.alloc_shared((32,), dtype)
+            T.copy(A, s)
+            T.copy(s, B)
+
+    return tilewright.compile(main, device=device)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int8", "uint8", "int16", "int32", "int64", "bool"]
+)
+def test_copy_of_each_dtype(dtype: str) -> None:
+    a = (np.arange(32) % 2).astype(dtype)
+    b = np.zeros_like(a)
+    compile_copy(dtype)(a, b)
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "tfloat32"])
+def test_dtypes_without_registers_are_refused(dtype: str) -> None:
+    with pytest.raises(tilewright.TilewrightError, match=f"not supported on the GPU yet.*{dtype}"):
+        compile_copy(dtype)
+
+
+def test_too_much_shared_memory_names_the_tiles() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((256, 256), "float32")):
+        with T.Kernel(1, threads=128):
+            big = T.alloc_shared((256, 256), "float32")
+            T.copy(A, big)
+            T.copy(big, A)
+
+    with pytest.raises(tilewright.TilewrightError) as caught:
+        tilewright.compile(main, device="vgpu:sm_80")
+    assert "kernel needs 262144 bytes of shared memory, sm_80 allows 166912" in str(caught.value)
+    assert "'big' takes 262144 bytes" in str(caught.value)
+
+
+def test_remarks_say_why_a_gemm_leaves_the_tensor_cores() -> None:
+    @T.prim_func
+    def main(
+        A: T.Tensor((16, 16), "float32"),
+        B: T.Tensor((16, 16), "float32"),
+        C: T.Tensor((16, 16), "float32"),
+    ):
+        with T.Kernel(1, threads=32):
+            a = T.alloc_shared((16, 16), "float32")
+            b = T.alloc_shared((16, 16), "float32")
+            c = T.alloc_fragment((16, 16), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device="vgpu:sm_90")
+    (remark,) = kernel.remarks
+    assert "'T.gemm' leaves the tensor cores" in remark.message
+    assert "no instruction for float32 into float32" in remark.message
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-4, 5, (16, 16)).astype(np.float32) for _ in range(2))
+    c = np.zeros((16, 16), np.float32)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_vgpu_launch_runs_the_ptx_of_a_kernel() -> None:
+    from tilewright import vgpu
+
+    kernel = compile_copy("int32")
+    a, b = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+    result = vgpu.launch(kernel.ptx, "main_kernel", 1, 32, [a, b], shared_bytes=128)
+    np.testing.assert_array_equal(a, b)
+    assert not result.findings
+    assert result.counters["warp_instructions"] > 0
+
+
+def test_vgpu_finds_a_removed_barrier() -> None:
+    from tilewright import vgpu
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            s = T.alloc_shared((64,), "int32")
+            for i in T.Parallel(64):
+                s[i] = A[i]
+            for i in T.Parallel(64):
+                B[i] = s[63 - i]
+
+    ptx = tilewright.compile(main, device="vgpu:sm_80").ptx
+    a, b = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    assert not vgpu.launch(ptx, "main_kernel", 1, 64, [a, b], shared_bytes=256).findings
+    broken = "\n".join(line for line in ptx.splitlines() if "bar.sync" not in line)
+    assert broken != ptx
+    findings = vgpu.launch(broken, "main_kernel", 1, 64, [a, b], shared_bytes=256).findings
+    assert "race" in {finding.kind for finding in findings}
