@@ -77,6 +77,7 @@ private:
   llvm::MapVector<Operation *, Fragment> placed;
   llvm::MapVector<Operation *, Fragment> distributions;
   llvm::MapVector<Operation *, WarpGrid> warps;
+  llvm::MapVector<Operation *, std::string> plainGemms; // with what keeps them off the tensor cores
   llvm::DenseMap<Operation *, std::optional<PlaceTable>> tables;
   llvm::SetVector<Operation *> demoted;
 };
@@ -233,7 +234,7 @@ void Solver::placeGemm(GemmOp gemm) {
     warps[gemm] = *grid;
     return;
   }
-  gemm.emitRemark() << "'T.gemm' leaves the tensor cores: " << obstacle;
+  plainGemms[gemm] = obstacle;
   // The plain form reads A and B from memory.
   for (AllocOp alloc : {a, b})
     if (alloc)
@@ -495,6 +496,7 @@ void Solver::solve() {
   placed.clear();
   distributions.clear();
   warps.clear();
+  plainGemms.clear();
   tables.clear();
   readAnnotations();
   placeGemms();
@@ -539,6 +541,8 @@ void Solver::writeAttributes() {
     op->setAttr(kDistributionAttr, FragmentAttr::get(context, fragment));
   for (auto &[op, grid] : warps)
     op->setAttr(kWarpsAttr, DenseI64ArrayAttr::get(context, {grid.warpsM, grid.warpsN}));
+  for (auto &[op, obstacle] : plainGemms)
+    op->emitRemark() << "'T.gemm' leaves the tensor cores: " << obstacle;
   // Shared tiles: as annotated, else row-major.
   kernel.walk([&](AllocOp alloc) {
     if (getSpace(alloc.getBuffer()) == Space::Shared)

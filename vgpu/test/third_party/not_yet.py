@@ -15,7 +15,6 @@ NOT_YET = {
     "triton_matmul_*_sm90": "wgmma",
     "triton_attention_sm90": "wgmma",
     "recursion": "recursive functions",
-    "scan_grid_barrier*": "blocks that wait for each other, all live at once",
 }
 
 
