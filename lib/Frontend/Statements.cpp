@@ -25,8 +25,6 @@ Buffer Trace::alloc(StringRef name, ArrayRef<IndexExpr> shape, Type dtype, tile:
   }
   if (shape.empty())
     fail("a tile has at least one dimension; 'T.alloc_var' makes a scalar");
-  // Tiles of a kernel live as long as the kernel: they stand at its start, wherever the user wrote
-  // them, so that a loop does not make a new one in each iteration.
   auto attribute =
       reducer ? tile::ReduceKindAttr::get(context.get(), *reducer) : tile::ReduceKindAttr();
   auto op = verified(create<tile::AllocOp>(bufferType(shape, dtype, space),

@@ -190,7 +190,7 @@ def make_kernel(rows: int, columns: int, dtype: str, steps: list[tuple]):
                     s[i, j] = T.clamp(s[i, j], -50, 50)
             T.copy(s, B)
 
-    return tilewright.compile(main, device="interp")
+    return main
 
 
 REDUCE = {
@@ -231,8 +231,11 @@ def with_numpy(a: np.ndarray, steps: list[tuple]) -> np.ndarray:
 )  # fmt: skip
 def test_tile_programs_agree_with_numpy(rows, columns, dtype, steps, seed) -> None:
     a = np.random.default_rng(seed).integers(-9, 10, (rows, columns)).astype(dtype)
-    b = np.full((rows, columns), -777, dtype)
-    kernel = make_kernel(rows, columns, dtype, steps)
-    kernel.options["strict"] = True
-    kernel(a, b)
-    np.testing.assert_array_equal(b, with_numpy(a, steps).astype(dtype))
+    expected = with_numpy(a, steps).astype(dtype)
+    program = make_kernel(rows, columns, dtype, steps)
+    for device in ("interp", "cpu", "vgpu:sm_80"):
+        b = np.full((rows, columns), -777, dtype)
+        kernel = tilewright.compile(program, device=device)
+        kernel.options["strict"] = True
+        kernel(a, b)
+        np.testing.assert_array_equal(b, expected, err_msg=device)

@@ -5,7 +5,8 @@
 // in a stack slot that is only ever indexed by constants, so that LLVM keeps it in registers.
 //
 //   Kernels.cpp    functions, storage of buffers, control flow
-//   Accesses.cpp   addresses, bounds, loads, stores, atomics
+//   Accesses.cpp   addresses, bounds, loads, stores
+//   Atomics.cpp    updates of one element by many threads
 //   Loops.cpp      T.Parallel: which thread runs which iteration
 //   Scalars.cpp    arithmetic with the language's corners
 //   Gemm.cpp       tensor cores, and the plain form
@@ -32,6 +33,9 @@ using mlir::Value;
 
 /// The bits of an element in memory: bool as i8, tfloat32 as f32, everything else its scalar.
 mlir::Type getStorageType(mlir::Type elementType);
+
+/// Whether a chain of views changes the element width, so that coordinates do not carry over.
+bool changesElement(Value buffer);
 
 /// Where a root lives, for one thread.
 struct Storage {
@@ -102,6 +106,11 @@ private:
   Value viewAddress(Value buffer, mlir::ValueRange coordinates, const Storage &storage);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
+  /// Runs `body` only where `condition` holds; always, if it is null.
+  void guarded(Value condition, llvm::function_ref<void()> body);
+  Value both(Value lhs, Value rhs);
+
+  // Atomics.cpp
   mlir::LogicalResult lowerAtomic(mlir::Operation *op, tile::AtomicKind kind, Value value,
                                   Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
                                   Value result);
@@ -112,9 +121,6 @@ private:
                     tile::MemoryOrder order);
   Value updateElement(tile::AtomicKind kind, const Storage &storage, Value address, Value operand,
                       tile::MemoryOrder order, bool isUsed);
-  /// Runs `body` only where `condition` holds; always, if it is null.
-  void guarded(Value condition, llvm::function_ref<void()> body);
-  Value both(Value lhs, Value rhs);
 
   // Loops.cpp
   mlir::LogicalResult lowerParallel(tile::ParallelOp op);
@@ -148,7 +154,7 @@ private:
   Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
   Value i64(Value indexValue);
   Value mapped(Value old) { return values.lookup(old); }
-  template <typename... Args> mlir::InFlightDiagnostic unsupported(mlir::Operation *op) {
+  mlir::InFlightDiagnostic unsupported(mlir::Operation *op) {
     return op->emitError() << "not supported on the GPU yet: ";
   }
 

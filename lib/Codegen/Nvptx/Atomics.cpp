@@ -1,0 +1,189 @@
+//===- Atomics.cpp - updates of one element by many threads ----------------------------------===//
+//
+// Written as PTX, one instruction where the ISA has it and a loop of compare-and-swap elsewhere.
+// LLVM 22 drops the memory order of float16 additions, expands 16-bit compare-and-swap through a
+// plain read of the word (a race), and has no `red`.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "ThreadLowering.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+/// The type of `atom.add.TYPE` and its siblings; empty where PTX has no such instruction (PTX ISA,
+/// atom).
+static std::string atomicType(AtomicKind kind, Type elementType, const Arch &arch) {
+  unsigned width = elementType.getIntOrFloatBitWidth();
+  std::string bits = std::to_string(width);
+  if (auto floatType = dyn_cast<FloatType>(elementType)) {
+    if (kind != AtomicKind::Add)
+      return kind == AtomicKind::Exchange && width >= 32 ? "b" + bits : "";
+    if (floatType.isF16())
+      return "noftz.f16";
+    if (floatType.isBF16())
+      return arch.hasBf16Atomics ? "noftz.bf16" : "";
+    return "f" + bits;
+  }
+  if (width < 32)
+    return "";
+  switch (kind) {
+  case AtomicKind::Add:
+    return "u" + bits;
+  case AtomicKind::Max:
+  case AtomicKind::Min:
+    return (elementType.isUnsignedInteger() ? "u" : "s") + bits;
+  default:
+    return "b" + bits;
+  }
+}
+
+static StringRef atomicName(AtomicKind kind) {
+  return kind == AtomicKind::Exchange ? "exch" : stringifyAtomicKind(kind);
+}
+
+/// The constraint letter of a register in inline PTX.
+static std::string constraintOf(Type type) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type) && width >= 32)
+    return width == 32 ? "f" : "d";
+  return width == 16 ? "h" : width == 32 ? "r" : "l";
+}
+
+/// One instruction `opcode [address], operands`; gives the old value, or nothing for `red`.
+Value ThreadLowering::atomicInstruction(StringRef opcode, Value address, ArrayRef<Value> operands,
+                                        Type resultType) {
+  std::string text = opcode.str() + (resultType ? " $0, [$1]" : " [$0]"), constraints;
+  if (resultType)
+    constraints = "=" + constraintOf(resultType) + ",";
+  constraints += "l";
+  SmallVector<Value> arguments{address};
+  for (Value operand : operands) {
+    text += ", $" + std::to_string(arguments.size() + (resultType ? 1 : 0));
+    constraints += "," + constraintOf(operand.getType());
+    arguments.push_back(operand);
+  }
+  auto op = LLVM::InlineAsmOp::create(
+      b, resultType ? TypeRange(resultType) : TypeRange(), arguments, text + ";",
+      constraints + ",~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return resultType ? op.getResult(0) : Value();
+}
+
+/// `.acq_rel.gpu.global`: order, scope and space of an atomic. A sequentially consistent one stands
+/// behind a fence.
+std::string ThreadLowering::atomicQualifiers(const Storage &storage, MemoryOrder order) {
+  if (order == MemoryOrder::SeqCst)
+    LLVM::InlineAsmOp::create(
+        b, TypeRange(), ValueRange(), storage.isGlobal ? "fence.sc.gpu;" : "fence.sc.cta;",
+        "~{memory}", true, false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  StringRef sem = order == MemoryOrder::Relaxed   ? "relaxed"
+                  : order == MemoryOrder::Consume ? "acquire"
+                  : order == MemoryOrder::SeqCst  ? "acq_rel"
+                                                  : stringifyMemoryOrder(order);
+  return ("." + sem + (storage.isGlobal ? ".gpu.global." : ".cta.shared.")).str();
+}
+
+/// An update by compare-and-swap. The first read is atomic too: a plain one would race with the
+/// updates of other threads.
+Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value address,
+                                  Value operand, MemoryOrder order) {
+  unsigned width = operand.getType().getIntOrFloatBitWidth();
+  Type bits = b.getIntegerType(width);
+  auto convert = [&](Value value, Type type) -> Value {
+    return value.getType() == type ? value : LLVM::BitcastOp::create(b, type, value).getResult();
+  };
+  std::string qualifiers = atomicQualifiers(storage, order), name = "b" + std::to_string(width);
+  std::string load = storage.isGlobal ? "ld.relaxed.gpu.global." : "ld.relaxed.cta.shared.";
+  auto first =
+      LLVM::InlineAsmOp::create(b, TypeRange(bits), address, load + name + " $0, [$1];",
+                                "=" + constraintOf(bits) + ",l,~{memory}", true, false,
+                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  auto loop = scf::WhileOp::create(b, TypeRange(bits), first.getResults());
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&loop.getBefore(), {}, bits, b.getLoc());
+  Value expected = before->getArgument(0), old = convert(expected, operand.getType());
+  static constexpr std::pair<AtomicKind, ReduceKind> kinds[] = {
+      {AtomicKind::Add, ReduceKind::Sum}, {AtomicKind::Max, ReduceKind::Max},
+      {AtomicKind::Min, ReduceKind::Min}, {AtomicKind::And, ReduceKind::And},
+      {AtomicKind::Or, ReduceKind::Or},   {AtomicKind::Xor, ReduceKind::Xor}};
+  Value updated = operand; // exchange
+  for (auto [atomic, reduce] : kinds)
+    if (kind == atomic)
+      updated = combine(reduce, old, operand, storage.elementType, /*propagate=*/false);
+  Value seen = atomicInstruction("atom" + qualifiers + "cas." + name, address,
+                                 {expected, convert(updated, bits)}, bits);
+  Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, seen, expected);
+  scf::ConditionOp::create(b, failed, ValueRange(seen));
+  Block *after = b.createBlock(&loop.getAfter(), {}, bits, b.getLoc());
+  scf::YieldOp::create(b, after->getArguments());
+  b.setInsertionPointAfter(loop);
+  return convert(loop.getResult(0), operand.getType());
+}
+
+/// Updates an element; gives its old value if that is used.
+Value ThreadLowering::updateElement(AtomicKind kind, const Storage &storage, Value address,
+                                    Value operand, MemoryOrder order, bool isUsed) {
+  std::string type = atomicType(kind, storage.elementType, arch);
+  if (type.empty())
+    return updateByCas(kind, storage, address, operand, order);
+  // `red` has relaxed and release forms only.
+  bool isRed = !isUsed && kind != AtomicKind::Exchange &&
+               (order == MemoryOrder::Relaxed || order == MemoryOrder::Release);
+  std::string opcode = (isRed ? "red" : "atom") + atomicQualifiers(storage, order) +
+                       atomicName(kind).str() + "." + type;
+  Type own = operand.getType();
+  bool asBits = own.getIntOrFloatBitWidth() == 16 || StringRef(type).starts_with("b");
+  Type passed = asBits ? Type(b.getIntegerType(own.getIntOrFloatBitWidth())) : own;
+  if (passed != own)
+    operand = LLVM::BitcastOp::create(b, passed, operand);
+  Value old = atomicInstruction(opcode, address, operand, isRed ? Type() : passed);
+  return !old || passed == own ? old : LLVM::BitcastOp::create(b, own, old).getResult();
+}
+
+LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value value, Value buffer,
+                                          ValueRange indices, MemoryOrder order, Value result) {
+  const Storage &storage = storageOf(getRoot(buffer));
+  if (changesElement(buffer) ||
+      isa<Float8E4M3FNType, Float8E5M2Type, FloatTF32Type>(storage.elementType))
+    return unsupported(op) << "atomics on this element type";
+  bool isUsed = result && !result.use_empty();
+  if (isUsed && iteration && iteration->isOwner)
+    return unsupported(op) << "the previous value of an atomic in a replicated loop";
+  if (isUsed && !iteration)
+    return unsupported(op) << "the previous value of an atomic outside 'T.Parallel'";
+  SmallVector<Value> coordinates = rootCoordinates(buffer, indices);
+  Value operand = toStorage(mapped(value), storage.elementType);
+  unsigned width = operand.getType().getIntOrFloatBitWidth();
+  if (width < 16)
+    return unsupported(op) << "atomics on 8-bit elements";
+  auto update = [&]() -> Value {
+    return updateElement(kind, storage, addressOf(storage, coordinates), operand, order, isUsed);
+  };
+  Value condition = inBounds(storage, coordinates);
+  if (isUsed) {
+    // A dropped atomic gives the safe value.
+    if (!condition) {
+      values[result] = fromStorage(update(), storage.elementType);
+      return success();
+    }
+    auto branch =
+        scf::IfOp::create(b, TypeRange(getScalarType(storage.elementType)), condition, true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    scf::YieldOp::create(b, fromStorage(update(), storage.elementType));
+    b.setInsertionPointToStart(&branch.getElseRegion().front());
+    scf::YieldOp::create(b, arith::ConstantOp::create(b, storage.safeValue).getResult());
+    values[result] = branch.getResult(0);
+    return success();
+  }
+  Value writer =
+      iteration ? iteration->isOwner
+                : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0)));
+  guarded(both(writer, condition), [&] { update(); });
+  return success();
+}
+
+} // namespace tilewright::nvptx

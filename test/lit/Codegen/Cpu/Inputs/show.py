@@ -1,0 +1,74 @@
+"""Prints a stage of the CPU code of a kernel: show.py host|llvm NAME."""
+
+import sys
+
+import tilewright
+import tilewright.language as T
+
+
+def scaled():
+    """Element-wise, all in bounds."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 256), "float32"), B: T.Tensor((4, 256), "float32")):
+        with T.Kernel(4, threads=128) as row:
+            for i in T.Parallel(256):
+                B[row, i] = A[row, i] * 2.0
+
+    return main
+
+
+def tail():
+    """The last block leaves the tensor."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, 64), threads=128) as block:
+            tile = T.alloc_shared((64,), "float32")
+            T.copy(A[block * 64], tile)
+            T.copy(tile, B[block * 64])
+
+    return main
+
+
+def histogram():
+    """Iterations meet in one element of a shared tile."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "int32"), B: T.Tensor((16,), "int32")):
+        with T.Kernel(1, threads=128):
+            counts = T.alloc_shared((16,), "int32")
+            T.clear(counts)
+            for i in T.Parallel(256):
+                T.atomic_add(counts[A[i] % 16], 1)
+            T.copy(counts, B)
+
+    return main
+
+
+def product():
+    """A product whose second operand is transposed."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32, 64), "float16"),
+        B: T.Tensor((64, 64), "float16"),
+        C: T.Tensor((32, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((32, 64), "float16")
+            b = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((32, 64), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C)
+
+    return main
+
+
+if __name__ == "__main__":
+    kernel = tilewright.compile(globals()[sys.argv[2]](), device="cpu")
+    print(kernel.program.compile_cpu()[sys.argv[1]])

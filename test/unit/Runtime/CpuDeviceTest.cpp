@@ -1,0 +1,76 @@
+//===- CpuDeviceTest.cpp - what compiled code gets from the runtime ---------------------------===//
+
+#include "tilewright/Runtime/CpuDevice.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+#include <atomic>
+#include <cstring>
+
+using namespace tilewright;
+using namespace tilewright::runtime;
+
+static std::atomic<int64_t> blocksRun;
+
+static void countBlocks(const uint64_t *, const host::Grid *, int64_t first, int64_t last,
+                        uint8_t *arena, host::Services *) {
+  std::memset(arena, 0xff, 4096); // as large as the launch asked for
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(arena) % 64, 0u);
+  blocksRun += last - first;
+}
+
+TEST(CpuDeviceTest, LaunchesAllBlocksOfAGrid) {
+  blocksRun = 0;
+  host::Entry entry = [](host::Services *services, const uint64_t *arguments) {
+    host::Grid grid{{static_cast<int64_t>(arguments[0]), 5, 7}};
+    services->launch(services, countBlocks, nullptr, &grid, 4096);
+  };
+  uint64_t arguments[] = {3};
+  EXPECT_FALSE(bool(runOnCpu(entry, arguments)));
+  EXPECT_EQ(blocksRun, 3 * 5 * 7);
+}
+
+TEST(CpuDeviceTest, RefusesAGridThatCannotBe) {
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{-1, 1, 1}};
+    services->launch(services, countBlocks, nullptr, &grid, 0);
+  };
+  EXPECT_EQ(llvm::toString(runOnCpu(entry, {})), "grid extent -1 is not between 0 and 2147483647");
+}
+
+static void failInBlock7(const uint64_t *, const host::Grid *, int64_t first, int64_t last,
+                         uint8_t *, host::Services *services) {
+  for (int64_t block = first; block < last; ++block)
+    if (block == 7) {
+      services->fail(services, "block 7", 7);
+      ADD_FAILURE() << "a failing block went on";
+    }
+}
+
+TEST(CpuDeviceTest, AFailureEndsTheBlockAndLaterLaunches) {
+  blocksRun = 0;
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{100, 1, 1}};
+    services->launch(services, failInBlock7, nullptr, &grid, 0);
+    services->launch(services, countBlocks, nullptr, &grid, 4096);
+  };
+  EXPECT_EQ(llvm::toString(runOnCpu(entry, {})), "block 7");
+  EXPECT_EQ(blocksRun, 0);
+}
+
+TEST(CpuDeviceTest, PrintsATileAsALine) {
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    int64_t extents[] = {2, 2};
+    double numbers[] = {1, 2.5, -3, 4};
+    uint64_t elements[4];
+    std::memcpy(elements, numbers, sizeof(numbers));
+    host::PrintRequest request{"tile", 4, host::NumberKind::Float, 2, extents, elements};
+    services->print(services, &request);
+  };
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  CpuRunOptions options;
+  options.output = &os;
+  EXPECT_FALSE(bool(runOnCpu(entry, {}, options)));
+  EXPECT_EQ(text, "tile [[1, 2.5], [-3, 4]]\n");
+}
