@@ -307,8 +307,10 @@ nb::dict runOnCpu(const Program &self, nb::list args, nb::dict options) {
   std::vector<runtime::BoundArgument> arguments = bind(self, args);
   driver::CompiledCpuKernel &kernel = getCpuKernel(self);
   runtime::CpuRunOptions runOptions;
-  runOptions.isDeterministic =
-      options.contains("deterministic") && nb::cast<bool>(options["deterministic"]);
+  const char *environment = std::getenv("TILEWRIGHT_DETERMINISTIC");
+  runOptions.isDeterministic = options.contains("deterministic")
+                                   ? nb::cast<bool>(options["deterministic"])
+                                   : environment && llvm::StringRef(environment) != "0";
   std::string output;
   llvm::raw_string_ostream outputStream(output);
   runOptions.output = &outputStream;

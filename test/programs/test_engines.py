@@ -15,7 +15,9 @@ import pytest
 import tilewright
 import tilewright.language as T
 
-ENGINES = ("cpu",)
+ENGINES = ("cpu", "vgpu:sm_80")
+#: Engines whose functions state an error; those of GPU code do not yet.
+FUNCTION_ENGINES = ("cpu",)
 
 FLOATS = {
     "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
@@ -49,10 +51,17 @@ def run_on(engine: str, build: Callable, arguments: tuple) -> tuple:
     return copies
 
 
+def arrays(arguments: tuple) -> list[np.ndarray]:
+    """The tensors among the arguments."""
+    return [a for a in arguments if isinstance(a, np.ndarray)]
+
+
 def assert_same_bits(build: Callable, *arguments: np.ndarray) -> None:
     """All engines leave the same bits in all arguments."""
     expected = run_on("interp", build, arguments)
     for engine in ENGINES:
+        if engine.startswith("vgpu:") and any("float8" in a.dtype.name for a in arrays(arguments)):
+            continue  # no registers for float8 yet: test_gpu.py sees it refused
         for position, (got, want) in enumerate(
             zip(run_on(engine, build, arguments), expected, strict=True)
         ):
@@ -300,7 +309,7 @@ def test_arguments_that_overlap_are_not_assumed_apart() -> None:
 ULPS = {"exp": 2, "exp2": 2, "log": 2, "log2": 2, "tanh": 3}
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", FUNCTION_ENGINES)
 @pytest.mark.parametrize("name", ULPS)
 def test_functions_are_within_their_stated_error(name: str, engine: str) -> None:
     function = getattr(T, name)

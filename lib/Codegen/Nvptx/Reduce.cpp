@@ -23,32 +23,6 @@ static Type combiningType(Type element) {
   return element;
 }
 
-static TypedAttr neutralElement(OpBuilder &b, ReduceKind kind, Type type) {
-  bool isUnsigned = type.isUnsignedInteger();
-  Type scalar = getScalarType(type);
-  unsigned width = isa<FloatType>(type) ? 0 : type.getIntOrFloatBitWidth();
-  auto infinity = [&](bool negative) -> TypedAttr {
-    return b.getFloatAttr(scalar,
-                          APFloat::getInf(cast<FloatType>(scalar).getFloatSemantics(), negative));
-  };
-  switch (kind) {
-  case ReduceKind::Max:
-    if (isa<FloatType>(type))
-      return infinity(true);
-    return b.getIntegerAttr(scalar,
-                            isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width));
-  case ReduceKind::Min:
-    if (isa<FloatType>(type))
-      return infinity(false);
-    return b.getIntegerAttr(scalar, isUnsigned ? APInt::getMaxValue(width)
-                                               : APInt::getSignedMaxValue(width));
-  case ReduceKind::And:
-    return b.getIntegerAttr(scalar, APInt::getAllOnes(width));
-  default:
-    return cast<TypedAttr>(b.getZeroAttr(scalar));
-  }
-}
-
 Value ThreadLowering::shuffle(Value value, int64_t mask) {
   Type type = value.getType();
   unsigned width = type.getIntOrFloatBitWidth();
@@ -181,21 +155,25 @@ LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
     row[d] = d == 0 ? number : evaluate(IndexExpr::dim(0) % outer[d], number);
     number = evaluate(floorDiv(IndexExpr::dim(0), outer[d]), number);
   }
-  Value start = arith::ConstantOp::create(b, neutralElement(b, op.getKind(), sumType));
-  auto scan = scf::ForOp::create(b, index(0), index(sourceType.getDimSize(dim)), index(1), start);
+  // From the first element on, so that a row of NaN gives NaN.
+  bool isAbsolute = op.getKind() == ReduceKind::AbsMax || op.getKind() == ReduceKind::AbsSum;
+  auto load = [&](Value position) -> Value {
+    SmallVector<Value> coordinates(row);
+    coordinates.insert(coordinates.begin() + dim, position);
+    Value value = convertScalar(loadAt(source, viewCoordinates(op.getSource(), coordinates)),
+                                element, sumType, Rounding::NearestEven, false);
+    if (!isAbsolute || sumType.isUnsignedInteger())
+      return value;
+    return isa<FloatType>(sumType) ? math::AbsFOp::create(b, value).getResult()
+                                   : math::AbsIOp::create(b, value).getResult();
+  };
+  auto scan =
+      scf::ForOp::create(b, index(1), index(sourceType.getDimSize(dim)), index(1), load(index(0)));
   {
     OpBuilder::InsertionGuard inner(b);
     b.setInsertionPointToStart(scan.getBody());
-    SmallVector<Value> coordinates(row);
-    coordinates.insert(coordinates.begin() + dim, scan.getInductionVar());
-    Value value = convertScalar(loadAt(source, viewCoordinates(op.getSource(), coordinates)),
-                                element, sumType, Rounding::NearestEven, false);
-    bool isAbsolute = op.getKind() == ReduceKind::AbsMax || op.getKind() == ReduceKind::AbsSum;
-    if (isAbsolute && !sumType.isUnsignedInteger())
-      value = isa<FloatType>(sumType) ? math::AbsFOp::create(b, value).getResult()
-                                      : math::AbsIOp::create(b, value).getResult();
-    scf::YieldOp::create(
-        b, combine(op.getKind(), scan.getRegionIterArg(0), value, sumType, op.getNanPropagate()));
+    scf::YieldOp::create(b, combine(op.getKind(), scan.getRegionIterArg(0),
+                                    load(scan.getInductionVar()), sumType, op.getNanPropagate()));
   }
   SmallVector<Value> target(row);
   if (destType.getRank() == sourceType.getRank())
