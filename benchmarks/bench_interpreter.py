@@ -22,7 +22,7 @@ def scale_kernel():
             for i in T.Parallel(1024):
                 B[bx * 1024 + i] = A[bx * 1024 + i] * 2.0 + 1.0
 
-    return tilewright.compile(scale, target="interp")
+    return tilewright.compile(scale, device="interp")
 
 
 def gemm_kernel():
@@ -46,7 +46,7 @@ def gemm_kernel():
             T.gemm(a, b, c)
             T.copy(c, C)
 
-    return tilewright.compile(gemm, target="interp")
+    return tilewright.compile(gemm, device="interp")
 
 
 def python_scale(a: list[float], b: list[float]) -> None:

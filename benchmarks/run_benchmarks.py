@@ -50,7 +50,7 @@ def show(figure: Figure) -> str:
     against = ""
     if figure.ratio is not None:
         baseline = f"{figure.baseline:.4g} {figure.unit}"
-        against = f"{figure.ratio:6.2f} x better than {figure.against} ({baseline})"
+        against = f"{figure.ratio:6.2f} x as good as {figure.against} ({baseline})"
     return f"{figure.name:52} {value:>16}   {against}{figure.note}".rstrip()
 
 
