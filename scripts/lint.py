@@ -89,12 +89,13 @@ def includes(fix: bool) -> bool:
 class Lint:
     check: Callable[[bool], bool]
     quick: bool = True
+    formats: bool = False
 
 
 LINTS = {
-    "clang-format": Lint(clang_format),
+    "clang-format": Lint(clang_format, formats=True),
     "ruff": Lint(ruff),
-    "ruff-format": Lint(ruff_format),
+    "ruff-format": Lint(ruff_format, formats=True),
     "includes": Lint(includes),
     "clang-tidy": Lint(clang_tidy, quick=False),
 }
@@ -113,7 +114,8 @@ def main() -> int:
     failed = False
     for name in arguments.names or [name for name, lint in LINTS.items() if lint.quick]:
         if not LINTS[name].check(arguments.fix):
-            print(f"lint: '{name}' failed; `make format` mends formatting", file=sys.stderr)
+            hint = "; `make format` mends it" if LINTS[name].formats else ""
+            print(f"lint: '{name}' failed{hint}", file=sys.stderr)
             failed = True
     return 1 if failed else 0
 

@@ -333,3 +333,42 @@ def test_functions_are_within_their_stated_error(name: str, engine: str) -> None
     special = ~np.isfinite(rounded) | ~np.isfinite(got)
     np.testing.assert_array_equal(got[special], rounded[special])
     assert error[~special].max() <= ULPS[name]
+
+
+def test_a_checked_index_is_not_trusted_elsewhere() -> None:
+    """A layout's address is computed for an index that was found inside. The same index must still
+    be checked where it is used next."""
+
+    def build():
+        @T.prim_func
+        def main(
+            A: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32"), C: T.Tensor((2, 32), "int32")
+        ):
+            with T.Kernel(1, threads=32):
+                T.annotate_layout({A: T.Layout((64,), lambda i: [i // 8, i % 8])})
+                for i in T.Parallel(32):
+                    place = i * 9 - 144
+                    C[0, i] = A[place]
+                    C[1, i] = B[place]
+
+        return main
+
+    values = np.arange(1, 65, dtype=np.int32)
+    assert_same_bits(build, values, values + 100, np.zeros((2, 32), np.int32))
+
+
+def test_atomic_sums_into_every_other_row() -> None:
+    """Rows of a slice with a step, beyond the end of the tensor too."""
+
+    def build():
+        @T.prim_func
+        def main(A: T.Tensor((16, 8), "float32"), B: T.Tensor((20, 8), "float32")):
+            with T.Kernel(4, threads=32) as block:
+                tile = T.alloc_shared((16, 8), "float32")
+                T.copy(A, tile)
+                T.atomic_add(B[block : block + 32 : 2, 0:8], tile)
+
+        return main
+
+    values = np.random.default_rng(6).integers(-3, 4, (16, 8)).astype(np.float32)
+    assert_same_bits(build, values, np.zeros((20, 8), np.float32))

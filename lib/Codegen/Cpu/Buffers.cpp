@@ -206,10 +206,13 @@ Value Lowering::offsetThroughLayout(const View &view, ArrayRef<Value> surfaceInd
       rest = b.createOrFold<arith::DivUIOp>(rest, root.extents[dim]);
     }
   }
-  // The element is inside, so that quotients of its coordinates need no rounding downwards.
+  // Here the element is inside, so that quotients of its coordinates need no rounding downwards.
+  // Elsewhere the same values may lie outside.
+  SmallVector<Ranges::Assumption> insideHere;
   for (auto [coordinate, extent] : llvm::zip_equal(coordinates, root.extents))
     if (!getConstantIntValue(coordinate) && !ranges.get(coordinate).isNonNegative())
-      ranges.set(coordinate, {0, (ranges.get(extent) - Interval::exactly(1)).greatest});
+      insideHere.emplace_back(ranges, coordinate,
+                              Interval{0, (ranges.get(extent) - Interval::exactly(1)).greatest});
   return evaluate(*root.layout->getOffset(), coordinates, {});
 }
 

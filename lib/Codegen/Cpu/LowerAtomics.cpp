@@ -175,8 +175,9 @@ static bool updatesRows(tile::AtomicOp op, Value root) {
   if (whole != root || type.getRank() == 0 || type.getShape().back() == 1 ||
       op.getOrder() != tile::MemoryOrder::Relaxed)
     return false;
+  auto isOne = [](OpFoldResult step) { return getConstantIntValue(step) == 1; };
   if (slice && (llvm::is_contained(slice.getDropped(), rootRank - 1) ||
-                getConstantIntValue(slice.getMixedSteps().back()) != 1))
+                !llvm::all_of(slice.getMixedSteps(), isOne)))
     return false;
   auto source = dyn_cast<MemRefType>(op.getValue().getType());
   return !source || (source.hasStaticShape() && source.getShape().back() != 1 &&

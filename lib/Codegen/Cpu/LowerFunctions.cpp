@@ -2,8 +2,8 @@
 //
 // Functions are evaluated in the carrier type and rounded once to the element type. The frequent
 // ones are straight-line float32 code (no table, no branch, no call), so that a loop that uses them
-// is vectorised whole. Errors in units in the last place, against the exact value, measured over
-// every 61st float32 by test/unit/Codegen (NumbersTest):
+// is vectorised whole. Errors in units in the last place, against the exact value, as measured by
+// test/programs/test_engines.py over float32 patterns of all magnitudes:
 //
 //   exp2, exp    2 ulp     subnormal results and overflow as they should be
 //   log, log2    2 ulp     of subnormals too

@@ -62,8 +62,8 @@ Value Lowering::divide(Division kind, Value lhs, Value rhs, bool isUnsigned) {
   Interval range = isa<IndexType>(type) ? ranges.get(lhs) : Interval();
   bool isPositive = constant && *constant > 0;
   auto record = [&](Value result) {
-    if (isa<IndexType>(type) && isPositive && (isFloor || range.isNonNegative()) &&
-        !getConstantIntValue(result))
+    if (isa<IndexType>(type) && isPositive && (isFloor || range.isNonNegative()) && result != lhs &&
+        !getConstantIntValue(result)) // what folded to an operand is not new
       ranges.set(result,
                  isQuotient ? floorDivide(range, *constant) : floorModulo(range, *constant));
     return result;

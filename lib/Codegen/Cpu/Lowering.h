@@ -117,7 +117,7 @@ private:
   void loopNest(llvm::ArrayRef<mlir::Value> lowers, llvm::ArrayRef<mlir::Value> uppers,
                 bool isParallel, NestBody body);
   void loopNest(llvm::ArrayRef<mlir::Value> extents, bool isParallel, NestBody body);
-  /// A loop from 0 that carries values.
+  /// A sequential loop that carries values from iteration to iteration.
   llvm::SmallVector<mlir::Value> loopCarrying(
       mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange initial,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <utility>
 
 using namespace mlir;
 using namespace tilewright::cpu;
@@ -99,6 +100,25 @@ Interval Ranges::get(Value value, unsigned depth) const {
       .Case([&](arith::MaxSIOp) { return maxOf(operand(0), operand(1)); })
       .Case([&](arith::SelectOp) { return unite(operand(1), operand(2)); })
       .Default([](Operation *) { return Interval(); });
+}
+
+Ranges::Assumption::Assumption(Ranges &ranges, Value value, Interval interval)
+    : ranges(&ranges), value(value) {
+  if (auto it = ranges.known.find(value); it != ranges.known.end())
+    before = it->second;
+  ranges.known[value] = interval;
+}
+
+Ranges::Assumption::Assumption(Assumption &&other)
+    : ranges(std::exchange(other.ranges, nullptr)), value(other.value), before(other.before) {}
+
+Ranges::Assumption::~Assumption() {
+  if (!ranges)
+    return;
+  if (before)
+    ranges->known[value] = *before;
+  else
+    ranges->known.erase(value);
 }
 
 bool Ranges::isProvenInside(Value value, Value extent) const {

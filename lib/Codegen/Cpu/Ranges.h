@@ -15,6 +15,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace tilewright::cpu {
 
@@ -47,6 +48,20 @@ public:
   /// States what a value without operands of its own (a loop variable, a quotient) lies between.
   void set(mlir::Value value, Interval range) { known[value] = range; }
   Interval get(mlir::Value value, unsigned depth = 16) const;
+
+  /// States what holds for a value only for a while, for example inside a branch that checked it.
+  class Assumption {
+  public:
+    Assumption(Ranges &ranges, mlir::Value value, Interval interval);
+    ~Assumption();
+    Assumption(const Assumption &) = delete;
+    Assumption(Assumption &&other);
+
+  private:
+    Ranges *ranges;
+    mlir::Value value;
+    std::optional<Interval> before;
+  };
 
   /// Whether `0 <= value < extent` holds always.
   bool isProvenInside(mlir::Value value, mlir::Value extent) const;

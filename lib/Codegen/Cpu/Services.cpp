@@ -54,8 +54,12 @@ Value Lowering::makeText(StringRef text) {
   return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
 }
 
+/// The message is followed by the position of the statement that is being lowered.
 void Lowering::callFail(StringRef message) {
-  // An empty array has no address of its own.
-  std::string text = message.empty() ? " " : message.str();
+  std::string text = message.str();
+  if (auto place = b.getLoc()->findInstanceOf<FileLineColLoc>())
+    text += (" (" + place.getFilename().getValue() + ":" + Twine(place.getLine()) + ")").str();
+  if (text.empty()) // an empty array has no address of its own
+    text = " ";
   callService(Service::Fail, {makeText(text), numbers.integer(b.getI64Type(), text.size())});
 }

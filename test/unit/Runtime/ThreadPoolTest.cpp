@@ -3,6 +3,7 @@
 #include "tilewright/Runtime/ThreadPool.h"
 
 #include "gtest/gtest.h"
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -25,7 +26,6 @@ TEST(ThreadPoolTest, RunsEveryNumberOnce) {
 
 TEST(ThreadPoolTest, OtherWorkersTakeOverFromASlowOne) {
   ThreadPool pool(2);
-  std::atomic<bool> isLastDone{false};
   // The first block ends only when all others are done: they must not wait in its worker's range.
   std::atomic<int64_t> done{0};
   pool.run(64, 2, [&](unsigned, int64_t first, int64_t last) {
@@ -34,7 +34,6 @@ TEST(ThreadPoolTest, OtherWorkersTakeOverFromASlowOne) {
         std::this_thread::yield();
       ++done;
     }
-    isLastDone = true;
     return true;
   });
   EXPECT_EQ(done, 64);
