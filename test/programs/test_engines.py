@@ -39,7 +39,8 @@ def bits_of(array: np.ndarray) -> np.ndarray:
     """The bit patterns, with one pattern for all NaNs."""
     bits = array.view(f"u{array.dtype.itemsize}").copy()
     if array.dtype.name in FLOATS:
-        bits[np.isnan(array.astype(np.float64))] = 0xFF
+        with np.errstate(invalid="ignore"):  # of signalling NaNs
+            bits[np.isnan(array.astype(np.float64))] = 0xFF
     return bits
 
 
