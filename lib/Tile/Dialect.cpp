@@ -56,6 +56,22 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a fragment of 'tile.parallel'";
   }
+  if (name == kAccessAttr) {
+    if (isa<LoadOp, StoreOp, AtomicElementOp, ReducerUpdateOp>(op) &&
+        isa<AccessAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is the plan of an access to an element";
+  }
+  if (name == kAccessAAttr || name == kAccessBAttr) {
+    if (isa<GemmOp>(op) && isa<AccessAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is the plan of an operand of 'tile.gemm'";
+  }
+  if (name == kAsyncAttr) {
+    if (isa<ParallelOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.parallel'";
+  }
   if (name == kWarpsAttr) {
     if (isa<GemmOp>(op) && isa<DenseI64ArrayAttr>(attribute.getValue()))
       return success();

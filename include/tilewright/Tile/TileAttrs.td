@@ -91,4 +91,31 @@ def TileShapeAttr : AttrDef<TileDialect, "Shape"> {
   }];
 }
 
+/// How the slots of a loop's threads make one access to memory, as the access planner proved it
+/// (tilewright/Access/Planner.h). Slots are those of the loop's distribution; groups of `width` of
+/// them, listed one behind the other, lie at neighbouring offsets and are one instruction each.
+///   sources   of a read that several slots share: for each slot its position in `slots`, or -1
+///   anchors   for each group the group from whose address its own is `deltas` elements away
+///   guarded   the dimensions of the root in which a group may lie out of bounds at run time
+def TileAccessAttr : AttrDef<TileDialect, "Access"> {
+  let mnemonic = "access";
+  let parameters = (ins "int64_t":$width,
+                        OptionalArrayRefParameter<"int64_t">:$slots,
+                        OptionalArrayRefParameter<"int64_t">:$sources,
+                        OptionalArrayRefParameter<"int64_t">:$anchors,
+                        OptionalArrayRefParameter<"int64_t">:$deltas,
+                        OptionalArrayRefParameter<"int64_t">:$guarded);
+  let assemblyFormat = [{
+    `<` `width` `=` $width (`,` `slots` `=` `[` $slots^ `]`)? (`,` `sources` `=` `[` $sources^ `]`)?
+    (`,` `anchors` `=` `[` $anchors^ `]`)? (`,` `deltas` `=` `[` $deltas^ `]`)?
+    (`,` `guarded` `=` `[` $guarded^ `]`)? `>`
+  }];
+  let extraClassDeclaration = [{
+    int64_t getNumGroups() const { return getSlots().size() / getWidth(); }
+    ::llvm::ArrayRef<int64_t> getGroup(int64_t group) const {
+      return getSlots().slice(group * getWidth(), getWidth());
+    }
+  }];
+}
+
 #endif

@@ -429,6 +429,23 @@ def Tile_BarrierOp : TileOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>,
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_AsyncCommitOp : TileOp<"async_commit", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
+  let summary = "the asynchronous copies since the last commit form one group";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_AsyncWaitOp : TileOp<"async_wait", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
+  let summary = "wait until at most `pending` groups of this thread's copies are under way";
+  let description = [{
+    Ends the effects of the copies of all older groups for the thread that waits; a barrier behind it
+    publishes them to the block.
+  }];
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+}
+
 def Tile_UseSwizzleOp : TileNoteOp<"use_swizzle"> {
   let summary = "blocks are rasterised in panels, for cache locality; values stay the same";
   let arguments = (ins I64Attr:$panelSize, TileRasterOrderAttr:$order);

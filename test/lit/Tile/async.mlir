@@ -1,0 +1,20 @@
+// RUN: tw-opt %s | tw-opt | FileCheck %s
+// The text forms of what later passes leave: groups of asynchronous copies, and plans of accesses.
+
+// CHECK-LABEL: func.func @async
+func.func @async(%a: memref<64xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // CHECK: tile.async_commit
+    tile.async_commit
+    // CHECK: tile.async_wait 2
+    tile.async_wait 2
+    tile.parallel (%i) in (64) {
+      // CHECK: tile.access = #tile.access<width = 2, slots = [0, 1]>
+      %v = tile.load %a[%i] {tile.access = #tile.access<width = 2, slots = [0, 1]>} : memref<64xf32, #tile.space<global>>
+      // CHECK: #tile.access<width = 1, slots = [0, 1], sources = [0, 0], anchors = [0, 0], deltas = [0, 32], guarded = [0]>
+      tile.store %v, %a[%i] {tile.access = #tile.access<width = 1, slots = [0, 1], sources = [0, 0], anchors = [0, 0], deltas = [0, 32], guarded = [0]>} : memref<64xf32, #tile.space<global>>
+    }
+  }
+  return
+}
