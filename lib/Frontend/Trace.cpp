@@ -63,6 +63,17 @@ std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
+std::unique_ptr<Program> Program::withFastMath(bool isAllowed) const {
+  auto copy = std::make_unique<Program>(
+      context, OwningOpRef<ModuleOp>(llvm::cast<ModuleOp>(getModule()->clone())));
+  func::FuncOp function = copy->getFunction();
+  if (isAllowed)
+    function->setAttr("tile.fast_math", UnitAttr::get(context.get()));
+  else
+    function->removeAttr("tile.fast_math");
+  return copy;
+}
+
 std::string Program::getText(bool withLocations) const {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -369,14 +369,11 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("compile_gpu", &compileGpu, nb::arg("arch"),
            nb::arg("dump_after") = std::vector<std::string>())
       .def("compile_cpu", &compileCpu)
-      .def("set_fast_math",
-           [](const Program &self, bool enabled) {
-             mlir::func::FuncOp function = self.getFunction();
-             if (enabled)
-               function->setAttr("tile.fast_math", mlir::UnitAttr::get(function.getContext()));
-             else
-               function->removeAttr("tile.fast_math");
-           })
+      .def(
+          "with_fast_math",
+          [](const Program &self, bool allowed) { return self.withFastMath(allowed).release(); },
+          nb::rv_policy::take_ownership, nb::arg("allowed"),
+          "A copy of the program with fast math allowed or not.")
       .def("check_arguments", [](const Program &self, nb::list args) { bind(self, args); })
       .def("run", &run, nb::arg("device"), nb::arg("args"), nb::arg("options") = nb::dict());
 }

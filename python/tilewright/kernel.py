@@ -17,6 +17,7 @@ from tilewright.arguments import (
 from tilewright.device import Placement
 from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
 from tilewright.frontend.functions import PrimFunc
+from tilewright.pass_config import fast_math, names_fast_math
 
 
 class Remark(NamedTuple):
@@ -57,6 +58,8 @@ class JITKernel:
         self.params: list[dict[str, Any]] = prim_func.params
         self.out_idx = _normalize_outputs(out_idx, self.params)
         self.pass_configs = pass_configs or {}
+        if names_fast_math(self.pass_configs):  # else what the function was traced with holds
+            self.program = self.program.with_fast_math(fast_math(self.pass_configs))
         self.placement = placement or Placement("interp", "interp", None)
         self.findings: list[dict[str, Any]] = []
         self.last_run: dict[str, Any] = {}

@@ -77,6 +77,12 @@ def normalize(configs: Mapping[Any, Any] | None) -> dict[str, Any]:
     return result
 
 
+def names_fast_math(configs: Mapping[str, Any]) -> bool:
+    """True if `configs` (normalised) say anything of fast math."""
+    keys = (PassConfigKey.TL_ENABLE_FAST_MATH.value, PassConfigKey.TL_DISABLE_FAST_MATH.value)
+    return any(key in configs for key in keys)
+
+
 def fast_math(configs: Mapping[str, Any]) -> bool:
     """True if `configs` (normalised) allow approximate functions and contraction."""
     if configs.get(PassConfigKey.TL_DISABLE_FAST_MATH.value):

@@ -16,8 +16,6 @@ import tilewright
 import tilewright.language as T
 
 ENGINES = ("cpu", "vgpu:sm_80")
-#: Engines whose functions state an error; those of GPU code do not yet.
-FUNCTION_ENGINES = ("cpu",)
 
 FLOATS = {
     "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
@@ -310,7 +308,7 @@ def test_arguments_that_overlap_are_not_assumed_apart() -> None:
 ULPS = {"exp": 2, "exp2": 2, "log": 2, "log2": 2, "tanh": 3}
 
 
-@pytest.mark.parametrize("engine", FUNCTION_ENGINES)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", ULPS)
 def test_functions_are_within_their_stated_error(name: str, engine: str) -> None:
     function = getattr(T, name)

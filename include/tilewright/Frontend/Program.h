@@ -18,7 +18,7 @@ namespace tilewright::frontend {
 /// parallel and freed whole.
 class Program {
 public:
-  Program(std::unique_ptr<mlir::MLIRContext> context, mlir::OwningOpRef<mlir::ModuleOp> module)
+  Program(std::shared_ptr<mlir::MLIRContext> context, mlir::OwningOpRef<mlir::ModuleOp> module)
       : context(std::move(context)), module(std::move(module)) {}
 
   mlir::ModuleOp getModule() const { return *module; }
@@ -27,11 +27,14 @@ public:
   }
   std::string getText(bool withLocations) const;
 
+  /// A copy that differs in whether fast math is allowed; this one may be in use.
+  std::unique_ptr<Program> withFastMath(bool isAllowed) const;
+
   /// What an engine made of this program, kept with it; empty until the engine has run.
   std::shared_ptr<void> &getCompiled(llvm::StringRef engine) const { return compiled[engine]; }
 
 private:
-  std::unique_ptr<mlir::MLIRContext> context;
+  std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mutable llvm::StringMap<std::shared_ptr<void>> compiled;
 };

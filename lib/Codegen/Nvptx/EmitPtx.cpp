@@ -1,5 +1,6 @@
 //===- EmitPtx.cpp - the code of a thread to PTX text, in process ----------------------------===//
 
+#include "EmitSteps.h"
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -13,16 +14,12 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -40,7 +37,7 @@ namespace tilewright::nvptx {
 
 void registerDialects(DialectRegistry &registry) {
   registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect, cf::ControlFlowDialect, scf::SCFDialect,
-                  math::MathDialect, vector::VectorDialect, arith::ArithDialect>();
+                  math::MathDialect, arith::ArithDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
@@ -48,72 +45,9 @@ void registerDialects(DialectRegistry &registry) {
 
 namespace {
 
-/// pow with a small constant integer exponent is a product; others go through exp2 and log2.
-struct LowerPow : OpRewritePattern<math::PowFOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::PowFOp op, PatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Type type = op.getType();
-    APFloat exponent(0.0);
-    if (matchPattern(op.getRhs(), m_ConstantFloat(&exponent)) && exponent.isInteger()) {
-      double value = exponent.convertToDouble();
-      int64_t count = std::abs(int64_t(value));
-      if (count <= 64) {
-        Value one = arith::ConstantOp::create(rewriter, loc, rewriter.getFloatAttr(type, 1.0));
-        Value result = one, power = op.getLhs();
-        for (int64_t bits = count; bits; bits /= 2) {
-          if (bits & 1)
-            result = result == one ? power : arith::MulFOp::create(rewriter, loc, result, power);
-          if (bits > 1)
-            power = arith::MulFOp::create(rewriter, loc, power, power);
-        }
-        if (value < 0)
-          result = arith::DivFOp::create(rewriter, loc, one, result);
-        rewriter.replaceOp(op, result);
-        return success();
-      }
-    }
-    Value log = math::Log2Op::create(rewriter, loc, op.getLhs());
-    Value scaled = arith::MulFOp::create(rewriter, loc, log, op.getRhs());
-    rewriter.replaceOpWithNewOp<math::Exp2Op>(op, scaled);
-    return success();
-  }
-};
-
-/// 1 / sqrt(x), both correctly rounded.
-struct LowerRsqrt : OpRewritePattern<math::RsqrtOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
-    Value one =
-        arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getFloatAttr(op.getType(), 1.0));
-    Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand());
-    rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root);
-    return success();
-  }
-};
-
-/// Functions that PTX has no instruction for become polynomials of float32.
-struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMathPass)
-  StringRef getArgument() const override { return "tw-lower-math"; }
-
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect, vector::VectorDialect>();
-  }
-  void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
-    patterns.add<LowerPow, LowerRsqrt>(&getContext());
-    populateMathPolynomialApproximationPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
-  }
-};
-
-LogicalResult lowerToLlvmDialect(ModuleOp module) {
+LogicalResult lowerToLlvmDialect(ModuleOp module, bool fastMath) {
   PassManager pm(module.getContext());
-  pm.addPass(std::make_unique<LowerMathPass>());
+  pm.addPass(createLowerMathPass(fastMath));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createSCFToControlFlowPass());
@@ -177,16 +111,16 @@ LogicalResult refuseLibraryCalls(ModuleOp module, llvm::Module &llvmModule) {
 } // namespace
 
 FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOptions &options) {
-  if (failed(lowerToLlvmDialect(module)))
+  if (failed(lowerToLlvmDialect(module, options.fastMath)))
     return failure();
   std::string error;
   const llvm::Target *target = findTarget(error);
   if (!target)
     return module.emitError() << "internal error: " << error;
   llvm::TargetOptions targetOptions;
-  // Strict: mul and add carry .rn, so that ptxas cannot fuse them.
-  targetOptions.AllowFPOpFusion =
-      options.fastMath ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
+  // Strict: mul and add carry .rn, so that ptxas cannot fuse them. What may be contracted says so
+  // itself.
+  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, arch.name, arch.ptxFeatures, targetOptions, llvm::Reloc::PIC_, std::nullopt,
@@ -197,6 +131,8 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
     return failure();
   llvmModule->setTargetTriple(triple);
   llvmModule->setDataLayout(machine->createDataLayout());
+  if (llvm::Error linking = linkDeviceMath(*llvmModule))
+    return module.emitError() << "internal error: " << llvm::toString(std::move(linking));
   optimise(*llvmModule, *machine);
   if (failed(refuseLibraryCalls(module, *llvmModule)))
     return failure();

@@ -254,13 +254,14 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
   for (Value old : op->getOperands())
     mapping.map(old, mapped(old));
   Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
-  bool isNarrowMath = isMath && (type.isF16() || type.isBF16());
+  bool isFunction = isMath || isa<arith::RemFOp>(op);
+  bool isNarrowMath = isFunction && (type.isF16() || type.isBF16());
   if (!isNarrowMath)
     return result(b.clone(*op, mapping)->getResult(0));
   // Functions of narrow floats are computed in float32 and rounded once.
   OperationState state(op->getLoc(), op->getName());
   for (Value old : op->getOperands())
-    state.operands.push_back(arith::ExtFOp::create(b, b.getF32Type(), mapped(old)));
+    state.operands.push_back(b.createOrFold<arith::ExtFOp>(b.getF32Type(), mapped(old)));
   state.types.push_back(b.getF32Type());
   Value wide = b.create(state)->getResult(0);
   return result(arith::TruncFOp::create(b, type, wide));

@@ -1,0 +1,215 @@
+//===- LowerMath.cpp - functions of floats on a GPU -------------------------------------------===//
+//
+// PTX has correctly rounded + - * / sqrt and fma; every other function of the `math` dialect is one
+// of the device library (DeviceMath/), float32 and float64 alike; narrower floats come here as
+// float32. Under fast math float32 functions with an approximate instruction use it:
+//
+//   exp x      ex2.approx.ftz (x log2 e)      a result below 2^-126 is 0
+//   exp2 x     ex2.approx.ftz x
+//   log x      lg2.approx x * ln 2            log2, log10 alike
+//   tanh x     tanh.approx x
+//   sin, cos   sin.approx, cos.approx
+//   sqrt       sqrt.approx
+//   rsqrt      rsqrt.approx
+//   x / y      div.full x, y
+//
+// and sums of products may be contracted. The interpreter's table of error radii (Interp/Bounds)
+// states the errors of both columns.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "EmitSteps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <numbers>
+
+using namespace mlir;
+
+namespace tilewright::nvptx {
+
+namespace {
+
+class MathLowering {
+public:
+  MathLowering(ModuleOp module, bool fastMath)
+      : module(module), b(module.getLoc(), module.getContext()), fastMath(fastMath) {}
+
+  void run() {
+    SmallVector<Operation *> ops;
+    module.walk([&](Operation *op) {
+      if (op->getNumResults() == 1 && op->getResult(0).getType().isIntOrFloat())
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      b.setInsertionPoint(op);
+      b.setLoc(op->getLoc());
+      Type type = op->getResult(0).getType();
+      Value value = fastMath && type.isF32() ? buildFast(op) : Value();
+      if (!value)
+        value = buildPrecise(op);
+      if (value) {
+        op->replaceAllUsesWith(ValueRange(value));
+        op->erase();
+      } else if (auto arith = dyn_cast<arith::ArithFastMathInterface>(op); arith && fastMath) {
+        op->setAttr(
+            arith.getFastMathAttrName(),
+            arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
+      }
+    }
+  }
+
+private:
+  Value buildPrecise(Operation *op);
+  Value buildFast(Operation *op);
+  Value buildPower(math::PowFOp op);
+  Value buildIntegerPower(math::IPowIOp op);
+
+  /// A function of the device library.
+  Value call(StringRef function, Type type, ValueRange operands);
+  /// `opcode $0, $1, …` on float32.
+  Value instruction(StringRef opcode, ValueRange operands);
+  Value constant(Type type, double value) {
+    return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+  }
+  Value multiply(Value lhs, Value rhs) { return arith::MulFOp::create(b, lhs, rhs); }
+
+  ModuleOp module;
+  ImplicitLocOpBuilder b;
+  bool fastMath;
+};
+
+Value MathLowering::call(StringRef function, Type type, ValueRange operands) {
+  std::string name = ("__tw_" + function + "_" + (type.isInteger() ? "i" : "f") +
+                      Twine(type.getIntOrFloatBitWidth()))
+                         .str();
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    SmallVector<Type> parameters(operands.getTypes());
+    callee = LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(type, parameters));
+  }
+  return LLVM::CallOp::create(b, callee, operands).getResult();
+}
+
+Value MathLowering::instruction(StringRef opcode, ValueRange operands) {
+  std::string text = (opcode + " $0").str(), constraints = "=f";
+  for (size_t i = 1; i <= operands.size(); ++i) {
+    text += ", $" + std::to_string(i);
+    constraints += ",f";
+  }
+  auto code = LLVM::InlineAsmOp::create(
+      b, b.getF32Type(), operands, text + ";", constraints, /*has_side_effects=*/false,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return code.getResult(0);
+}
+
+/// Small whole exponents are products with at most two roundings.
+Value MathLowering::buildPower(math::PowFOp op) {
+  Value base = op.getLhs();
+  APFloat exponent(0.0);
+  if (matchPattern(op.getRhs(), m_ConstantFloat(&exponent))) {
+    double value = exponent.convertToDouble();
+    if (value == 0)
+      return constant(op.getType(), 1);
+    if (value == 1)
+      return base;
+    if (value == 2)
+      return multiply(base, base);
+    if (value == 3)
+      return multiply(multiply(base, base), base);
+    if (value == -1)
+      return arith::DivFOp::create(b, constant(op.getType(), 1), base);
+  }
+  return call("pow", op.getType(), op->getOperands());
+}
+
+/// The low digits of a product do not depend on the width.
+Value MathLowering::buildIntegerPower(math::IPowIOp op) {
+  Type wide = b.getI64Type(), type = op.getType();
+  auto widen = [&](Value value) -> Value {
+    return type == wide ? value : arith::ExtSIOp::create(b, wide, value).getResult();
+  };
+  Value power = call("ipow", wide, {widen(op.getLhs()), widen(op.getRhs())});
+  return type == wide ? power : arith::TruncIOp::create(b, type, power).getResult();
+}
+
+Value MathLowering::buildPrecise(Operation *op) {
+  Type type = op->getResult(0).getType();
+  auto library = [&](StringRef function) {
+    return type.isF32() || type.isF64() ? call(function, type, op->getOperands()) : Value();
+  };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ExpOp) { return library("exp"); })
+      .Case([&](math::Exp2Op) { return library("exp2"); })
+      .Case([&](math::LogOp) { return library("log"); })
+      .Case([&](math::Log2Op) { return library("log2"); })
+      .Case([&](math::Log10Op) { return library("log10"); })
+      .Case([&](math::Log1pOp) { return library("log1p"); })
+      .Case([&](math::SinOp) { return library("sin"); })
+      .Case([&](math::CosOp) { return library("cos"); })
+      .Case([&](math::TanOp) { return library("tan"); })
+      .Case([&](math::TanhOp) { return library("tanh"); })
+      .Case([&](math::SinhOp) { return library("sinh"); })
+      .Case([&](math::CoshOp) { return library("cosh"); })
+      .Case([&](math::AtanOp) { return library("atan"); })
+      .Case([&](math::Atan2Op) { return library("atan2"); })
+      .Case([&](math::ErfOp) { return library("erf"); })
+      .Case([&](arith::RemFOp) { return library("fmod"); })
+      .Case([&](math::PowFOp power) { return buildPower(power); })
+      .Case([&](math::IPowIOp power) { return buildIntegerPower(power); })
+      .Case([&](math::RsqrtOp root) {
+        Value squareRoot = math::SqrtOp::create(b, root.getOperand());
+        return arith::DivFOp::create(b, constant(type, 1), squareRoot);
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+Value MathLowering::buildFast(Operation *op) {
+  auto log = [&](double scale) {
+    Value binary = instruction("lg2.approx.f32", op->getOperand(0));
+    return scale == 1 ? binary : multiply(binary, constant(b.getF32Type(), scale));
+  };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](math::ExpOp exp) {
+        Value scaled = multiply(exp.getOperand(), constant(b.getF32Type(), std::numbers::log2e));
+        return instruction("ex2.approx.ftz.f32", scaled);
+      })
+      .Case([&](math::Exp2Op) { return instruction("ex2.approx.ftz.f32", op->getOperands()); })
+      .Case([&](math::LogOp) { return log(std::numbers::ln2); })
+      .Case([&](math::Log2Op) { return log(1); })
+      .Case([&](math::Log10Op) { return log(std::numbers::ln2 / std::numbers::ln10); })
+      .Case([&](math::TanhOp) { return instruction("tanh.approx.f32", op->getOperands()); })
+      .Case([&](math::SinOp) { return instruction("sin.approx.f32", op->getOperands()); })
+      .Case([&](math::CosOp) { return instruction("cos.approx.f32", op->getOperands()); })
+      .Case([&](math::SqrtOp) { return instruction("sqrt.approx.f32", op->getOperands()); })
+      .Case([&](math::RsqrtOp) { return instruction("rsqrt.approx.f32", op->getOperands()); })
+      .Case([&](arith::DivFOp) { return instruction("div.full.f32", op->getOperands()); })
+      .Default([](Operation *) { return Value(); });
+}
+
+struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMathPass)
+
+  explicit LowerMathPass(bool fastMath) : fastMath(fastMath) {}
+  StringRef getArgument() const override { return "tw-lower-math"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override { MathLowering(getOperation(), fastMath).run(); }
+
+  bool fastMath;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createLowerMathPass(bool fastMath) {
+  return std::make_unique<LowerMathPass>(fastMath);
+}
+
+} // namespace tilewright::nvptx
