@@ -22,74 +22,151 @@ std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth)
     return IndexExpr::dim(it->second);
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return IndexExpr(*constant);
-  if (!scope->isAncestor(value.getParentRegion()->getParentOp()))
+  bool isOutside = !scope->isAncestor(value.getParentRegion()->getParentOp());
+  if (isOutside && outer == OuterValues::Opaque)
     return symbolOf(value);
   // Machine integers wrap; only index values are the mathematical integers of an IndexExpr.
   Operation *op = value.getDefiningOp();
-  if (!op || depth == 0 || !isa<IndexType>(value.getType()))
-    return std::nullopt;
-  if (auto it = known.find(value); it != known.end())
-    return it->second;
-  std::optional<IndexExpr> expr = translateOp(op, depth);
-  known.try_emplace(value, expr);
-  return expr;
+  if (op && depth > 0 && isa<IndexType>(value.getType())) {
+    if (auto it = known.find(value); it != known.end())
+      return it->second;
+    std::optional<IndexExpr> expr = translateOp(op, depth);
+    if (!expr && isOutside)
+      expr = symbolOf(value);
+    known.try_emplace(value, expr);
+    return expr;
+  }
+  return isOutside ? std::optional(symbolOf(value)) : std::nullopt;
 }
 
-std::optional<IndexExpr> IndexTranslator::translateOp(Operation *op, unsigned depth) {
-  auto binary = [&](IndexExpr::Kind kind) -> std::optional<IndexExpr> {
-    std::optional<IndexExpr> lhs = translate(op->getOperand(0), depth - 1);
-    std::optional<IndexExpr> rhs = translate(op->getOperand(1), depth - 1);
-    if (!lhs || !rhs)
-      return std::nullopt;
-    IndexExpr result = IndexExpr::binary(kind, *lhs, *rhs);
-    return result.isWithinLimits() ? std::optional(result) : std::nullopt;
-  };
-  // An unsigned operation reads a negative index as a huge one.
-  auto unlessUnsigned = [&](bool isUnsigned, IndexExpr::Kind kind) {
-    return isUnsigned ? std::nullopt : binary(kind);
-  };
+std::optional<IndexExpr::Kind> getIndexKind(Operation *op) {
   using K = IndexExpr::Kind;
-  return TypeSwitch<Operation *, std::optional<IndexExpr>>(op)
-      .Case([&](arith::AddIOp) { return binary(K::Add); })
-      .Case([&](arith::SubIOp) { return binary(K::Sub); })
-      .Case([&](arith::MulIOp) { return binary(K::Mul); })
-      .Case([&](arith::XOrIOp) { return binary(K::Xor); })
-      .Case([&](arith::MinSIOp) { return binary(K::Min); })
-      .Case([&](arith::MaxSIOp) { return binary(K::Max); })
+  // An unsigned operation reads a negative index as a huge one.
+  auto unlessUnsigned = [](bool isUnsigned, K kind) {
+    return isUnsigned ? std::nullopt : std::optional(kind);
+  };
+  return TypeSwitch<Operation *, std::optional<K>>(op)
+      .Case([](arith::AddIOp) { return K::Add; })
+      .Case([](arith::SubIOp) { return K::Sub; })
+      .Case([](arith::MulIOp) { return K::Mul; })
+      .Case([](arith::XOrIOp) { return K::Xor; })
+      .Case([](arith::MinSIOp) { return K::Min; })
+      .Case([](arith::MaxSIOp) { return K::Max; })
       .Case([&](tile::FloorDivOp div) { return unlessUnsigned(div.getIsUnsigned(), K::FloorDiv); })
       .Case([&](tile::FloorModOp mod) { return unlessUnsigned(mod.getIsUnsigned(), K::Mod); })
       .Default(std::nullopt);
 }
 
+std::optional<IndexExpr> IndexTranslator::translateOp(Operation *op, unsigned depth) {
+  std::optional<IndexExpr::Kind> kind = getIndexKind(op);
+  if (!kind)
+    return std::nullopt;
+  std::optional<IndexExpr> lhs = translate(op->getOperand(0), depth - 1);
+  std::optional<IndexExpr> rhs = translate(op->getOperand(1), depth - 1);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  IndexExpr result = IndexExpr::binary(*kind, *lhs, *rhs);
+  return result.isWithinLimits() ? std::optional(result) : std::nullopt;
+}
+
 static bool hasDims(const IndexExpr &expr) { return expr.getNumDims() > 0; }
 static bool hasSymbols(const IndexExpr &expr) { return expr.getNumSymbols() > 0; }
 
-std::optional<SeparatedExpr> separate(const IndexExpr &expr) {
-  if (!hasSymbols(expr))
-    return SeparatedExpr{expr, IndexExpr(0)};
-  if (!hasDims(expr))
-    return SeparatedExpr{IndexExpr(0), expr};
-  using K = IndexExpr::Kind;
-  K kind = expr.getKind();
-  if (kind == K::Add || kind == K::Sub) {
-    std::optional<SeparatedExpr> lhs = separate(expr.getLhs()), rhs = separate(expr.getRhs());
+namespace {
+/// Splits expressions, with facts about their leaves where there are any.
+class Separator {
+public:
+  Separator(ArrayRef<IndexFacts> dims, ArrayRef<IndexFacts> symbols)
+      : dims(dims), symbols(symbols), hasFacts(!dims.empty() || !symbols.empty()) {}
+
+  std::optional<SeparatedExpr> run(const IndexExpr &expr) {
+    if (!hasSymbols(expr))
+      return SeparatedExpr{expr, IndexExpr(0)};
+    if (!hasDims(expr))
+      return SeparatedExpr{IndexExpr(0), expr};
+    using K = IndexExpr::Kind;
+    switch (expr.getKind()) {
+    case K::Add:
+    case K::Sub:
+      return sum(expr);
+    case K::Mul:
+      return product(expr);
+    case K::FloorDiv:
+    case K::Mod:
+      return hasFacts ? quotient(expr) : std::nullopt;
+    case K::Xor:
+      return hasFacts ? exclusiveOr(expr) : std::nullopt;
+    default:
+      return std::nullopt;
+    }
+  }
+
+private:
+  std::optional<SeparatedExpr> sum(const IndexExpr &expr) {
+    std::optional<SeparatedExpr> lhs = run(expr.getLhs()), rhs = run(expr.getRhs());
     if (!lhs || !rhs)
       return std::nullopt;
-    return SeparatedExpr{IndexExpr::binary(kind, lhs->dims, rhs->dims),
-                         IndexExpr::binary(kind, lhs->symbols, rhs->symbols)};
+    return SeparatedExpr{IndexExpr::binary(expr.getKind(), lhs->dims, rhs->dims),
+                         IndexExpr::binary(expr.getKind(), lhs->symbols, rhs->symbols)};
   }
-  if (kind == K::Mul) {
+
+  std::optional<SeparatedExpr> product(const IndexExpr &expr) {
     IndexExpr factor = expr.getRhs(), other = expr.getLhs();
     if (!factor.getConstant())
       std::swap(factor, other);
     if (!factor.getConstant())
       return std::nullopt;
-    std::optional<SeparatedExpr> inner = separate(other);
+    std::optional<SeparatedExpr> inner = run(other);
     if (!inner)
       return std::nullopt;
     return SeparatedExpr{inner->dims * factor, inner->symbols * factor};
   }
-  return std::nullopt;
+
+  /// `(d + s) // m` with s = r (mod m) is `(d + r) // m + (s - r) // m`, and `%` is `(d + r) % m`.
+  std::optional<SeparatedExpr> quotient(const IndexExpr &expr) {
+    std::optional<int64_t> divisor = expr.getRhs().getConstant();
+    std::optional<SeparatedExpr> inner = run(expr.getLhs());
+    if (!divisor || *divisor <= 0 || !inner)
+      return std::nullopt;
+    IndexFacts facts = analyzeIndexExpr(inner->symbols, dims, symbols);
+    if (facts.modulus % *divisor != 0)
+      return std::nullopt;
+    int64_t remainder = ((facts.remainder % *divisor) + *divisor) % *divisor;
+    IndexExpr own = inner->dims + remainder;
+    if (expr.getKind() == IndexExpr::Kind::Mod)
+      return SeparatedExpr{own % *divisor, IndexExpr(0)};
+    return SeparatedExpr{floorDiv(own, *divisor), floorDiv(inner->symbols - remainder, *divisor)};
+  }
+
+  /// Bits below those of the symbols are changed among themselves.
+  std::optional<SeparatedExpr> exclusiveOr(const IndexExpr &expr) {
+    std::optional<SeparatedExpr> lhs = run(expr.getLhs()), rhs = run(expr.getRhs());
+    if (!lhs || !rhs || hasSymbols(lhs->symbols) == hasSymbols(rhs->symbols))
+      return std::nullopt;
+    const SeparatedExpr &with = hasSymbols(lhs->symbols) ? *lhs : *rhs;
+    const IndexExpr &other = hasSymbols(lhs->symbols) ? rhs->dims : lhs->dims;
+    IndexFacts low = analyzeIndexExpr(with.dims, dims, symbols),
+               changed = analyzeIndexExpr(other, dims, symbols),
+               high = analyzeIndexExpr(with.symbols, dims, symbols);
+    int64_t unit = high.getDivisor() & -high.getDivisor(); // the lowest bit of the symbols
+    auto isBelow = [&](const IndexFacts &facts) {
+      return facts.low >= 0 && facts.high != IndexFacts::kNoHigh && facts.high < unit;
+    };
+    if (!isBelow(low) || !isBelow(changed))
+      return std::nullopt;
+    return SeparatedExpr{with.dims ^ other, with.symbols};
+  }
+
+  ArrayRef<IndexFacts> dims, symbols;
+  bool hasFacts;
+};
+} // namespace
+
+std::optional<SeparatedExpr> separate(const IndexExpr &expr) { return Separator({}, {}).run(expr); }
+
+std::optional<SeparatedExpr> separate(const IndexExpr &expr, ArrayRef<IndexFacts> dims,
+                                      ArrayRef<IndexFacts> symbols) {
+  return Separator(dims, symbols).run(expr);
 }
 
 } // namespace tilewright::analysis

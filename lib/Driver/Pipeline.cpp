@@ -14,10 +14,12 @@ void buildCheckPipeline(OpPassManager &pm) {
   pm.addPass(createCheckParallel());
 }
 
-void buildGpuPipeline(OpPassManager &pm, StringRef arch) {
+void buildGpuPipeline(OpPassManager &pm, StringRef arch, int64_t alignment) {
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createUnrollFragmentLoops()); // registers have names
-  pm.addPass(createInferLayouts());        // who holds what, who runs what
+  // Who holds what, who runs what, and how wide each access is.
+  pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
+  pm.addPass(createPlanAccesses(PlanAccessesOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createInsertBarriers());
 }
@@ -64,7 +66,7 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   module.getContext()->loadAllAvailableDialects();
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
   PassManager pm(module.getContext());
-  buildGpuPipeline(pm, arch.name);
+  buildGpuPipeline(pm, arch.name, options.argumentAlignment);
   if (options.afterPass)
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
   if (failed(pm.run(*planned)))
@@ -91,7 +93,7 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
 std::vector<std::string> getPassNames() {
   OpPassManager pm("builtin.module");
   buildCheckPipeline(pm);
-  buildGpuPipeline(pm, "sm_80");
+  buildGpuPipeline(pm, "sm_80", /*alignment=*/16);
   std::vector<std::string> names;
   for (Pass &pass : pm.getPasses())
     names.push_back(pass.getArgument().str());

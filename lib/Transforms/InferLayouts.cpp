@@ -16,6 +16,7 @@
 // gemms that use the tensor cores.
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Access/Requests.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/Enumerate.h"
@@ -51,7 +52,8 @@ struct FragmentAccess {
 
 class Solver {
 public:
-  explicit Solver(KernelOp kernel) : kernel(kernel), numThreads(kernel.getNumThreads()) {}
+  Solver(KernelOp kernel, const Arch &arch, access::Assumptions assumptions)
+      : kernel(kernel), context{kernel, arch, assumptions}, numThreads(kernel.getNumThreads()) {}
   void run();
 
 private:
@@ -62,17 +64,21 @@ private:
   void placeLoop(ParallelOp loop, bool allowFree);
   void placeReduction(ReduceOp reduce);
   bool placeRemaining();
-  bool demoteUnsatisfied();
+  void demoteUnsatisfied();
   void demote(AllocOp alloc, const Twine &reason);
   std::optional<SmallVector<FragmentAccess>> accessesOf(ParallelOp loop, AllocOp *undecided);
   std::optional<Fragment> distributionFrom(const FragmentAccess &access, ArrayRef<int64_t> extents);
   void place(AllocOp alloc, const Fragment &fragment) { placed.try_emplace(alloc, fragment); }
   AllocOp fragmentRoot(Value buffer);
   const PlaceTable *tableOf(AllocOp alloc);
-  int64_t freeWidth(ParallelOp loop, int64_t total);
+  std::optional<int64_t> costOf(ParallelOp loop, ArrayRef<int64_t> extents,
+                                const Fragment &fragment);
+  Fragment freeDistribution(ParallelOp loop, ArrayRef<int64_t> extents);
+  void placeShared();
   void writeAttributes();
 
   KernelOp kernel;
+  access::Context context;
   int64_t numThreads;
   llvm::MapVector<Operation *, Fragment> placed;
   llvm::MapVector<Operation *, Fragment> distributions;
@@ -279,21 +285,53 @@ std::optional<Fragment> Solver::distributionFrom(const FragmentAccess &access,
   return *composed;
 }
 
-/// Vectors of up to 16 bytes, as far as the iterations suffice for all threads.
-int64_t Solver::freeWidth(ParallelOp loop, int64_t total) {
-  int64_t bytes = 1;
+/// What the loop's accesses to memory cost under a distribution; nothing if it has none.
+std::optional<int64_t> Solver::costOf(ParallelOp loop, ArrayRef<int64_t> extents,
+                                      const Fragment &fragment) {
+  std::optional<PlaceTable> table = PlaceTable::get(fragment, numThreads);
+  if (!table)
+    return std::nullopt;
+  LoopDistribution distribution{SmallVector<int64_t>(extents), std::move(*table)};
+  int64_t cost = 0;
+  bool hasMemory = false;
+  loop.walk([&](Operation *op) {
+    std::optional<access::ElementAccess> element = access::ElementAccess::get(op);
+    std::optional<access::Request> request =
+        element ? access::makeRequest(*element, loop, distribution, context) : std::nullopt;
+    if (!request)
+      return;
+    hasMemory = true;
+    cost += access::planAccess(*request).cost;
+  });
+  return hasMemory ? std::optional(cost) : std::nullopt;
+}
+
+/// Neighbouring elements on neighbouring threads, `width` of them on each: the width whose accesses
+/// cost least, as far as the iterations suffice for all threads.
+Fragment Solver::freeDistribution(ParallelOp loop, ArrayRef<int64_t> extents) {
+  int64_t total = 1;
+  for (int64_t extent : extents)
+    total *= extent;
+  constexpr int64_t kMaxVectorBytes = 16;
+  int64_t smallest = kMaxVectorBytes;
   loop.walk([&](Operation *op) {
     for (Value operand : op->getOperands())
       if (auto type = dyn_cast<MemRefType>(operand.getType()))
-        bytes = std::max(bytes, getStorageBytes(type.getElementType()));
+        smallest = std::min(smallest, getStorageBytes(type.getElementType()));
   });
-  int64_t width = std::max<int64_t>(1, 16 / bytes);
-  if (auto cap = loop.getCoalescedWidth())
-    width = std::min<int64_t>(width, llvm::bit_floor(uint64_t(*cap)));
-  int64_t innermost = getStaticExtents(loop)->back();
-  while (width > 1 && (innermost % width || total < width * numThreads))
-    width /= 2;
-  return width;
+  Fragment best = blockedFragment(total, numThreads, 1);
+  std::optional<int64_t> bestCost = costOf(loop, extents, best);
+  for (int64_t width = 2; bestCost && width <= kMaxVectorBytes / smallest; width *= 2) {
+    if (extents.back() % width || total < width * numThreads)
+      break;
+    Fragment candidate = blockedFragment(total, numThreads, width);
+    std::optional<int64_t> cost = costOf(loop, extents, candidate);
+    if (cost && *cost < *bestCost) {
+      best = candidate;
+      bestCost = cost;
+    }
+  }
+  return best;
 }
 
 /// The placement of a tile that a loop touches at `indices`, so that the loop finds it on its own
@@ -373,12 +411,8 @@ void Solver::placeLoop(ParallelOp loop, bool allowFree) {
     for (const FragmentAccess &access : *accesses)
       if (!distribution && access.isWrite == writes)
         distribution = distributionFrom(access, *extents);
-  if (!distribution && (allowFree || accesses->empty())) {
-    int64_t total = 1;
-    for (int64_t extent : *extents)
-      total *= extent;
-    distribution = blockedFragment(total, numThreads, freeWidth(loop, total));
-  }
+  if (!distribution && (allowFree || accesses->empty()))
+    distribution = freeDistribution(loop, *extents);
   if (!distribution)
     return;
   distributions.try_emplace(loop, *distribution);
@@ -431,9 +465,8 @@ bool Solver::placeRemaining() {
 // Checking and writing
 //===----------------------------------------------------------------------------------------===//
 
-/// A fragment that some use cannot reach goes to shared memory; true if there was one.
-bool Solver::demoteUnsatisfied() {
-  size_t before = demoted.size();
+/// A fragment that some use cannot reach goes to shared memory.
+void Solver::demoteUnsatisfied() {
   kernel.walk([&](Operation *op) {
     if (auto loop = dyn_cast<ParallelOp>(op)) {
       AllocOp undecided;
@@ -489,7 +522,6 @@ bool Solver::demoteUnsatisfied() {
           c && !(tableOf(c) && hasInverse(placed.find(c)->second)))
         demote(c, "no register layout was found for it");
   });
-  return demoted.size() != before;
 }
 
 void Solver::solve() {
@@ -500,6 +532,7 @@ void Solver::solve() {
   tables.clear();
   readAnnotations();
   placeGemms();
+  placeShared();
   do {
     size_t before;
     do { // follow what is placed until nothing new is
@@ -532,24 +565,42 @@ void Solver::writeAttributes() {
   for (auto &[op, fragment] : placed)
     if (!demoted.contains(op))
       op->setAttr(kPlacementAttr, FragmentAttr::get(context, fragment));
-  for (Operation *op : demoted) {
-    auto alloc = cast<AllocOp>(op);
-    op->setAttr(kPlacementAttr,
-                LayoutAttr::get(context, linearLayout(alloc.getBuffer().getType().getShape())));
-  }
   for (auto &[op, fragment] : distributions)
     op->setAttr(kDistributionAttr, FragmentAttr::get(context, fragment));
   for (auto &[op, grid] : warps)
     op->setAttr(kWarpsAttr, DenseI64ArrayAttr::get(context, {grid.warpsM, grid.warpsN}));
   for (auto &[op, obstacle] : plainGemms)
     op->emitRemark() << "'T.gemm' leaves the tensor cores: " << obstacle;
-  // Shared tiles: as annotated, else row-major.
+}
+
+/// Shared tiles: as annotated, else swizzled for the tensor cores that read them, else row-major.
+/// Fragments that live in memory are row-major.
+void Solver::placeShared() {
+  MLIRContext *context = kernel.getContext();
+  auto setLayout = [&](AllocOp alloc, const Layout &layout) {
+    alloc->setAttr(kPlacementAttr, LayoutAttr::get(context, layout));
+  };
   kernel.walk([&](AllocOp alloc) {
-    if (getSpace(alloc.getBuffer()) == Space::Shared)
-      alloc->setAttr(
-          kPlacementAttr,
-          LayoutAttr::get(context, linearLayout(alloc.getBuffer().getType().getShape())));
+    if (getSpace(alloc.getBuffer()) == Space::Shared || demoted.contains(alloc))
+      setLayout(alloc, linearLayout(alloc.getBuffer().getType().getShape()));
   });
+  for (auto &[op, grid] : warps) {
+    auto gemm = cast<GemmOp>(op);
+    for (Value operand : {Value(gemm.getA()), Value(gemm.getB())}) {
+      auto alloc = getRoot(operand).getDefiningOp<AllocOp>();
+      if (!alloc || getSpace(alloc.getBuffer()) != Space::Shared)
+        continue;
+      MemRefType type = alloc.getBuffer().getType();
+      if (type.getRank() < 2 || getStorageBits(type.getElementType()) != 16)
+        continue;
+      llvm::Expected<Layout> swizzled =
+          swizzledLayout(type.getShape(), 16, /*kMajor=*/true, /*allowPad=*/false);
+      if (swizzled)
+        setLayout(alloc, *swizzled);
+      else
+        llvm::consumeError(swizzled.takeError());
+    }
+  }
   kernel.walk([&](AnnotateLayoutOp op) {
     if (auto alloc = op.getBuffer().getDefiningOp<AllocOp>())
       if (isa<LayoutAttr>(op.getLayout()))
@@ -558,16 +609,28 @@ void Solver::writeAttributes() {
 }
 
 void Solver::run() {
-  // Each round sends at least one more fragment to memory, so there are at most as many rounds.
-  do
+  // Each round but the last sends at least one more fragment to memory, so there are few.
+  size_t before;
+  do {
+    before = demoted.size();
     solve();
-  while (demoteUnsatisfied());
+    demoteUnsatisfied();
+  } while (demoted.size() != before);
   writeAttributes();
 }
 
 struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
+  using InferLayoutsBase::InferLayoutsBase;
+
   void runOnOperation() override {
-    getOperation()->walk([&](KernelOp kernel) { Solver(kernel).run(); });
+    const Arch *target = findArch(arch);
+    if (!target) {
+      getOperation()->emitError() << "unknown architecture '" << arch << "'; known are "
+                                  << getArchNames();
+      return signalPassFailure();
+    }
+    getOperation()->walk(
+        [&](KernelOp kernel) { Solver(kernel, *target, access::Assumptions{alignment}).run(); });
   }
 };
 

@@ -11,6 +11,7 @@
 #define TILEWRIGHT_ANALYSIS_INDEXVALUES_H
 
 #include "tilewright/Layout/IndexExpr.h"
+#include "tilewright/Layout/IndexFacts.h"
 
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
@@ -22,12 +23,22 @@ namespace tilewright::analysis {
 /// Which value each symbol stands for. Expressions can be compared if they share one.
 using SymbolNumbers = llvm::DenseMap<mlir::Value, unsigned>;
 
+/// The kind of expression that an index operation computes; nothing for any other operation.
+std::optional<IndexExpr::Kind> getIndexKind(mlir::Operation *op);
+
+/// What becomes of a value that is defined outside the scope of a translation.
+enum class OuterValues {
+  Opaque, ///< A symbol.
+  Expand, ///< The expression that computes it, down to values that are no arithmetic.
+};
+
 /// Translates values inside `scope`: added iterators are dims, values defined outside are symbols.
 class IndexTranslator {
 public:
   /// Symbols are numbered by `shared`, or by the translator itself.
-  explicit IndexTranslator(mlir::Operation *scope, SymbolNumbers *shared = nullptr)
-      : scope(scope), symbols(shared ? *shared : ownSymbols) {}
+  explicit IndexTranslator(mlir::Operation *scope, SymbolNumbers *shared = nullptr,
+                           OuterValues outer = OuterValues::Opaque)
+      : scope(scope), symbols(shared ? *shared : ownSymbols), outer(outer) {}
   IndexTranslator(const IndexTranslator &) = delete;
 
   /// Makes `value` the next dim. All dims are added before the first translation.
@@ -47,6 +58,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> dims;
   SymbolNumbers ownSymbols;
   SymbolNumbers &symbols;
+  OuterValues outer;
   /// Values that are used twice are translated once: `x = x + x` is linear work, not exponential.
   llvm::DenseMap<mlir::Value, std::optional<IndexExpr>> known;
 };
@@ -58,6 +70,10 @@ struct SeparatedExpr {
 };
 /// Nothing where dims and symbols are mixed in one term, as in `(i + n) // 2`.
 std::optional<SeparatedExpr> separate(const IndexExpr &expr);
+/// The same with the help of facts: `(i + 32 * n) // 8` is `i // 8` and `4 * n`, since 8 divides
+/// 32 * n, and `(i + 32 * n) ^ j` is `(i ^ j)` and `32 * n` where i and j are below 32.
+std::optional<SeparatedExpr> separate(const IndexExpr &expr, llvm::ArrayRef<IndexFacts> dims,
+                                      llvm::ArrayRef<IndexFacts> symbols);
 
 } // namespace tilewright::analysis
 

@@ -25,6 +25,8 @@ struct PipelineOptions {
   /// Passes whose result is shown; "*" shows all.
   std::vector<std::string> dumpAfter;
   AfterPass afterPass;
+  /// Bytes that divide the address of every tensor argument; the launcher makes sure.
+  int64_t argumentAlignment = 16;
 };
 
 /// What every engine wants of a traced program, whatever it is compiled for.
@@ -34,7 +36,7 @@ void buildCheckPipeline(mlir::OpPassManager &pm);
 mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &options = {});
 
 /// What decides how a kernel runs on a GPU, before its thread code is built.
-void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch);
+void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch, int64_t argumentAlignment);
 
 /// A function compiled for a GPU architecture.
 struct GpuProgram {

@@ -41,6 +41,16 @@ def UnrollFragmentLoops : Pass<"tile-unroll-fragment-loops"> {
 
 def InferLayouts : Pass<"tile-infer-layouts"> {
   let summary = "Decide who holds each tile and who runs each iteration";
+  let options = [
+    Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
+    Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
+}
+
+def PlanAccesses : Pass<"tile-plan-accesses"> {
+  let summary = "Choose and record the width of every access";
+  let options = [
+    Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
+    Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
 }
 
 def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {

@@ -169,11 +169,14 @@ Value ThreadLowering::both(Value lhs, Value rhs) {
   return b.createOrFold<arith::AndIOp>(lhs, rhs);
 }
 
-Value ThreadLowering::inBounds(const Storage &storage, ArrayRef<Value> coordinates) {
+Value ThreadLowering::inBounds(const Storage &storage, ArrayRef<Value> coordinates,
+                               std::optional<ArrayRef<int64_t>> dims) {
   if (!storage.isGlobal)
     return Value();
   Value condition;
-  for (auto [coordinate, extent] : llvm::zip(coordinates, storage.extents)) {
+  for (auto [dim, coordinate, extent] : llvm::enumerate(coordinates, storage.extents)) {
+    if (dims && !llvm::is_contained(*dims, int64_t(dim)))
+      continue; // proved
     std::optional<int64_t> constant = getConstantIntValue(coordinate),
                            bound = getConstantIntValue(extent);
     if (constant && bound && *constant >= 0 && *constant < *bound)
@@ -296,16 +299,32 @@ bool changesElement(Value buffer) {
          cast<MemRefType>(getRoot(buffer).getType()).getElementType();
 }
 
+const Storage &ThreadLowering::storageOf(Value root) {
+  if (iteration)
+    if (auto it = iteration->variables.find(root); it != iteration->variables.end())
+      return *it->second;
+  return *storages.find(root)->second;
+}
+
+int64_t ThreadLowering::registerOf(Operation *op) {
+  return iteration->chunk->registers->find(op)->second[iteration->slot];
+}
+
+Value ThreadLowering::writerCondition() {
+  if (iteration)
+    return iteration->isOwner;
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0));
+}
+
 LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
   Value root = getRoot(op.getBuffer());
   const Storage &storage = storageOf(root);
   if (storage.kind == Storage::Kind::Variable) {
-    values[op.getValue()] = loadRegister(storage, 0);
+    define(op.getValue(), loadRegister(storage, 0));
     return success();
   }
   if (storage.kind == Storage::Kind::Registers) {
-    values[op.getValue()] =
-        loadRegister(storage, iteration->registers->lookup(op)[iteration->slot]);
+    define(op.getValue(), loadRegister(storage, registerOf(op)));
     return success();
   }
   if (changesElement(op.getBuffer())) {
@@ -320,10 +339,10 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
     Value value = LLVM::LoadOp::create(b, getStorageType(element),
                                        viewAddress(op.getBuffer(), coordinates, storage),
                                        getStorageBytes(element));
-    values[op.getValue()] = fromStorage(value, element);
+    define(op.getValue(), fromStorage(value, element));
     return success();
   }
-  values[op.getValue()] = loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices()));
+  define(op.getValue(), loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices())));
   return success();
 }
 
@@ -336,16 +355,12 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
     return success();
   }
   if (storage.kind == Storage::Kind::Registers) {
-    storeRegister(storage, iteration->registers->lookup(op)[iteration->slot], value);
+    storeRegister(storage, registerOf(op), value);
     return success();
   }
   if (changesElement(op.getBuffer()))
     return unsupported(op) << "stores through a view with another element type";
-  // One thread stores: the owner of the iteration, or thread 0 outside loops.
-  Value writer =
-      iteration ? iteration->isOwner
-                : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0)));
-  guarded(writer,
+  guarded(writerCondition(),
           [&] { storeAt(storage, rootCoordinates(op.getBuffer(), op.getIndices()), value); });
   return success();
 }

@@ -79,10 +79,12 @@ std::string ThreadLowering::atomicQualifiers(const Storage &storage, MemoryOrder
     LLVM::InlineAsmOp::create(
         b, TypeRange(), ValueRange(), storage.isGlobal ? "fence.sc.gpu;" : "fence.sc.cta;",
         "~{memory}", true, false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  StringRef sem = order == MemoryOrder::Relaxed   ? "relaxed"
-                  : order == MemoryOrder::Consume ? "acquire"
-                  : order == MemoryOrder::SeqCst  ? "acq_rel"
-                                                  : stringifyMemoryOrder(order);
+  // Relaxed at the scope of the GPU is what PTX means without a word.
+  if (order == MemoryOrder::Relaxed)
+    return storage.isGlobal ? ".global." : ".relaxed.cta.shared.";
+  StringRef sem = order == MemoryOrder::Consume  ? "acquire"
+                  : order == MemoryOrder::SeqCst ? "acq_rel"
+                                                 : stringifyMemoryOrder(order);
   return ("." + sem + (storage.isGlobal ? ".gpu.global." : ".cta.shared.")).str();
 }
 
@@ -166,7 +168,7 @@ LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value 
   if (isUsed) {
     // A dropped atomic gives the safe value.
     if (!condition) {
-      values[result] = fromStorage(update(), storage.elementType);
+      define(result, fromStorage(update(), storage.elementType));
       return success();
     }
     auto branch =
@@ -176,14 +178,44 @@ LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value 
     scf::YieldOp::create(b, fromStorage(update(), storage.elementType));
     b.setInsertionPointToStart(&branch.getElseRegion().front());
     scf::YieldOp::create(b, arith::ConstantOp::create(b, storage.safeValue).getResult());
-    values[result] = branch.getResult(0);
+    define(result, branch.getResult(0));
     return success();
   }
-  Value writer =
-      iteration ? iteration->isOwner
-                : Value(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0)));
-  guarded(both(writer, condition), [&] { update(); });
+  guarded(both(writerCondition(), condition), [&] { update(); });
   return success();
+}
+
+/// Adds neighbouring elements by one `red` (access::getAtomicWidth says which there are).
+void ThreadLowering::updateVector(const Storage &storage, Value address, ArrayRef<Value> operands) {
+  SmallVector<Value> words(operands);
+  std::string type = "f32";
+  if (getStorageBytes(storage.elementType) == 2) { // pairs are one operand
+    words.clear();
+    type = storage.elementType.isBF16() ? "noftz.bf16x2" : "noftz.f16x2";
+    for (size_t i = 0; i < operands.size(); i += 2)
+      words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), packVector(operands.slice(i, 2))));
+  }
+  std::string text = "red" + atomicQualifiers(storage, MemoryOrder::Relaxed) + "add.";
+  std::string list, constraints = "l";
+  // `add.noftz.v2.f16x2`: the vector stands in front of the type.
+  if (words.size() > 1) {
+    StringRef rest = type;
+    if (rest.consume_front("noftz."))
+      text += "noftz.";
+    text += "v" + std::to_string(words.size()) + "." + rest.str();
+  } else {
+    text += type;
+  }
+  for (auto [position, word] : llvm::enumerate(words)) {
+    list += (position ? ", $" : "$") + std::to_string(position + 1);
+    constraints += "," + constraintOf(word.getType());
+  }
+  text += words.size() > 1 ? " [$0], {" + list + "};" : " [$0], " + list + ";";
+  SmallVector<Value> arguments{address};
+  arguments.append(words);
+  LLVM::InlineAsmOp::create(b, TypeRange(), arguments, text, constraints + ",~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
 }
 
 } // namespace tilewright::nvptx

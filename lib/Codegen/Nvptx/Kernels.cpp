@@ -66,9 +66,9 @@ void ThreadLowering::beginFunction() {
   }
   for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments())) {
     if (isa<IndexType>(old.getType()))
-      values[old] = arith::IndexCastOp::create(b, b.getIndexType(), argument);
+      define(old, arith::IndexCastOp::create(b, b.getIndexType(), argument));
     else if (!isa<MemRefType>(old.getType()))
-      values[old] = fromStorage(argument, old.getType());
+      define(old, fromStorage(argument, old.getType()));
   }
   for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments()))
     if (isa<MemRefType>(old.getType()))
@@ -80,9 +80,9 @@ void ThreadLowering::beginFunction() {
   Type i32 = b.getI32Type();
   threadId = special(NVVM::ThreadIdXOp::create(b, i32));
   for (auto [position, id] : llvm::enumerate(kernel.getBlockIds()))
-    values[id] = position == 0   ? special(NVVM::BlockIdXOp::create(b, i32))
-                 : position == 1 ? special(NVVM::BlockIdYOp::create(b, i32))
-                                 : special(NVVM::BlockIdZOp::create(b, i32));
+    define(id, position == 0   ? special(NVVM::BlockIdXOp::create(b, i32))
+               : position == 1 ? special(NVVM::BlockIdYOp::create(b, i32))
+                               : special(NVVM::BlockIdZOp::create(b, i32)));
 
   auto sharedPointer = LLVM::LLVMPointerType::get(context, kSharedSpace);
   if (!module.lookupSymbol(kArenaName)) {
@@ -134,6 +134,14 @@ void ThreadLowering::addGlobal(Value argument, Value pointer) {
   storages[argument] = std::move(storage);
 }
 
+Value ThreadLowering::allocateStack(Type type, int64_t count) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&thread.front());
+  Value size = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(1));
+  return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                LLVM::LLVMArrayType::get(type, count), size);
+}
+
 void ThreadLowering::addTile(AllocOp alloc) {
   MemRefType type = alloc.getBuffer().getType();
   auto storage = std::make_unique<Storage>();
@@ -144,28 +152,21 @@ void ThreadLowering::addTile(AllocOp alloc) {
   }
   Type stored = isa<IndexType>(storage->elementType) ? Type(b.getI64Type())
                                                      : getStorageType(storage->elementType);
-  auto stack = [&](int64_t count) -> Value {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&thread.front());
-    Value size = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(1));
-    return LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
-                                  LLVM::LLVMArrayType::get(stored, count), size);
-  };
   Attribute placement = alloc->getAttr(kPlacementAttr);
   if (getSpace(type) == Space::Local) {
     storage->kind = Storage::Kind::Variable;
-    storage->base = stack(1);
+    storage->base = allocateStack(stored, 1);
   } else if (auto fragment = dyn_cast_if_present<FragmentAttr>(placement)) {
     storage->kind = Storage::Kind::Registers;
     storage->places = *analysis::PlaceTable::get(fragment.getFragment(), kernel.getNumThreads());
-    storage->base = stack(storage->places.slots);
+    storage->base = allocateStack(stored, storage->places.slots);
   } else {
     int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
     storage->layout = cast<LayoutAttr>(placement).getLayout();
     storage->base = LLVM::GEPOp::create(b, arena.getType(), b.getI8Type(), arena,
                                         ArrayRef<LLVM::GEPArg>{int32_t(offset)});
   }
-  storages[alloc.getBuffer()] = std::move(storage);
+  (iteration ? iteration->variables : storages)[alloc.getBuffer()] = std::move(storage);
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -195,7 +196,7 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
         return success();
       })
       .Case([&](memref::DimOp dim) {
-        values[dim] = extentOfArgument(dim.getSource(), *dim.getConstantIndex());
+        define(dim, extentOfArgument(dim.getSource(), *dim.getConstantIndex()));
         return success();
       })
       .Case([&](LoadOp load) { return lowerLoad(load); })
@@ -235,7 +236,7 @@ LogicalResult ThreadLowering::lowerLoopBody(Operation *op, Value lower, Value up
   auto loop = scf::ForOp::create(b, lower, upper, step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  values[variable] = loop.getInductionVar();
+  define(variable, loop.getInductionVar());
   b.setLoc(op->getLoc());
   return lowerBlock(body);
 }
@@ -277,7 +278,7 @@ LogicalResult ThreadLowering::lowerIf(scf::IfOp op) {
       (hasElse && failed(fill(op.getElseRegion(), branch.getElseRegion()))))
     return failure();
   for (auto [old, result] : llvm::zip(op.getResults(), branch.getResults()))
-    values[old] = result;
+    define(old, result);
   return success();
 }
 

@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Layout/Algebra.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -18,7 +21,9 @@ using namespace tilewright::analysis;
 namespace tilewright::nvptx {
 
 /// Longer loops without registers stay loops.
-static constexpr int64_t kMaxUnrolledSlots = 16;
+static constexpr int64_t kMaxUnrolledGroups = 16;
+/// The slots whose values are in flight at once, if no plan asks for more.
+static constexpr int64_t kMaxPart = 32;
 
 /// The threads that are active in a slot, as the cheapest condition that says so.
 enum class Activity { All, None, Prefix, Other };
@@ -39,74 +44,276 @@ static Activity classify(const PlaceTable &table, int64_t slot, int64_t &prefix)
   return active == prefix ? Activity::Prefix : Activity::Other;
 }
 
-LogicalResult
-ThreadLowering::lowerSlot(ParallelOp op, const Layout &inverse, Value slot, int64_t slotNumber,
-                          const LoopDistribution &distribution,
-                          const llvm::DenseMap<Operation *, std::vector<int64_t>> &registers) {
-  const Fragment fragment = op->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
-  SmallVector<Value> place{threadId, slot}, coordinates;
-  for (const IndexExpr &output : inverse.getOutputs())
-    coordinates.push_back(evaluate(output, place));
-  Value replica = coordinates.pop_back_val();
+//===----------------------------------------------------------------------------------------===//
+// Values of one iteration
+//===----------------------------------------------------------------------------------------===//
 
-  // The condition under which this place runs an iteration at all.
-  Value guard;
-  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
-    return b.createOrFold<arith::CmpIOp>(predicate, lhs, rhs);
-  };
-  auto checkPlace = [&] {
-    SmallVector<Value> dims(coordinates);
-    dims.push_back(replica);
-    for (auto [coordinate, extent] : llvm::zip(coordinates, fragment.getShape()))
-      guard = both(guard, compare(arith::CmpIPredicate::ult, coordinate, index(extent)));
-    guard = both(guard,
-                 compare(arith::CmpIPredicate::eq, evaluate(fragment.getThread(), dims), threadId));
-    guard =
-        both(guard, compare(arith::CmpIPredicate::eq, evaluate(fragment.getSlot(), dims), slot));
-  };
-  const PlaceTable &table = distribution.table;
-  if (slotNumber >= 0) {
-    int64_t prefix = 0;
-    switch (classify(table, slotNumber, prefix)) {
-    case Activity::None:
-      return success();
-    case Activity::All:
-      break;
-    case Activity::Prefix:
-      guard = compare(arith::CmpIPredicate::ult, threadId, index(prefix));
-      break;
-    case Activity::Other:
-      checkPlace();
-      break;
-    }
-  } else if (llvm::is_contained(table.element, -1)) {
-    checkPlace();
+bool ThreadLowering::isKnownEarly(Value old) {
+  SlotChunk *chunk = iteration->chunk;
+  if (!chunk)
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(old)) {
+    Operation *owner = argument.getOwner()->getParentOp();
+    return owner == chunk->loop.getOperation() || !chunk->loop->isAncestor(owner);
   }
+  return !chunk->loop->isAncestor(old.getDefiningOp()) ||
+         chunk->lazyOps->contains(old.getDefiningOp());
+}
 
-  if (fragment.getRank() != distribution.extents.size()) { // iterations are numbered row-major
+Value ThreadLowering::mapped(Value old) {
+  if (!iteration)
+    return values.lookup(old);
+  if (auto it = iteration->values.find(old); it != iteration->values.end())
+    return it->second;
+  SlotChunk *chunk = iteration->chunk;
+  if (!chunk || !isKnownEarly(old))
+    return values.lookup(old);
+  if (auto it = values.find(old); it != values.end())
+    return it->second; // from outside the loop
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(chunk->start);
+  if (isa<BlockArgument>(old))
+    computeIterators(*iteration);
+  else if (failed(lowerOp(old.getDefiningOp())))
+    llvm::report_fatal_error("arithmetic of index values is always supported");
+  return iteration->values.lookup(old);
+}
+
+/// The loop's variables for this thread and slot, and whether this is the first copy.
+void ThreadLowering::computeIterators(Iteration &at) {
+  SlotChunk &chunk = *at.chunk;
+  SmallVector<Value> place{threadId, at.slotValue}, coordinates;
+  for (const IndexExpr &output : chunk.inverse->getOutputs().drop_back())
+    coordinates.push_back(evaluate(output, place));
+  ArrayRef<int64_t> extents = chunk.distribution->extents;
+  if (coordinates.size() != extents.size()) { // iterations are numbered row-major
     Value number = coordinates[0];
-    coordinates.assign(distribution.extents.size(), Value());
+    coordinates.assign(extents.size(), Value());
     for (int64_t dim = coordinates.size() - 1; dim >= 0; --dim) {
-      IndexExpr extent(distribution.extents[dim]), n = IndexExpr::dim(0);
+      IndexExpr extent(extents[dim]), n = IndexExpr::dim(0);
       coordinates[dim] = dim == 0 ? number : evaluate(n % extent, number);
       number = evaluate(floorDiv(n, extent), number);
     }
   }
-  IterationContext context;
-  context.loop = op;
-  context.slot = slotNumber;
-  context.registers = &registers;
-  if (fragment.getReplicas() > 1)
-    context.isOwner = compare(arith::CmpIPredicate::eq, replica, index(0));
-  IterationContext *outer = std::exchange(iteration, &context);
-  LogicalResult result = success();
-  guarded(guard, [&] {
-    for (auto [iterator, coordinate] : llvm::zip(op.getIterators(), coordinates))
-      values[iterator] = coordinate;
-    result = lowerBlock(op.getBody().front());
+  for (auto [iterator, coordinate] : llvm::zip(chunk.loop.getIterators(), coordinates))
+    at.values[iterator] = coordinate;
+}
+
+/// The condition under which this thread runs an iteration in a slot; null if every thread does.
+Value ThreadLowering::activeCondition(const SlotChunk &chunk, int64_t slot, Value slotValue) {
+  const PlaceTable &table = chunk.distribution->table;
+  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
+    return b.createOrFold<arith::CmpIOp>(predicate, lhs, rhs);
+  };
+  if (slot >= 0) {
+    int64_t prefix = 0;
+    switch (classify(table, slot, prefix)) {
+    case Activity::All:
+      return Value();
+    case Activity::Prefix:
+      return compare(arith::CmpIPredicate::ult, threadId, index(prefix));
+    case Activity::None:
+    case Activity::Other:
+      break;
+    }
+  } else if (!llvm::is_contained(table.element, -1)) {
+    return Value();
+  }
+  // The place that the inverse names must lead back here.
+  const Fragment fragment =
+      ParallelOp(chunk.loop)->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
+  SmallVector<Value> place{threadId, slotValue}, dims;
+  for (const IndexExpr &output : chunk.inverse->getOutputs())
+    dims.push_back(evaluate(output, place));
+  Value guard;
+  for (auto [coordinate, extent] : llvm::zip(dims, fragment.getShape()))
+    guard = both(guard, compare(arith::CmpIPredicate::ult, coordinate, index(extent)));
+  guard = both(guard,
+               compare(arith::CmpIPredicate::eq, evaluate(fragment.getThread(), dims), threadId));
+  return both(guard,
+              compare(arith::CmpIPredicate::eq, evaluate(fragment.getSlot(), dims), slotValue));
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Slots
+//===----------------------------------------------------------------------------------------===//
+
+/// Builds the body for these slots, op by op: iterations are independent, so all slots may do the
+/// first op before any does the second, and the groups of a plan meet at their op.
+LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slots,
+                                         Value firstSlot) {
+  chunk.hasConstantSlots = !firstSlot;
+  const Fragment fragment =
+      chunk.loop->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
+  std::vector<Iteration> iterations(slots.size());
+  for (auto [at, slot] : llvm::zip(iterations, slots)) {
+    at.chunk = &chunk;
+    at.slot = slot;
+    at.slotValue = firstSlot ? b.createOrFold<arith::AddIOp>(firstSlot, index(slot)) : index(slot);
+    if (fragment.getReplicas() > 1) {
+      SmallVector<Value> place{threadId, at.slotValue};
+      at.isOwner = b.createOrFold<arith::CmpIOp>(
+          arith::CmpIPredicate::eq, evaluate(chunk.inverse->getOutputs().back(), place), index(0));
+    }
+  }
+  chunk.start = index(0).getDefiningOp();
+  // Variables that the body writes are each iteration's own.
+  llvm::SmallSetVector<Value, 4> written;
+  chunk.loop.walk([&](StoreOp store) {
+    Value root = getRoot(store.getBuffer());
+    if (getSpace(root) == Space::Local && !chunk.loop->isAncestor(root.getDefiningOp()))
+      written.insert(root);
   });
-  iteration = outer;
-  return result;
+  LogicalResult result = success();
+  for (Iteration &at : iterations)
+    for (Value root : written) {
+      const Storage &outer = storageOf(root);
+      auto own = std::make_unique<Storage>();
+      own->kind = Storage::Kind::Variable;
+      own->elementType = outer.elementType;
+      own->base =
+          allocateStack(isa<IndexType>(outer.elementType) ? Type(b.getI64Type())
+                                                          : getStorageType(outer.elementType),
+                        1);
+      storeRegister(*own, 0, loadRegister(outer, 0));
+      at.variables[root] = std::move(own);
+    }
+  for (Operation &op : chunk.loop.getBody().front().without_terminator()) {
+    if (chunk.lazyOps->contains(&op))
+      continue;
+    b.setLoc(op.getLoc());
+    if (isPlanned(&op)) {
+      result = lowerPlanned(&op, iterations);
+    } else {
+      for (Iteration &at : iterations) {
+        iteration = &at;
+        if (failed(result = lowerOp(&op)))
+          break;
+      }
+    }
+    iteration = nullptr;
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+/// Index arithmetic of the loop's variables, computed only where it is needed.
+static llvm::DenseSet<Operation *> findLazyOps(ParallelOp loop) {
+  llvm::DenseSet<Operation *> lazy;
+  for (Operation &op : loop.getBody().front().without_terminator()) {
+    bool isConstant = op.hasTrait<OpTrait::ConstantLike>();
+    if (!isConstant && !getIndexKind(&op))
+      continue;
+    if (!isConstant && !isa<IndexType>(op.getResult(0).getType()))
+      continue;
+    bool isEarly = llvm::all_of(op.getOperands(), [&](Value operand) {
+      Operation *definition = operand.getDefiningOp();
+      return !definition || !loop->isAncestor(definition) || lazy.contains(definition);
+    });
+    if (isEarly)
+      lazy.insert(&op);
+  }
+  return lazy;
+}
+
+FailureOr<ThreadLowering::RegisterTable>
+ThreadLowering::resolveRegisters(ParallelOp op, const LoopDistribution &distribution) {
+  RegisterTable registers;
+  bool resolved = true;
+  op.walk([&](Operation *access) {
+    bool isWrite = isa<StoreOp>(access);
+    if (!isWrite && !isa<LoadOp>(access))
+      return;
+    Value buffer = access->getOperand(isWrite ? 1 : 0);
+    auto it = storages.find(getRoot(buffer));
+    if (it == storages.end() || it->second->kind != Storage::Kind::Registers)
+      return;
+    ValueRange indices = isWrite ? ValueRange(cast<StoreOp>(access).getIndices())
+                                 : ValueRange(cast<LoadOp>(access).getIndices());
+    auto expressions = getAccessIndices(op, buffer, indices);
+    auto slots = expressions ? resolveSlots(distribution, *expressions, it->second->staticExtents,
+                                            it->second->places, isWrite)
+                             : std::nullopt;
+    if (slots)
+      registers[access] = *slots;
+    else
+      resolved = false;
+  });
+  if (!resolved)
+    return op.emitError() << "internal error: a register tile of this loop was not laid out for it";
+  return registers;
+}
+
+/// The slots of a loop in parts that may be built one after the other: slots with the same active
+/// threads, and whole groups of every plan. Each part is given with its smallest slot first.
+static SmallVector<SmallVector<int64_t>> splitSlots(ParallelOp loop, const PlaceTable &table) {
+  llvm::EquivalenceClasses<int64_t> together;
+  SmallVector<int64_t> active;
+  for (int64_t slot = 0; slot < table.slots; ++slot) {
+    int64_t prefix;
+    if (classify(table, slot, prefix) == Activity::None)
+      continue;
+    active.push_back(slot);
+    together.insert(slot);
+  }
+  loop.walk([&](Operation *op) {
+    auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
+    if (!plan)
+      return;
+    for (int64_t group = 0; group < plan.getNumGroups(); ++group)
+      for (int64_t slot : plan.getGroup(group))
+        together.unionSets(plan.getGroup(group)[0], slot);
+    for (auto [slot, source] : llvm::enumerate(plan.getSources()))
+      if (source >= 0)
+        together.unionSets(plan.getSlots()[source], int64_t(slot));
+  });
+  auto isSameActivity = [&](int64_t a, int64_t b) {
+    for (int64_t thread = 0; thread < table.threads; ++thread)
+      if ((table.at(thread, a) < 0) != (table.at(thread, b) < 0))
+        return false;
+    return true;
+  };
+  // Whole sets, in the order of their first slots, while the part stays small and its threads the
+  // same. Parts keep the values of a few slots in flight, not those of all.
+  SmallVector<SmallVector<int64_t>> parts;
+  llvm::DenseSet<int64_t> done;
+  for (int64_t slot : active) {
+    if (done.contains(slot))
+      continue;
+    SmallVector<int64_t> members;
+    for (auto it = together.findLeader(slot); it != together.member_end(); ++it)
+      members.push_back(*it);
+    llvm::sort(members);
+    done.insert(members.begin(), members.end());
+    if (!parts.empty() && int64_t(parts.back().size() + members.size()) <= kMaxPart &&
+        isSameActivity(parts.back()[0], slot))
+      parts.back().append(members);
+    else
+      parts.push_back(members);
+  }
+  return parts;
+}
+
+/// How many slots a loop over slots may do at once: every plan's groups must be neighbouring slots,
+/// with the same threads active. Nothing if they are not.
+static std::optional<int64_t> getLoopStep(ParallelOp loop, const PlaceTable &table) {
+  int64_t step = 1;
+  bool fits = true;
+  loop.walk([&](Operation *op) {
+    auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
+    if (!plan)
+      return;
+    step = std::max(step, plan.getWidth());
+    fits &= plan.getSources().empty() && int64_t(plan.getSlots().size()) == table.slots;
+    for (auto [position, slot] : llvm::enumerate(plan.getSlots()))
+      fits &= int64_t(position) == slot;
+  });
+  fits &= table.slots % step == 0;
+  for (int64_t thread = 0; fits && thread < table.threads; ++thread)
+    for (int64_t slot = 0; slot < table.slots; ++slot)
+      fits &= (table.at(thread, slot) < 0) == (table.at(thread, slot / step * step) < 0);
+  return fits ? std::optional(step) : std::nullopt;
 }
 
 LogicalResult ThreadLowering::lowerParallel(ParallelOp op) {
@@ -122,39 +329,35 @@ LogicalResult ThreadLowering::lowerParallel(ParallelOp op) {
   if (!inverse)
     return op.emitError() << "internal error: the distribution " << fragment.str()
                           << " has no inverse: " << llvm::toString(inverse.takeError());
-  llvm::DenseMap<Operation *, std::vector<int64_t>> registers;
-  bool resolved = true;
-  op.walk([&](Operation *access) {
-    bool isWrite = isa<StoreOp>(access);
-    if (!isWrite && !isa<LoadOp>(access))
-      return;
-    Value buffer = access->getOperand(isWrite ? 1 : 0);
-    auto it = storages.find(getRoot(buffer));
-    if (it == storages.end() || it->second->kind != Storage::Kind::Registers)
-      return;
-    ValueRange indices = isWrite ? ValueRange(cast<StoreOp>(access).getIndices())
-                                 : ValueRange(cast<LoadOp>(access).getIndices());
-    auto expressions = getAccessIndices(op, buffer, indices);
-    auto slots = expressions ? resolveSlots(*distribution, *expressions, it->second->staticExtents,
-                                            it->second->places, isWrite)
-                             : std::nullopt;
-    if (slots)
-      registers[access] = *slots;
-    else
-      resolved = false;
-  });
-  if (!resolved)
-    return op.emitError() << "internal error: a register tile of this loop was not laid out for it";
-  int64_t slots = distribution->table.slots;
-  if (registers.empty() && slots > kMaxUnrolledSlots) {
-    auto loop = scf::ForOp::create(b, index(0), index(slots), index(1));
+  FailureOr<RegisterTable> registers = resolveRegisters(op, *distribution);
+  if (failed(registers))
+    return failure();
+  llvm::DenseSet<Operation *> lazyOps = findLazyOps(op);
+  SlotChunk chunk;
+  chunk.loop = op;
+  chunk.distribution = &*distribution;
+  chunk.inverse = &*inverse;
+  chunk.registers = &*registers;
+  chunk.lazyOps = &lazyOps;
+  const PlaceTable &table = distribution->table;
+  std::optional<int64_t> step = getLoopStep(op, table);
+  if (registers->empty() && step && table.slots / *step > kMaxUnrolledGroups) {
+    auto loop = scf::ForOp::create(b, index(0), index(table.slots), index(*step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    return lowerSlot(op, *inverse, loop.getInductionVar(), -1, *distribution, registers);
+    SmallVector<int64_t> slots = llvm::to_vector(llvm::seq<int64_t>(0, *step));
+    LogicalResult result = success();
+    guarded(activeCondition(chunk, -1, loop.getInductionVar()),
+            [&] { result = lowerSlots(chunk, slots, loop.getInductionVar()); });
+    return result;
   }
-  for (int64_t slot = 0; slot < slots; ++slot)
-    if (failed(lowerSlot(op, *inverse, index(slot), slot, *distribution, registers)))
+  for (ArrayRef<int64_t> slots : splitSlots(op, table)) {
+    LogicalResult result = success();
+    guarded(activeCondition(chunk, slots[0], index(slots[0])),
+            [&] { result = lowerSlots(chunk, slots, Value()); });
+    if (failed(result))
       return failure();
+  }
   return success();
 }
 
@@ -178,14 +381,10 @@ LogicalResult ThreadLowering::lowerRunTimeParallel(ParallelOp op) {
     if (dim)
       number = arith::DivUIOp::create(b, number, extents[dim]);
   }
-  llvm::DenseMap<Operation *, std::vector<int64_t>> registers;
-  IterationContext context;
-  context.loop = op;
-  context.slot = -1;
-  context.registers = &registers;
-  iteration = &context;
+  Iteration current;
   for (auto [iterator, coordinate] : llvm::zip(op.getIterators(), coordinates))
-    values[iterator] = coordinate;
+    current.values[iterator] = coordinate;
+  iteration = &current;
   LogicalResult result = lowerBlock(op.getBody().front());
   iteration = nullptr;
   return result;

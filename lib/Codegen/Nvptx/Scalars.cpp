@@ -222,7 +222,7 @@ Value ThreadLowering::combine(ReduceKind kind, Value lhs, Value rhs, Type elemen
 
 LogicalResult ThreadLowering::lowerScalar(Operation *op) {
   auto result = [&](Value value) {
-    values[op->getResult(0)] = value;
+    define(op->getResult(0), value);
     return success();
   };
   auto operand = [&](unsigned i) { return mapped(op->getOperand(i)); };

@@ -5,7 +5,8 @@
 // in a stack slot that is only ever indexed by constants, so that LLVM keeps it in registers.
 //
 //   Kernels.cpp    functions, storage of buffers, control flow
-//   Accesses.cpp   addresses, bounds, loads, stores
+//   Accesses.cpp   addresses, bounds, loads, stores of one element
+//   Vectors.cpp    accesses of many slots at once, as the access planner grouped them
 //   Atomics.cpp    updates of one element by many threads
 //   Loops.cpp      T.Parallel: which thread runs which iteration
 //   Scalars.cpp    arithmetic with the language's corners
@@ -53,13 +54,28 @@ struct Storage {
   analysis::PlaceTable places;
 };
 
-/// The iteration of a T.Parallel that is being built.
-struct IterationContext {
+/// The slots of a T.Parallel that are built together, op by op. Index values that depend only on
+/// the loop's variables are computed when they are first needed, in front of the rest.
+struct SlotChunk {
   tile::ParallelOp loop;
-  int64_t slot = 0;
-  Value isOwner; ///< Null where every place is the only copy of its iteration.
+  const analysis::LoopDistribution *distribution = nullptr;
+  const Layout *inverse = nullptr; ///< (thread, slot) -> iteration and replica.
   /// For each access to a fragment, its register in each slot of the loop.
   const llvm::DenseMap<mlir::Operation *, std::vector<int64_t>> *registers = nullptr;
+  const llvm::DenseSet<mlir::Operation *> *lazyOps = nullptr;
+  mlir::Operation *start = nullptr; ///< What is computed early goes in front of this.
+  bool hasConstantSlots = true; ///< Slots have numbers, so distances between groups are constants.
+};
+
+/// One iteration: a slot of a chunk, with the values that are its own.
+struct Iteration {
+  SlotChunk *chunk = nullptr; ///< Null in loops with run-time extents.
+  int64_t slot = 0;           ///< Its number, or its place in the chunk of a loop over slots.
+  Value slotValue;
+  Value isOwner; ///< Null where every place is the only copy of its iteration.
+  llvm::DenseMap<Value, Value> values;
+  /// Variables that iterations write: each has its own.
+  llvm::MapVector<Value, std::unique_ptr<Storage>> variables;
 };
 
 class ThreadLowering {
@@ -74,6 +90,7 @@ private:
   void beginFunction();
   void addGlobal(Value argument, Value pointer);
   void addTile(tile::AllocOp alloc);
+  Value allocateStack(mlir::Type type, int64_t count);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
@@ -86,17 +103,20 @@ private:
   void barrier();
 
   // Accesses.cpp
-  const Storage &storageOf(Value root) { return *storages.find(root)->second; }
+  const Storage &storageOf(Value root);
   /// Coordinates in the root of the element of `buffer` at `indices` (old values).
   llvm::SmallVector<Value> rootCoordinates(Value buffer, mlir::ValueRange indices);
   llvm::SmallVector<Value> viewCoordinates(Value buffer, llvm::SmallVector<Value> coordinates);
   Value evaluate(const IndexExpr &expr, llvm::ArrayRef<Value> dims);
   Value offsetOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
   Value addressOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
-  /// Null where no check is needed.
-  Value inBounds(const Storage &storage, llvm::ArrayRef<Value> coordinates);
+  /// Null where no check is needed. Only the dimensions in `dims` are tested, if it is given.
+  Value inBounds(const Storage &storage, llvm::ArrayRef<Value> coordinates,
+                 std::optional<llvm::ArrayRef<int64_t>> dims = std::nullopt);
   Value loadAt(const Storage &storage, llvm::ArrayRef<Value> coordinates);
   void storeAt(const Storage &storage, llvm::ArrayRef<Value> coordinates, Value value);
+  /// The register that an access of the current iteration names.
+  int64_t registerOf(mlir::Operation *op);
   Value registerAddress(const Storage &storage, int64_t slot);
   Value loadRegister(const Storage &storage, int64_t slot);
   void storeRegister(const Storage &storage, int64_t slot, Value value);
@@ -110,7 +130,29 @@ private:
   void guarded(Value condition, llvm::function_ref<void()> body);
   Value both(Value lhs, Value rhs);
 
+  /// Which thread does what only one may do: the owner of the iteration, or thread 0 outside loops.
+  Value writerCondition();
+
+  // Vectors.cpp
+  /// The addresses of a plan's groups inside one chunk.
+  struct GroupAddresses {
+    llvm::DenseMap<int64_t, std::pair<Value, int64_t>> anchors; ///< With the anchor's delta.
+  };
+  bool isPlanned(mlir::Operation *op);
+  mlir::LogicalResult lowerPlanned(mlir::Operation *op, llvm::MutableArrayRef<Iteration> chunk);
+  void loadGroup(tile::LoadOp op, tile::AccessAttr plan, int64_t group,
+                 llvm::ArrayRef<Iteration *> members, GroupAddresses &addresses);
+  void storeGroup(mlir::Operation *op, Value buffer, mlir::ValueRange indices,
+                  tile::AccessAttr plan, int64_t group, llvm::ArrayRef<Iteration *> members,
+                  GroupAddresses &addresses, llvm::function_ref<void(Value address)> write);
+  Value groupAddress(const Storage &storage, Value buffer, mlir::ValueRange indices,
+                     tile::AccessAttr plan, int64_t group, GroupAddresses &addresses);
+  Value groupCondition(const Storage &storage, Value buffer, mlir::ValueRange indices,
+                       tile::AccessAttr plan);
+  Value packVector(llvm::ArrayRef<Value> elements);
+
   // Atomics.cpp
+  void updateVector(const Storage &storage, Value address, llvm::ArrayRef<Value> operands);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op, tile::AtomicKind kind, Value value,
                                   Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
                                   Value result);
@@ -123,12 +165,17 @@ private:
                       tile::MemoryOrder order, bool isUsed);
 
   // Loops.cpp
+  using RegisterTable = llvm::DenseMap<mlir::Operation *, std::vector<int64_t>>;
   mlir::LogicalResult lowerParallel(tile::ParallelOp op);
   mlir::LogicalResult lowerRunTimeParallel(tile::ParallelOp op);
-  mlir::LogicalResult
-  lowerSlot(tile::ParallelOp op, const Layout &inverse, Value slot, int64_t slotNumber,
-            const analysis::LoopDistribution &distribution,
-            const llvm::DenseMap<mlir::Operation *, std::vector<int64_t>> &registers);
+  mlir::FailureOr<RegisterTable> resolveRegisters(tile::ParallelOp op,
+                                                  const analysis::LoopDistribution &distribution);
+  mlir::LogicalResult lowerSlots(SlotChunk chunk, llvm::ArrayRef<int64_t> slots, Value firstSlot);
+  Value activeCondition(const SlotChunk &chunk, int64_t slot, Value slotValue);
+  void computeIterators(Iteration &at);
+  /// Whether a value can be computed in front of the chunk: it depends on the loop's variables and
+  /// on values from outside only.
+  bool isKnownEarly(Value old);
 
   // Scalars.cpp
   mlir::LogicalResult lowerScalar(mlir::Operation *op);
@@ -153,7 +200,9 @@ private:
 
   Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
   Value i64(Value indexValue);
-  Value mapped(Value old) { return values.lookup(old); }
+  /// The new value of an old one, for the current iteration inside loops.
+  Value mapped(Value old);
+  void define(Value old, Value now) { (iteration ? iteration->values : values)[old] = now; }
   mlir::InFlightDiagnostic unsupported(mlir::Operation *op) {
     return op->emitError() << "not supported on the GPU yet: ";
   }
@@ -170,7 +219,7 @@ private:
   int64_t scratchOffset = 0;
   llvm::DenseMap<Value, Value> values;
   llvm::MapVector<Value, std::unique_ptr<Storage>> storages;
-  IterationContext *iteration = nullptr;
+  Iteration *iteration = nullptr;
 };
 
 } // namespace tilewright::nvptx

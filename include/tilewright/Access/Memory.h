@@ -1,0 +1,45 @@
+//===- Memory.h - where a buffer's elements lie ---------------------------------------*- C++
+//-*-===//
+
+#ifndef TILEWRIGHT_ACCESS_MEMORY_H
+#define TILEWRIGHT_ACCESS_MEMORY_H
+
+#include "tilewright/Layout/IndexFacts.h"
+#include "tilewright/Layout/Layout.h"
+#include "tilewright/Tile/Tile.h"
+
+namespace tilewright::access {
+
+/// What the compiler may rely on about the arguments of a launch. The launcher checks it, and takes
+/// a variant compiled without an assumption that does not hold.
+struct Assumptions {
+  int64_t argumentAlignment = 16; ///< Bytes that divide the address of every tensor argument.
+};
+
+/// A root that lives in memory: its elements and their places.
+struct Memory {
+  llvm::SmallVector<int64_t, 4> extents; ///< Logical; kDynamic where known only at launch.
+  std::optional<Layout> layout;          ///< Row-major if none.
+  int64_t elementBytes = 1;
+  int64_t baseAlignment = 1; ///< In bytes.
+  bool isGlobal = false;     ///< Bounds are tested at run time.
+};
+
+/// The memory of a root; nothing for registers and variables. Reads annotations of the kernel for
+/// arguments and `tile.placement` for tiles.
+std::optional<Memory> getMemory(mlir::Value root, tile::KernelOp kernel,
+                                const Assumptions &assumptions);
+
+/// The coordinates of an access in its root, as expressions of the loop's variables and of symbols,
+/// with what is known of the symbols; nothing where they depend on memory or on a view of another
+/// element width.
+struct AccessCoordinates {
+  llvm::SmallVector<IndexExpr, 4> coordinates;
+  llvm::SmallVector<IndexFacts, 4> symbols;
+};
+std::optional<AccessCoordinates> getCoordinates(tile::ParallelOp loop, mlir::Value buffer,
+                                                mlir::ValueRange indices);
+
+} // namespace tilewright::access
+
+#endif // TILEWRIGHT_ACCESS_MEMORY_H

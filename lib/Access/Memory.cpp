@@ -1,0 +1,108 @@
+//===- Memory.cpp - where a buffer's elements lie --------------------------------------------===//
+
+#include "tilewright/Access/Memory.h"
+#include "tilewright/Analysis/IndexValues.h"
+#include "tilewright/Analysis/ValueFacts.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::access {
+
+/// Shared tiles start on 128 bytes (tile-plan-shared-memory).
+static constexpr int64_t kSharedAlignment = 128;
+
+std::optional<Memory> getMemory(Value root, KernelOp kernel, const Assumptions &assumptions) {
+  auto type = cast<MemRefType>(root.getType());
+  Memory memory;
+  memory.extents.assign(type.getShape().begin(), type.getShape().end());
+  memory.elementBytes = getStorageBytes(type.getElementType());
+  if (getSpace(type) == Space::Global) {
+    memory.isGlobal = true;
+    memory.baseAlignment = std::max(memory.elementBytes, assumptions.argumentAlignment);
+    kernel.walk([&](AnnotateLayoutOp note) {
+      if (note.getBuffer() == root)
+        memory.layout = cast<LayoutAttr>(note.getLayout()).getLayout();
+    });
+    return memory;
+  }
+  auto alloc = root.getDefiningOp<AllocOp>();
+  auto placement = alloc ? alloc->getAttrOfType<LayoutAttr>(kPlacementAttr) : LayoutAttr();
+  if (!placement)
+    return std::nullopt;
+  memory.layout = placement.getLayout();
+  memory.baseAlignment = kSharedAlignment;
+  return memory;
+}
+
+/// Walks from a view to its root, as ThreadLowering::viewCoordinates does with values.
+static std::optional<SmallVector<IndexExpr, 4>>
+throughViews(Value buffer, SmallVector<IndexExpr, 4> coordinates,
+             analysis::IndexTranslator &translator) {
+  while (Operation *op = buffer.getDefiningOp()) {
+    SmallVector<IndexExpr, 4> source;
+    if (auto slice = dyn_cast<SliceOp>(op)) {
+      auto translate = [&](OpFoldResult result) -> std::optional<IndexExpr> {
+        if (std::optional<int64_t> constant = getConstantIntValue(result))
+          return IndexExpr(*constant);
+        return translator.translate(cast<Value>(result));
+      };
+      SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), steps = slice.getMixedSteps();
+      unsigned next = 0;
+      for (unsigned dim = 0; dim < offsets.size(); ++dim) {
+        std::optional<IndexExpr> offset = translate(offsets[dim]), step = translate(steps[dim]);
+        if (!offset || !step)
+          return std::nullopt;
+        bool isDropped = llvm::is_contained(slice.getDropped(), int64_t(dim));
+        source.push_back(isDropped ? *offset : coordinates[next++] * *step + *offset);
+      }
+      buffer = slice.getSource();
+    } else if (auto view = dyn_cast<ViewOp>(op)) {
+      auto from = cast<MemRefType>(view.getSource().getType()),
+           to = cast<MemRefType>(view.getResult().getType());
+      if (from.getElementType() != to.getElementType() || !from.hasStaticShape() ||
+          !to.hasStaticShape())
+        return std::nullopt;
+      IndexExpr number(0);
+      for (auto [coordinate, extent] : llvm::zip(coordinates, to.getShape()))
+        number = number * extent + coordinate;
+      source.resize(from.getRank());
+      for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
+        source[dim] = dim == 0 ? number : number % from.getDimSize(dim);
+        number = floorDiv(number, from.getDimSize(dim));
+      }
+      buffer = view.getSource();
+    } else {
+      break;
+    }
+    coordinates = std::move(source);
+  }
+  return coordinates;
+}
+
+std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, ValueRange indices) {
+  analysis::SymbolNumbers numbers;
+  analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
+  for (BlockArgument iterator : loop.getIterators())
+    translator.addDim(iterator);
+  SmallVector<IndexExpr, 4> coordinates;
+  for (Value index : indices) {
+    std::optional<IndexExpr> expr = translator.translate(index);
+    if (!expr)
+      return std::nullopt;
+    coordinates.push_back(*expr);
+  }
+  auto inRoot = throughViews(buffer, std::move(coordinates), translator);
+  if (!inRoot)
+    return std::nullopt;
+  AccessCoordinates result;
+  result.coordinates = std::move(*inRoot);
+  result.symbols.resize(numbers.size());
+  for (auto [value, number] : numbers)
+    result.symbols[number] = analysis::getFacts(value);
+  return result;
+}
+
+} // namespace tilewright::access

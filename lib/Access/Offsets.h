@@ -1,0 +1,46 @@
+//===- Offsets.h - the offset of every iteration, split by what it depends on -----------------===//
+//
+// offset(iteration, symbols) = fixed[iteration] + sum over t of moving[t][iteration] * stride_t
+//                              + a part of symbols alone
+//
+// `fixed` is enumerated exactly. The strides are run-time values of which only a divisor is known:
+// the extents of a dynamic tensor. The part of symbols is known by its congruence.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_ACCESS_OFFSETS_H
+#define TILEWRIGHT_LIB_ACCESS_OFFSETS_H
+
+#include "tilewright/Access/Planner.h"
+
+namespace tilewright::access {
+
+/// A coordinate of the root under one iteration and any symbols: `own[iteration] + outer`.
+struct CoordinateRange {
+  std::vector<int64_t> own;
+  IndexFacts outer;
+};
+
+struct Offsets {
+  std::vector<int64_t> fixed;
+  llvm::SmallVector<std::vector<int64_t>, 1> moving;
+  llvm::SmallVector<int64_t, 1> movingDivisors; ///< A number that divides the stride.
+  IndexFacts outer;                             ///< Of the part of symbols.
+
+  /// Whether two iterations have the same run-time part, so that their distance is known.
+  bool areComparable(int64_t a, int64_t b) const {
+    return llvm::all_of(moving, [&](const std::vector<int64_t> &m) { return m[a] == m[b]; });
+  }
+  /// Whether `width` divides the offset of an iteration, for all symbols.
+  bool isMultiple(int64_t iteration, int64_t width) const;
+
+  /// Nothing where dims and symbols do not separate, or values overflow.
+  static std::optional<Offsets> get(const Request &request);
+};
+
+/// The coordinates of a global access, to decide where its bounds must be tested.
+std::optional<llvm::SmallVector<CoordinateRange, 4>> getCoordinateRanges(const Request &request);
+
+} // namespace tilewright::access
+
+#endif // TILEWRIGHT_LIB_ACCESS_OFFSETS_H

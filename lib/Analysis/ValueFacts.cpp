@@ -1,0 +1,74 @@
+//===- ValueFacts.cpp - bounds and divisibility of SSA index values --------------------------===//
+
+#include "tilewright/Analysis/ValueFacts.h"
+#include "tilewright/Analysis/IndexValues.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::analysis {
+
+/// A variable that starts at `lower` and stays below `upper`, in steps of `step`.
+static IndexFacts factsOfLoop(const IndexFacts &lower, const IndexFacts &upper,
+                              std::optional<int64_t> step) {
+  IndexFacts facts;
+  facts.low = lower.low;
+  if (upper.high != IndexFacts::kNoHigh && upper.high > IndexFacts::kNoLow)
+    facts.high = upper.high - 1;
+  if (step && *step > 0 && lower.modulus == 0) {
+    facts.modulus = *step;
+    facts.remainder = ((lower.remainder % *step) + *step) % *step;
+  }
+  if (facts.low != IndexFacts::kNoLow && facts.high < facts.low) // runs zero times
+    facts.high = facts.low;
+  return facts;
+}
+
+static IndexFacts factsOfArgument(BlockArgument argument, unsigned depth);
+
+static IndexFacts getFacts(Value value, unsigned depth) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return IndexFacts::constant(*constant);
+  if (!isa<IndexType>(value.getType()) || depth == 0)
+    return IndexFacts();
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return factsOfArgument(argument, depth);
+  Operation *op = value.getDefiningOp();
+  std::optional<IndexExpr::Kind> kind = getIndexKind(op);
+  if (!kind)
+    return IndexFacts();
+  return combineFacts(*kind, getFacts(op->getOperand(0), depth - 1),
+                      getFacts(op->getOperand(1), depth - 1));
+}
+
+static IndexFacts factsOfArgument(BlockArgument argument, unsigned depth) {
+  Operation *owner = argument.getOwner()->getParentOp();
+  if (auto kernel = dyn_cast<KernelOp>(owner)) {
+    unsigned position = argument.getArgNumber();
+    std::optional<int64_t> extent = position < kernel.getGrid().size()
+                                        ? getConstantIntValue(kernel.getGrid()[position])
+                                        : std::nullopt;
+    return IndexFacts::inExtent(extent && *extent > 0 ? *extent : kDynamic);
+  }
+  if (auto loop = dyn_cast<PipelinedOp>(owner))
+    return factsOfLoop(getFacts(loop.getLower(), depth - 1), getFacts(loop.getUpper(), depth - 1),
+                       1);
+  if (auto loop = dyn_cast<scf::ForOp>(owner); loop && argument == loop.getInductionVar())
+    return factsOfLoop(getFacts(loop.getLowerBound(), depth - 1),
+                       getFacts(loop.getUpperBound(), depth - 1),
+                       getConstantIntValue(loop.getStep()));
+  if (auto loop = dyn_cast<ParallelOp>(owner)) {
+    std::optional<int64_t> extent =
+        getConstantIntValue(loop.getMixedExtents()[argument.getArgNumber()]);
+    return IndexFacts::inExtent(extent.value_or(kDynamic));
+  }
+  return IndexFacts();
+}
+
+IndexFacts getFacts(Value value) { return getFacts(value, 16); }
+
+} // namespace tilewright::analysis

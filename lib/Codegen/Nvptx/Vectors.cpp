@@ -1,0 +1,160 @@
+//===- Vectors.cpp - accesses of many slots at once ------------------------------------------===//
+//
+// Does what a #tile.access plan says: one instruction for each group of slots, at the address of
+// its first element. Groups that lie a constant distance from an earlier one take its address, so
+// that a thread computes few addresses and the rest are immediate offsets. No width is chosen here.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "ThreadLowering.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+/// Whether the chunk's slots are done together for this access. Registers have no address, and a
+/// previous value is made element by element.
+bool ThreadLowering::isPlanned(Operation *op) {
+  if (!op->hasAttr(kAccessAttr))
+    return false;
+  auto atomic = dyn_cast<AtomicElementOp>(op);
+  return isa<LoadOp, StoreOp>(op) || (atomic && atomic.getPrevious().use_empty());
+}
+
+Value ThreadLowering::packVector(ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements[0];
+  auto type = VectorType::get({int64_t(elements.size())}, elements[0].getType());
+  Value vector = LLVM::UndefOp::create(b, type);
+  for (auto [position, element] : llvm::enumerate(elements))
+    vector = LLVM::InsertElementOp::create(
+        b, vector, element, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(position)));
+  return vector;
+}
+
+Value ThreadLowering::groupAddress(const Storage &storage, Value buffer, ValueRange indices,
+                                   AccessAttr plan, int64_t group, GroupAddresses &addresses) {
+  bool hasAnchors = iteration->chunk->hasConstantSlots && !plan.getAnchors().empty();
+  int64_t anchor = hasAnchors ? plan.getAnchors()[group] : -1;
+  int64_t delta = hasAnchors ? plan.getDeltas()[group] : 0;
+  if (hasAnchors)
+    if (auto it = addresses.anchors.find(anchor); it != addresses.anchors.end()) {
+      auto [base, baseDelta] = it->second;
+      if (delta == baseDelta)
+        return base;
+      return LLVM::GEPOp::create(b, base.getType(), getStorageType(storage.elementType), base,
+                                 ArrayRef<LLVM::GEPArg>{int32_t(delta - baseDelta)});
+    }
+  // In front of the chunk, so that later groups in other branches may use it.
+  OpBuilder::InsertionGuard guard(b);
+  bool isEarly = llvm::all_of(indices, [&](Value index) { return isKnownEarly(index); });
+  if (isEarly)
+    b.setInsertionPoint(iteration->chunk->start);
+  Value address = addressOf(storage, rootCoordinates(buffer, indices));
+  if (hasAnchors && isEarly)
+    addresses.anchors.try_emplace(anchor, address, delta);
+  return address;
+}
+
+Value ThreadLowering::groupCondition(const Storage &storage, Value buffer, ValueRange indices,
+                                     AccessAttr plan) {
+  if (!storage.isGlobal || plan.getGuarded().empty())
+    return Value();
+  return inBounds(storage, rootCoordinates(buffer, indices), plan.getGuarded());
+}
+
+void ThreadLowering::loadGroup(LoadOp op, AccessAttr plan, int64_t group,
+                               ArrayRef<Iteration *> members, GroupAddresses &addresses) {
+  const Storage &storage = storageOf(getRoot(op.getBuffer()));
+  iteration = members[0];
+  Type stored = getStorageType(storage.elementType);
+  int64_t width = members.size(), bytes = getStorageBytes(storage.elementType);
+  Type type = width == 1 ? stored : Type(VectorType::get({width}, stored));
+  Value address = groupAddress(storage, op.getBuffer(), op.getIndices(), plan, group, addresses);
+  Value condition = groupCondition(storage, op.getBuffer(), op.getIndices(), plan);
+  Value loaded;
+  if (!condition) {
+    loaded = LLVM::LoadOp::create(b, type, address, width * bytes);
+  } else {
+    auto branch = scf::IfOp::create(b, TypeRange(type), condition, /*withElse=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    scf::YieldOp::create(b, LLVM::LoadOp::create(b, type, address, width * bytes).getResult());
+    b.setInsertionPointToStart(&branch.getElseRegion().front());
+    Value safe = toStorage(arith::ConstantOp::create(b, storage.safeValue), storage.elementType);
+    scf::YieldOp::create(b, packVector(SmallVector<Value>(width, safe)));
+    loaded = branch.getResult(0);
+  }
+  for (auto [position, member] : llvm::enumerate(members)) {
+    iteration = member;
+    Value element = loaded;
+    if (width > 1)
+      element = LLVM::ExtractElementOp::create(
+          b, loaded, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(position)));
+    define(op.getValue(), fromStorage(element, storage.elementType));
+  }
+}
+
+void ThreadLowering::storeGroup(Operation *op, Value buffer, ValueRange indices, AccessAttr plan,
+                                int64_t group, ArrayRef<Iteration *> members,
+                                GroupAddresses &addresses,
+                                llvm::function_ref<void(Value address)> write) {
+  b.setLoc(op->getLoc());
+  const Storage &storage = storageOf(getRoot(buffer));
+  iteration = members[0];
+  Value address = groupAddress(storage, buffer, indices, plan, group, addresses);
+  Value condition = groupCondition(storage, buffer, indices, plan);
+  guarded(both(writerCondition(), condition), [&] { write(address); });
+}
+
+LogicalResult ThreadLowering::lowerPlanned(Operation *op, MutableArrayRef<Iteration> chunk) {
+  auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
+  llvm::DenseMap<int64_t, Iteration *> bySlot;
+  for (Iteration &at : chunk)
+    bySlot[at.slot] = &at;
+  GroupAddresses addresses;
+  for (int64_t group = 0; group < plan.getNumGroups(); ++group) {
+    SmallVector<Iteration *> members;
+    for (int64_t slot : plan.getGroup(group))
+      if (Iteration *at = bySlot.lookup(slot))
+        members.push_back(at);
+    if (members.empty())
+      continue; // of another chunk; chunks are made of whole groups
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      loadGroup(load, plan, group, members, addresses);
+      continue;
+    }
+    auto store = dyn_cast<StoreOp>(op);
+    auto atomic = dyn_cast<AtomicElementOp>(op);
+    Value value = store ? store.getValue() : atomic.getValue();
+    Value buffer = store ? store.getBuffer() : atomic.getBuffer();
+    ValueRange indices = store ? ValueRange(store.getIndices()) : ValueRange(atomic.getIndices());
+    const Storage &storage = storageOf(getRoot(buffer));
+    SmallVector<Value> elements;
+    for (Iteration *member : members) {
+      iteration = member;
+      elements.push_back(toStorage(mapped(value), storage.elementType));
+    }
+    storeGroup(op, buffer, indices, plan, group, members, addresses, [&](Value address) {
+      if (store)
+        LLVM::StoreOp::create(b, packVector(elements), address,
+                              elements.size() * getStorageBytes(storage.elementType));
+      else if (elements.size() > 1)
+        updateVector(storage, address, elements);
+      else
+        updateElement(atomic.getKind(), storage, address, elements[0], atomic.getOrder(),
+                      /*isUsed=*/false);
+    });
+  }
+  // Slots that share an element with another one.
+  if (auto load = dyn_cast<LoadOp>(op); load && !plan.getSources().empty())
+    for (Iteration &at : chunk) {
+      int64_t source = plan.getSources()[at.slot];
+      if (source >= 0 && plan.getSlots()[source] != at.slot)
+        at.values[load.getValue()] = bySlot[plan.getSlots()[source]]->values[load.getValue()];
+    }
+  return success();
+}
+
+} // namespace tilewright::nvptx
