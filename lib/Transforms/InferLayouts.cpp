@@ -64,6 +64,7 @@ private:
   void placeLoop(ParallelOp loop, bool allowFree);
   void placeReduction(ReduceOp reduce);
   bool placeRemaining();
+  bool touchesMemory(ParallelOp loop);
   void demoteUnsatisfied();
   void demote(AllocOp alloc, const Twine &reason);
   std::optional<SmallVector<FragmentAccess>> accessesOf(ParallelOp loop, AllocOp *undecided);
@@ -449,16 +450,28 @@ void Solver::placeReduction(ReduceOp reduce) {
                             projected->getSlot().substitute(dims), projected->getReplicas()));
 }
 
-/// Everything that constraints did not reach, in program order; true if something new was placed.
+/// Everything that constraints did not reach, in program order; loops that touch memory first,
+/// since a width matters to them. True if something new was placed.
 bool Solver::placeRemaining() {
   size_t before = distributions.size() + placed.size();
-  kernel.walk([&](Operation *op) {
-    if (distributions.size() + placed.size() != before)
-      return;
-    if (auto loop = dyn_cast<ParallelOp>(op))
-      placeLoop(loop, /*allowFree=*/true);
-  });
-  return distributions.size() + placed.size() != before;
+  auto hasNew = [&] { return distributions.size() + placed.size() != before; };
+  for (bool memoryOnly : {true, false})
+    kernel.walk([&](ParallelOp loop) {
+      if (!hasNew() && (!memoryOnly || touchesMemory(loop)))
+        placeLoop(loop, /*allowFree=*/true);
+    });
+  return hasNew();
+}
+
+bool Solver::touchesMemory(ParallelOp loop) {
+  return loop
+      .walk([&](Operation *op) {
+        std::optional<access::ElementAccess> element = access::ElementAccess::get(op);
+        bool isMemory =
+            element && access::getMemory(getRoot(element->buffer), kernel, context.assumptions);
+        return isMemory ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 //===----------------------------------------------------------------------------------------===//

@@ -56,8 +56,8 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes"; // 
 inline constexpr llvm::StringLiteral kDistributionAttr = "tile.distribution";
 /// Of an access inside a distributed loop: its #tile.access plan.
 inline constexpr llvm::StringLiteral kAccessAttr = "tile.access";
-/// Of tile.gemm: the plans of operands A and B that are read from shared memory; a group is a row of
-/// an 8 x 8 matrix.
+/// Of tile.gemm: the plans of operands A and B that are read from shared memory; a group is a row
+/// of an 8 x 8 matrix.
 inline constexpr llvm::StringLiteral kAccessAAttr = "tile.access_a";
 inline constexpr llvm::StringLiteral kAccessBAttr = "tile.access_b";
 /// Of tile.parallel: a copy whose groups run asynchronously until a tile.async_wait.

@@ -32,9 +32,9 @@ func.func @transposed_follows() {
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   tile.kernel (%bx) in (%c1) threads [32] {
-    // CHECK: tile.alloc "f" {tile.placement = #tile.fragment<[8, 8], "(i, j) -> thread (i * 8 + j) // 2 % 32
+    // CHECK: tile.alloc "f" {tile.placement = #tile.fragment<[8, 8], "(i, j) -> thread (i * 8 + j) % 32
     %f = tile.alloc "f" : memref<8x8xf32, #tile.space<fragment>>
-    // CHECK: tile.alloc "g" {tile.placement = #tile.fragment<[8, 8], "(i, j) -> thread (j * 8 + i) // 2 % 32
+    // CHECK: tile.alloc "g" {tile.placement = #tile.fragment<[8, 8], "(i, j) -> thread (j * 8 + i) % 32
     %g = tile.alloc "g" : memref<8x8xf32, #tile.space<fragment>>
     tile.fill %zero, %f : f32, memref<8x8xf32, #tile.space<fragment>>
     tile.parallel (%i, %j) in (8, 8) {
