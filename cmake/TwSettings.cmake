@@ -21,6 +21,7 @@ find_program(TW_LLD NAMES ld.lld-22 ld.lld)
 if(TW_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_link_options(-fuse-ld=lld)
 endif()
+add_link_options(-Wl,--build-id) # part of the key of cached code (Support/BuildId.h)
 
 find_package(MLIR 22.1 REQUIRED CONFIG PATHS /usr/lib/llvm-22) # brings LLVM; "22" alone is refused by Debian's version file
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")

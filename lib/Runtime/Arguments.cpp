@@ -25,6 +25,12 @@ public:
       : function(function), arguments(arguments) {}
 
   llvm::Expected<std::vector<BoundArgument>> run();
+  llvm::Expected<BoundArgument> runOnScalar(unsigned position, const CallArgument &argument) {
+    bound.resize(function.getNumArguments());
+    if (llvm::Error error = bindScalar(position, argument))
+      return error;
+    return bound[position];
+  }
 
 private:
   llvm::Error bindTensor(unsigned position, const TensorView &view);
@@ -284,6 +290,11 @@ llvm::Expected<std::vector<BoundArgument>> Binder::run() {
 llvm::Expected<std::vector<BoundArgument>> bindArguments(func::FuncOp function,
                                                          ArrayRef<CallArgument> arguments) {
   return Binder(function, arguments).run();
+}
+
+llvm::Expected<BoundArgument> bindScalar(func::FuncOp function, unsigned position,
+                                         const CallArgument &argument) {
+  return Binder(function, {}).runOnScalar(position, argument);
 }
 
 } // namespace tilewright::runtime

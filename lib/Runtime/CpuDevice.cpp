@@ -6,9 +6,11 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <atomic>
+#include <chrono>
 #include <csetjmp>
 #include <cstdlib>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,11 +60,12 @@ private:
 
 /// Rows share a table of locks; two rows with one lock only wait for each other a little more
 /// often.
+constexpr size_t kNumLocks = 1024;
+SpinLock rowLocks[kNumLocks];
+
 SpinLock &lockOf(const void *tensor, int64_t row) {
-  constexpr size_t numLocks = 1024;
-  static SpinLock locks[numLocks];
   uint64_t key = reinterpret_cast<uintptr_t>(tensor) / 64 + static_cast<uint64_t>(row);
-  return locks[(key * 0x9e3779b97f4a7c15u) >> 54];
+  return rowLocks[(key * 0x9e3779b97f4a7c15u) >> 54];
 }
 
 /// One call of an entry. The services come first, so that a pointer to them is one to this.
@@ -76,11 +79,13 @@ public:
     services.allocate = [](host::Services *self, int64_t bytes) {
       return from(self).allocate(bytes);
     };
-    services.fail = [](host::Services *self, const char *message, int64_t length) {
-      from(self).fail(llvm::StringRef(message, length));
+    services.fail = [](host::Services *self, const char *message, int64_t length, const char *file,
+                       int64_t fileLength, int64_t line, int64_t column) {
+      from(self).fail(llvm::StringRef(message, length), llvm::StringRef(file, fileLength), line,
+                      column);
       // Compiled code has nothing to clean up, so that leaving it in one step is safe.
-      if (stopBlock)
-        std::longjmp(*stopBlock, 1);
+      if (worker.stopBlock)
+        std::longjmp(*worker.stopBlock, 1);
     };
     services.lockRow = [](host::Services *, const void *tensor, int64_t row) {
       lockOf(tensor, row).lock();
@@ -88,6 +93,7 @@ public:
     services.unlockRow = [](host::Services *, const void *tensor, int64_t row) {
       lockOf(tensor, row).unlock();
     };
+    services.poll = [](host::Services *self) { from(self).pollInBlock(); };
     services.print = [](host::Services *self, const host::PrintRequest *request) {
       from(self).print(*request);
     };
@@ -98,8 +104,13 @@ public:
   }
 
   llvm::Error run(host::Entry entry, llvm::ArrayRef<uint64_t> arguments) {
+    if (worker.isCalling)
+      return llvm::make_error<LaunchError>(
+          "a kernel cannot be called while this thread's last call of one is still running");
+    worker.isCalling = true;
     entry(&services, arguments.data());
-    return hasFailed ? llvm::createStringError(message) : llvm::Error::success();
+    worker.isCalling = false;
+    return failure ? llvm::Error(std::move(failure)) : llvm::Error::success();
   }
 
 private:
@@ -110,29 +121,39 @@ private:
   bool runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
                  int64_t first, int64_t last, int64_t arenaBytes);
   void *allocate(int64_t bytes);
-  void fail(llvm::StringRef text);
+  void fail(llvm::StringRef message, llvm::StringRef file = "", int64_t line = 0,
+            int64_t column = 0);
+  bool isToGoOn();
+  void pollInBlock();
   void print(const host::PrintRequest &request);
 
   host::Services services;
   const CpuRunOptions &options;
   std::mutex mutex;
   std::atomic<bool> hasFailed{false};
-  std::string message;
+  std::unique_ptr<LaunchError> failure; ///< The first one.
   std::vector<void *> workspaces;
+  Progress progress{0, 0, 0};
+  std::atomic<int64_t> blocksDone{0};
+  std::chrono::steady_clock::time_point lastPoll = std::chrono::steady_clock::now();
 
-  /// Where a failing block of this thread returns to; null outside blocks.
-  static thread_local std::jmp_buf *stopBlock;
+  /// What a thread knows of the call it works for.
+  struct Worker {
+    std::jmp_buf *stopBlock = nullptr; ///< Where a failing block returns to; null outside blocks.
+    bool isCalling = false;            ///< Whether the call came from this thread.
+    unsigned turns = 0;                ///< Counts polls, so that not each one looks at the clock.
+  };
+  static thread_local Worker worker;
 };
 
-thread_local std::jmp_buf *CpuRun::stopBlock = nullptr;
+thread_local CpuRun::Worker CpuRun::worker;
 
 } // namespace
 
-void CpuRun::fail(llvm::StringRef text) {
+void CpuRun::fail(llvm::StringRef message, llvm::StringRef file, int64_t line, int64_t column) {
   std::lock_guard lock(mutex);
-  if (!hasFailed)
-    message = text.str();
-  hasFailed = true;
+  if (!hasFailed.exchange(true))
+    failure = std::make_unique<LaunchError>(message.str(), file.str(), line, column);
 }
 
 void *CpuRun::allocate(int64_t bytes) {
@@ -157,11 +178,34 @@ bool CpuRun::runBlocks(host::BlockFunction block, const uint64_t *captures, cons
   }
   std::jmp_buf here;
   if (setjmp(here) == 0) {
-    stopBlock = &here;
+    worker.stopBlock = &here;
     block(captures, &grid, first, last, memory, &services);
   }
-  stopBlock = nullptr;
-  return !hasFailed.load(std::memory_order_relaxed);
+  worker.stopBlock = nullptr;
+  blocksDone.fetch_add(last - first, std::memory_order_relaxed);
+  return worker.isCalling ? isToGoOn() : !hasFailed.load(std::memory_order_relaxed);
+}
+
+/// On the calling thread: asks the caller, if it is time to.
+bool CpuRun::isToGoOn() {
+  if (hasFailed.load(std::memory_order_relaxed))
+    return false;
+  auto now = std::chrono::steady_clock::now();
+  if (!options.poll || now - lastPoll < std::chrono::milliseconds(50))
+    return true;
+  progress.blocksDone = blocksDone.load(std::memory_order_relaxed);
+  if (!options.poll(progress))
+    fail("the launch was interrupted");
+  lastPoll = std::chrono::steady_clock::now();
+  return !hasFailed;
+}
+
+void CpuRun::pollInBlock() {
+  bool isStopped = hasFailed.load(std::memory_order_relaxed);
+  if (!isStopped && worker.isCalling && ++worker.turns % 32 == 0)
+    isStopped = !isToGoOn();
+  if (isStopped && worker.stopBlock)
+    std::longjmp(*worker.stopBlock, 1);
 }
 
 void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
@@ -177,9 +221,15 @@ void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const h
   }
   std::shared_ptr<ThreadPool> pool = ThreadPool::getShared();
   unsigned workers = options.isDeterministic ? 1 : pool->getNumThreads();
-  pool->run(count, workers, [&](unsigned, int64_t first, int64_t last) {
-    return runBlocks(block, captures, grid, first, last, arenaBytes);
-  });
+  ++progress.launch;
+  progress.blocks = count;
+  blocksDone = 0;
+  pool->run(
+      count, workers,
+      [&](unsigned, int64_t first, int64_t last) {
+        return runBlocks(block, captures, grid, first, last, arenaBytes);
+      },
+      [&] { return isToGoOn(); });
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -236,7 +286,23 @@ void CpuRun::print(const host::PrintRequest &request) {
   out.flush();
 }
 
+char LaunchError::ID = 0;
+
+void LaunchError::log(llvm::raw_ostream &os) const {
+  if (line)
+    os << file << ":" << line << ":" << column << ": error: ";
+  os << message;
+}
+
 llvm::Error tilewright::runtime::runOnCpu(host::Entry entry, llvm::ArrayRef<uint64_t> arguments,
                                           const CpuRunOptions &options) {
+  // A lock that another thread held when this process was forked off is nobody's now.
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(nullptr, nullptr, [] {
+      for (SpinLock &lock : rowLocks)
+        lock.unlock();
+    });
+  });
   return CpuRun(options).run(entry, arguments);
 }

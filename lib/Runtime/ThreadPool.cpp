@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <pthread.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 using namespace tilewright::runtime;
@@ -51,6 +52,9 @@ struct alignas(64) WorkRange {
 };
 
 } // namespace
+
+/// How often a caller that waits looks around.
+static constexpr auto kIdleInterval = std::chrono::milliseconds(50);
 
 struct ThreadPool::Impl {
   explicit Impl(unsigned numThreads) : ranges(std::max(1u, numThreads)) {
@@ -118,8 +122,12 @@ struct ThreadPool::Impl {
     return false;
   }
 
-  void run(int64_t newCount, unsigned workers, Task newTask) {
-    std::lock_guard runLock(runMutex); // launches of different callers take turns
+  void run(int64_t newCount, unsigned workers, Task newTask, Idle idle) {
+    // Launches of different callers take turns.
+    std::unique_lock runLock(runMutex, std::defer_lock);
+    while (!runLock.try_lock_for(kIdleInterval))
+      if (!idle())
+        return;
     count = newCount;
     numWorkers = std::clamp<unsigned>(workers, 1, ranges.size());
     unit = (count >> 31) + 1;
@@ -146,22 +154,29 @@ struct ThreadPool::Impl {
     }
     wake.notify_all();
     work(0);
-    waitUntilDone();
+    waitUntilDone(idle);
   }
 
-  void waitUntilDone() {
+  void waitUntilDone(Idle idle) {
     for (unsigned spin = 0; spin < 2000; ++spin) {
       if (running.load(std::memory_order_acquire) == 0)
         return;
       __builtin_ia32_pause();
     }
     std::unique_lock lock(mutex);
-    done.wait(lock, [&] { return running.load(std::memory_order_acquire) == 0; });
+    auto isDone = [&] { return running.load(std::memory_order_acquire) == 0; };
+    while (!done.wait_for(lock, kIdleInterval, isDone)) {
+      lock.unlock(); // a worker that ends must not wait for the caller
+      if (!idle())
+        isStopped.store(true, std::memory_order_relaxed);
+      lock.lock();
+    }
   }
 
   std::vector<WorkRange> ranges; ///< One a worker.
   std::vector<std::thread> threads;
-  std::mutex runMutex, mutex;
+  std::timed_mutex runMutex;
+  std::mutex mutex;
   std::condition_variable wake, done;
   std::atomic<uint64_t> generation{0};
   std::atomic<unsigned> running{0};
@@ -180,9 +195,9 @@ ThreadPool::~ThreadPool() = default;
 
 unsigned ThreadPool::getNumThreads() const { return impl->ranges.size(); }
 
-void ThreadPool::run(int64_t count, unsigned numWorkers, Task task) {
+void ThreadPool::run(int64_t count, unsigned numWorkers, Task task, Idle idle) {
   if (count > 0)
-    impl->run(count, numWorkers, task);
+    impl->run(count, numWorkers, task, idle);
 }
 
 static unsigned chooseNumThreads() {
@@ -191,22 +206,31 @@ static unsigned chooseNumThreads() {
     if (wanted > 0)
       return std::min(wanted, 1024);
   }
-  return std::max(1u, std::thread::hardware_concurrency());
+  // Asking reads files of the kernel, which takes longer than a small launch.
+  static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return cores;
 }
 
+namespace {
+/// The pool of this process and the lock that guards it. Threads do not survive a fork, and the
+/// lock may be held while it happens: the child forgets both without touching them.
+struct SharedPool {
+  std::mutex mutex;
+  std::shared_ptr<ThreadPool> pool;
+
+  static std::atomic<SharedPool *> current;
+};
+std::atomic<SharedPool *> SharedPool::current{new SharedPool};
+} // namespace
+
 std::shared_ptr<ThreadPool> ThreadPool::getShared() {
-  static std::mutex mutex;
-  // Threads do not survive a fork: the child forgets the parent's pool without touching it.
-  static auto *pool = new std::shared_ptr<ThreadPool>;
-  static pid_t owner = 0;
-  std::lock_guard lock(mutex);
-  if (owner != getpid()) {
-    if (*pool)
-      pool = new std::shared_ptr<ThreadPool>;
-    owner = getpid();
-  }
+  static std::once_flag once;
+  std::call_once(
+      once, [] { pthread_atfork(nullptr, nullptr, [] { SharedPool::current = new SharedPool; }); });
+  SharedPool &shared = *SharedPool::current;
+  std::lock_guard lock(shared.mutex);
   unsigned wanted = chooseNumThreads();
-  if (!*pool || (*pool)->getNumThreads() != wanted)
-    *pool = std::make_shared<ThreadPool>(wanted);
-  return *pool;
+  if (!shared.pool || shared.pool->getNumThreads() != wanted)
+    shared.pool = std::make_shared<ThreadPool>(wanted);
+  return shared.pool;
 }

@@ -9,7 +9,9 @@
 #define TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
 
 #include "tilewright/Frontend/Trace.h"
+#include "tilewright/Runtime/Arguments.h"
 
+#include <chrono>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -42,6 +44,21 @@ nb::object fromExtent(const Extent &extent);
 nb::list fromScalars(const std::vector<Scalar> &scalars);
 mlir::DictionaryAttr toAttributes(mlir::MLIRContext *context, nb::handle dictionary);
 
+/// A number, or a tensor as (address, shape, strides in elements, dtype name, writable).
+runtime::CallArgument toCallArgument(nb::handle object);
+/// Checks such arguments against the parameters of a program.
+std::vector<runtime::BoundArgument> bind(const Program &program, nb::list arguments);
+
+inline double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Runs a program as compiled CPU code: {output, findings, stopped, seconds}.
+nb::dict runOnCpu(const Program &program, nb::list arguments, nb::dict options);
+
+/// Compiles for the CPU, keeping nothing: {phases: [(name, ms)], host, llvm, asm}.
+nb::dict compileCpu(const Program &program);
+
 /// Findings and counters of a launch as JSON text.
 std::string describeLaunch(const vgpu::LaunchResult &result);
 
@@ -50,6 +67,8 @@ void bindVgpu(nb::module_ &module);
 void bindLayouts(nb::module_ &module);
 void bindTraces(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
+void bindCpuCalls(nb::module_ &module);
+void bindCache(nb::module_ &module);
 /// The Python class TraceError, for translators.
 nb::object &traceErrorClass();
 

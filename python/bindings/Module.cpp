@@ -47,6 +47,8 @@ NB_MODULE(_tilewright_core, module) {
   bindValues(module);
   bindLayouts(module);
   bindPrograms(module);
+  bindCpuCalls(module);
+  bindCache(module);
   bindTraces(module);
   bindVgpu(module);
 }

@@ -1,14 +1,12 @@
 //===- Programs.cpp - Program in Python: text, summary, checks, runs -------------------------===//
 
 #include "Bindings.h"
-#include "tilewright/Driver/CpuKernel.h"
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Driver/VirtualGpu.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Interp/Interp.h"
 #include "tilewright/Layout/Notation.h"
-#include "tilewright/Runtime/Arguments.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <chrono>
@@ -153,39 +151,6 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   return result;
 }
 
-runtime::CallArgument toCallArgument(nb::handle object) {
-  if (PyBool_Check(object.ptr()))
-    return object.ptr() == Py_True;
-  if (PyLong_Check(object.ptr())) {
-    int overflow = 0;
-    long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
-    if (overflow)
-      throw UserError("the number " + nb::cast<std::string>(nb::str(object)) +
-                      " does not fit 64 bits");
-    return int64_t(value);
-  }
-  if (PyFloat_Check(object.ptr()))
-    return nb::cast<double>(object);
-  nb::tuple fields = nb::cast<nb::tuple>(object); // (pointer, shape, strides, dtype, writable)
-  runtime::TensorView view;
-  view.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
-  view.shape = nb::cast<std::vector<int64_t>>(fields[1]);
-  view.strides = nb::cast<std::vector<int64_t>>(fields[2]);
-  view.dtype = nb::cast<std::string>(fields[3]);
-  view.isWritable = nb::cast<bool>(fields[4]);
-  return view;
-}
-
-std::vector<runtime::BoundArgument> bind(const Program &self, nb::list args) {
-  std::vector<runtime::CallArgument> arguments;
-  for (nb::handle arg : args)
-    arguments.push_back(toCallArgument(arg));
-  auto bound = runtime::bindArguments(self.getFunction(), arguments);
-  if (!bound)
-    throw UserError(llvm::toString(bound.takeError()));
-  return std::move(*bound);
-}
-
 nb::dict fromFinding(const interp::Finding &finding) {
   nb::dict entry;
   entry["severity"] = interp::getName(finding.severity).str();
@@ -200,10 +165,6 @@ nb::dict fromFinding(const interp::Finding &finding) {
   entry["count"] = finding.count;
   entry["text"] = interp::toString(finding);
   return entry;
-}
-
-double secondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) {
@@ -291,61 +252,6 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   return answer;
 }
 
-/// The program compiled for the CPU, once.
-driver::CompiledCpuKernel &getCpuKernel(const Program &self) {
-  std::shared_ptr<void> &cached = self.getCompiled("cpu");
-  if (!cached) {
-    auto kernel = driver::CompiledCpuKernel::compile(self.getModule(), {});
-    if (!kernel)
-      throw UserError(llvm::toString(kernel.takeError()));
-    cached = std::shared_ptr<driver::CompiledCpuKernel>(std::move(*kernel));
-  }
-  return *static_cast<driver::CompiledCpuKernel *>(cached.get());
-}
-
-nb::dict runOnCpu(const Program &self, nb::list args, nb::dict options) {
-  std::vector<runtime::BoundArgument> arguments = bind(self, args);
-  driver::CompiledCpuKernel &kernel = getCpuKernel(self);
-  runtime::CpuRunOptions runOptions;
-  const char *environment = std::getenv("TILEWRIGHT_DETERMINISTIC");
-  runOptions.isDeterministic = options.contains("deterministic")
-                                   ? nb::cast<bool>(options["deterministic"])
-                                   : environment && llvm::StringRef(environment) != "0";
-  std::string output;
-  llvm::raw_string_ostream outputStream(output);
-  runOptions.output = &outputStream;
-  auto start = std::chrono::steady_clock::now();
-  llvm::Error error = [&] {
-    nb::gil_scoped_release release;
-    return kernel.run(arguments, runOptions);
-  }();
-  if (error)
-    throw UserError(llvm::toString(std::move(error)));
-  nb::dict answer;
-  answer["output"] = output;
-  answer["findings"] = nb::list();
-  answer["stopped"] = false;
-  answer["seconds"] = secondsSince(start);
-  return answer;
-}
-
-/// Compiles for the CPU, keeping nothing: {phases: [(name, ms)], host, llvm, asm}.
-nb::dict compileCpu(const Program &self) {
-  nb::dict result;
-  driver::CompiledCpuKernel::Options options;
-  options.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
-    result[phase.str().c_str()] = text.str();
-  };
-  auto kernel = driver::CompiledCpuKernel::compile(self.getModule(), options);
-  if (!kernel)
-    throw UserError(llvm::toString(kernel.takeError()));
-  nb::list phases;
-  for (const cpu::Phase &phase : (*kernel)->getPhases())
-    phases.append(nb::make_tuple(phase.name, phase.milliseconds));
-  result["phases"] = phases;
-  return result;
-}
-
 nb::dict run(const Program &self, const std::string &device, nb::list args, nb::dict options) {
   if (device == "interp")
     return runOnInterpreter(self, args, options);
@@ -358,6 +264,39 @@ nb::dict run(const Program &self, const std::string &device, nb::list args, nb::
 }
 
 } // namespace
+
+runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
+  if (PyBool_Check(object.ptr()))
+    return object.ptr() == Py_True;
+  if (PyLong_Check(object.ptr())) {
+    int overflow = 0;
+    long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+    if (overflow)
+      throw UserError("the number " + nb::cast<std::string>(nb::str(object)) +
+                      " does not fit 64 bits");
+    return int64_t(value);
+  }
+  if (PyFloat_Check(object.ptr()))
+    return nb::cast<double>(object);
+  nb::tuple fields = nb::cast<nb::tuple>(object); // (pointer, shape, strides, dtype, writable)
+  runtime::TensorView view;
+  view.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
+  view.shape = nb::cast<std::vector<int64_t>>(fields[1]);
+  view.strides = nb::cast<std::vector<int64_t>>(fields[2]);
+  view.dtype = nb::cast<std::string>(fields[3]);
+  view.isWritable = nb::cast<bool>(fields[4]);
+  return view;
+}
+
+std::vector<runtime::BoundArgument> tilewright::bindings::bind(const Program &self, nb::list args) {
+  std::vector<runtime::CallArgument> arguments;
+  for (nb::handle arg : args)
+    arguments.push_back(toCallArgument(arg));
+  auto bound = runtime::bindArguments(self.getFunction(), arguments);
+  if (!bound)
+    throw UserError(llvm::toString(bound.takeError()));
+  return std::move(*bound);
+}
 
 void tilewright::bindings::bindPrograms(nb::module_ &module) {
   module.def("pass_names", &driver::getPassNames, "All passes, in order.");

@@ -77,11 +77,17 @@ def set_log_level(level: str) -> None:
 
 
 def disable_cache() -> None:
-    """Accepted for TileLang's scripts: there is no cache on disk yet."""
+    """Keeps nothing on disk and takes nothing from there, from now on."""
+    from tilewright._core import core
+
+    core.set_cache_enabled(False)
 
 
 def enable_cache() -> None:
-    """Accepted for TileLang's scripts: there is no cache on disk yet."""
+    """Takes `disable_cache` back."""
+    from tilewright._core import core
+
+    core.set_cache_enabled(True)
 
 
 __all__ = [

@@ -6,6 +6,8 @@ elements, dtype name, writable). Whether they fit the kernel is decided in C++.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tilewright.dtypes import canonical, is_dtype
@@ -84,17 +86,19 @@ def _from_torch(tensor: Any, parameter: dict[str, Any]) -> Any:
     )  # fmt: skip
 
 
-def allocate_output(parameter: dict[str, Any], symbols: dict[str, int], like_torch: bool) -> Any:
-    """A new tensor for a parameter that the runtime allocates."""
+def output_maker(
+    parameter: dict[str, Any], symbols: dict[str, int], like_torch: bool
+) -> Callable[[], Any]:
+    """Makes new tensors for a parameter that the runtime allocates."""
     shape = tuple(evaluate_extent(extent, symbols, parameter) for extent in parameter["shape"])
     kind = canonical(parameter["dtype"])
     if like_torch:
         import torch
 
-        return torch.empty(shape, dtype=kind.as_torch())
+        return partial(torch.empty, shape, dtype=kind.as_torch())
     import numpy
 
-    return numpy.empty(shape, kind.as_numpy())
+    return partial(numpy.empty, shape, kind.as_numpy())
 
 
 def bind_symbols(parameters: list[dict[str, Any]], values: list[Any]) -> dict[str, int]:

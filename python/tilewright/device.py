@@ -1,7 +1,8 @@
-"""Where kernels run: the reference interpreter, compiled CPU code, or the virtual GPU.
+"""Where kernels run: compiled CPU code, the reference interpreter, or the virtual GPU.
 
-`interp` executes the program's meaning and watches it; `cpu` is compiled code; `vgpu:sm_80` and its
-siblings run the generated PTX, checked. A real GPU (`cuda:0`) is not driven yet.
+`cpu` is compiled code, and what a kernel gets where nothing else is asked for; `interp` executes
+the program's meaning and watches it; `vgpu:sm_80` and its siblings run the generated PTX, checked.
+A real GPU (`cuda:0`) is not driven yet.
 """
 
 from __future__ import annotations
@@ -38,19 +39,28 @@ def place(target: Any = "auto", device: str | None = None) -> Placement:
     name = target_name(target)
     device = device or os.environ.get("TILEWRIGHT_DEVICE") or None
     if device is None:
-        if name == "interp":
-            return Placement("interp", name, None)
-        return Placement(
-            "interp",
-            name,
-            f"target '{name}': this build runs kernels on the reference interpreter unless "
-            "TILEWRIGHT_DEVICE or device= names cpu or vgpu:sm_80",
-        )
+        return _choose(name)
     if device not in DEVICES:
         raise LanguageError(
             f"device '{device}' does not exist in this build", hint=f"use {', '.join(DEVICES)}"
         )
     return Placement(device, name, None)
+
+
+def _choose(target: str) -> Placement:
+    """The device for a target where nothing else was asked for."""
+    if target in DEVICES and target != "cpu":
+        return Placement(target, target, None)
+    if target in ARCHS:
+        reason = f"target '{target}': no such GPU is driven here, its virtual GPU runs the kernel"
+        return Placement(f"vgpu:{target}", target, reason)
+    if os.environ.get("TILEWRIGHT_CHECK", "0") not in ("", "0"):
+        reason = "TILEWRIGHT_CHECK is set: the reference interpreter runs the kernel"
+        return Placement("interp", target, reason)
+    if target == "cuda":
+        reason = "target 'cuda': no GPU is driven here, the CPU runs the kernel"
+        return Placement("cpu", target, reason)
+    return Placement("cpu", target, None)
 
 
 def target_name(target: Any) -> str:

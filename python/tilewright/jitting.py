@@ -11,7 +11,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilewright.arguments import is_torch
 from tilewright.device import place
@@ -84,8 +84,16 @@ def _is_language(node: ast.expr, function: FunctionType) -> bool:
     return getattr(value, "__name__", "") == "tilewright.language"
 
 
+class Traced(NamedTuple):
+    """A prim_func and which of its parameters a call returns."""
+
+    prim_func: PrimFunc
+    out_idx: Any
+
+
 class JITFunction:
-    """A function under `@tilewright.jit`. Kernels are cached by the arguments they depend on."""
+    """A function under `@tilewright.jit`. Kernels are cached by the arguments they depend on, and
+    by the device, which the environment may change."""
 
     def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
         self.__name__ = function.__name__
@@ -95,7 +103,8 @@ class JITFunction:
         self._signature = inspect.signature(function)
         self._options = options
         self._configs = normalize(options.get("pass_configs"))
-        self._cache: dict[Any, JITKernel] = {}
+        self._traces: dict[Any, Traced] = {}
+        self._kernels: dict[Any, JITKernel] = {}
         self._eager: bool | None = None
         self._tensors: tuple[str, ...] = ()
 
@@ -122,11 +131,10 @@ class JITFunction:
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self._decide():
-            return self._kernel(args, kwargs)
+            return self._kernel(*self._trace_lazy(args, kwargs))
         bound = self._bind(args, kwargs)
-        kernel = self._eager_kernel(bound, {})
-        by_name = {name: bound[name] for name in self._tensors}
-        return kernel(**by_name)
+        kernel = self._kernel(*self._trace_eager(bound, {}))
+        return kernel(*[bound[name] for name in self._tensors])
 
     @reporting
     def compile(self, *args: Any, **kwargs: Any) -> JITKernel:
@@ -134,24 +142,37 @@ class JITFunction:
 
         Of an eager kernel, tensors may be left out if the constants of `T.const` are given by name.
         """
-        if not self._decide():
-            return self._kernel(args, kwargs)
-        known = set(self._signature.parameters)
-        constants = {name: value for name, value in kwargs.items() if name not in known}
-        given = {name: value for name, value in kwargs.items() if name in known}
-        return self._eager_kernel(self._bind(args, given, partial=True), constants)
+        return self._kernel(*self._trace(args, kwargs))
 
     @reporting
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The traced function for these arguments."""
-        return self.compile(*args, **kwargs).prim_func
+        return self._trace(args, kwargs)[1].prim_func
+
+    def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Traced]:
+        """The program for these arguments and a key for them, None if they cannot be compared."""
+        if not self._decide():
+            return self._trace_lazy(args, kwargs)
+        known = set(self._signature.parameters)
+        constants = {name: value for name, value in kwargs.items() if name not in known}
+        given = {name: value for name, value in kwargs.items() if name in known}
+        return self._trace_eager(self._bind(args, given, partial=True), constants)
+
+    def _kernel(self, key: Any, traced: Traced) -> JITKernel:
+        placement = place(self._options.get("target"), self._options.get("device"))
+        kernel = self._kernels.get((placement, key)) if key is not None else None
+        if kernel is None:
+            kernel = JITKernel(traced.prim_func, traced.out_idx, placement, self._configs)
+            if key is not None:
+                kernel = self._kernels.setdefault((placement, key), kernel)
+        return kernel
 
     # ---- Lazy ----
 
-    def _kernel(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> JITKernel:
+    def _trace_lazy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Traced]:
         key = _key((args, tuple(sorted(kwargs.items()))))
-        if key is not None and key in self._cache:
-            return self._cache[key]
+        if key is not None and key in self._traces:
+            return key, self._traces[key]
         with functions.fast_math(fast_math(self._configs)):
             made = self._function(*args, **kwargs)
         if not isinstance(made, PrimFunc):
@@ -160,13 +181,10 @@ class JITFunction:
                 hint="or open the kernel in its own body ('with T.Kernel(...)')",
                 place=place_of(self._function.__code__.co_filename, function_node(self._function)),
             )
-        kernel = JITKernel(made, self._options.get("out_idx"), self._placement(), self._configs)
-        if key is not None:
-            self._cache[key] = kernel
-        return kernel
+        return self._keep(key, Traced(made, self._options.get("out_idx")))
 
-    def _placement(self) -> Any:
-        return place(self._options.get("target"), self._options.get("device"))
+    def _keep(self, key: Any, traced: Traced) -> tuple[Any, Traced]:
+        return key, self._traces.setdefault(key, traced) if key is not None else traced
 
     # ---- Eager ----
 
@@ -179,12 +197,12 @@ class JITFunction:
         bound.apply_defaults()
         return bound.arguments
 
-    def _eager_kernel(self, bound: dict[str, Any], constants: dict[str, int]) -> JITKernel:
+    def _trace_eager(self, bound: dict[str, Any], constants: dict[str, int]) -> tuple[Any, Traced]:
         shapes = {name: _shape_of(bound.get(name), name) for name in self._tensors}
         others = {name: v for name, v in bound.items() if name not in self._tensors}
         key = _key((tuple(shapes.items()), tuple(others.items()), tuple(constants.items())))
-        if key is not None and key in self._cache:
-            return self._cache[key]
+        if key is not None and key in self._traces:
+            return key, self._traces[key]
         declarations = Declarations(shapes, constants)
         missing = [n for n in self._signature.parameters if n not in bound and n not in shapes]
         if missing:
@@ -192,11 +210,7 @@ class JITFunction:
         self._probe(declarations, others)
         prim_func, outputs = self._build(declarations, others)
         names = [parameter["name"] for parameter in prim_func.params]
-        out_idx = [names.index(name) for name in outputs]
-        kernel = JITKernel(prim_func, out_idx, self._placement(), self._configs)
-        if key is not None:
-            self._cache[key] = kernel
-        return kernel
+        return self._keep(key, Traced(prim_func, [names.index(name) for name in outputs]))
 
     def _start(self, declarations: Declarations) -> tuple[TraceState, Callable[..., Any]]:
         code = self._function.__code__

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tilewright.arguments import (
-    allocate_output,
     bind_symbols,
     convert_argument,
     is_torch,
+    output_maker,
 )
 from tilewright.device import Placement
 from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
 from tilewright.frontend.functions import PrimFunc
-from tilewright.pass_config import fast_math, names_fast_math
+from tilewright.pass_config import deterministic, fast_math, names_fast_math
 
 
 class Remark(NamedTuple):
@@ -65,16 +66,36 @@ class JITKernel:
         self.last_run: dict[str, Any] = {}
         self.remarks: list[Remark] = []
         self.options: dict[str, Any] = {}
+        self.seconds: dict[str, float] = dict(prim_func.seconds)  # how long each phase took
         self._gpu: dict[str, dict[str, Any]] = {}
+        self._cpu: Any = None
         if self.placement.reason is not None:
-            place = prim_func.place
-            self.remarks.append(
-                Remark(place.file, place.line, "remark", "device", "", self.placement.reason, {})
-            )
-        if self.placement.device.startswith("vgpu:"):
-            self._compiled()  # what the GPU cannot do is said now, not at the first call
+            self._remark("device", self.placement.reason)
+        self._compile()
         for listener in listeners:
             listener("compiled", self)
+
+    @reporting
+    def _compile(self) -> None:
+        """Compiles for the device: what it cannot do is said now, not at the first call."""
+        if self.placement.device.startswith("vgpu:"):
+            self._compiled()
+        if self.placement.device != "cpu":
+            return
+        from tilewright._core import core
+
+        start = time.perf_counter()
+        self._cpu = core.CpuKernel(self.program)
+        self._cpu.set_deterministic(deterministic(self.pass_configs))
+        phase = "load" if self._cpu.is_from_cache else "compile"
+        self.seconds[phase] = time.perf_counter() - start
+        problem = core.cache_status()["problem"]
+        if problem:
+            self._remark("cache", problem)
+
+    def _remark(self, kind: str, message: str) -> None:
+        place = self.prim_func.place
+        self.remarks.append(Remark(place.file, place.line, "remark", kind, "", message, {}))
 
     @property
     def name(self) -> str:
@@ -83,14 +104,20 @@ class JITKernel:
 
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._cpu is not None and not (kwargs or listeners or self.options):
+            result = self._cpu.call_again(args)  # if it was called like this before
+            if result is not NotImplemented:
+                return result
         values = self._arrange(args, kwargs)
         inputs = [v for n, v in enumerate(values) if n not in self.out_idx]
         like_torch = any(is_torch(value) for value in inputs)
         given = [p for n, p in enumerate(self.params) if n not in self.out_idx]
         symbols = bind_symbols(given, inputs) if self.out_idx else {}
+        makers: list[Any] = [None] * len(values)
         for position in self.out_idx:
-            values[position] = allocate_output(self.params[position], symbols, like_torch)
-        self._run(values)
+            makers[position] = output_maker(self.params[position], symbols, like_torch)
+            values[position] = makers[position]()
+        self._run(values, makers)
         if not self.out_idx:
             return None
         outputs = [values[position] for position in self.out_idx]
@@ -116,13 +143,18 @@ class JITKernel:
             values[wanted[names.index(key)]] = value
         return values
 
-    def _run(self, values: list[Any]) -> None:
+    def _run(self, values: list[Any], makers: list[Any]) -> None:
         converted = [
             convert_argument(value, parameter)
             for value, parameter in zip(values, self.params, strict=True)
         ]
         options = {**_environment_options(), **self.options}
-        self.last_run = self.program.run(self.placement.device, converted, options)
+        if self._cpu is not None:
+            if deterministic(self.pass_configs) is not None:
+                options.setdefault("deterministic", deterministic(self.pass_configs))
+            self.last_run = self._cpu.call(values, converted, makers, options)
+        else:
+            self.last_run = self.program.run(self.placement.device, converted, options)
         self.findings = _findings_of(self.last_run)
         sys.stdout.write(self.last_run.get("output", ""))  # of T.print
         for listener in listeners:
@@ -167,9 +199,12 @@ class JITKernel:
         """The host side of the generated code: part of the tile IR."""
         return self.program.text()
 
-    def get_profiler(self, *arguments: Any, **options: Any) -> Any:
-        """Not available yet."""
-        raise TilewrightError("'get_profiler' is not supported yet")
+    def get_profiler(self, tensor_supply_type: Any = None) -> Any:
+        """A profiler that makes inputs for this kernel, times it and compares it (profiler.py)."""
+        from tilewright.profiler import Profiler
+        from tilewright.supply import TensorSupplyType
+
+        return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
 
     def _compiled(self, arch: str | None = None) -> dict[str, Any]:
         """PTX, launch facts and remarks for `arch`, compiled on first use."""

@@ -1,7 +1,8 @@
 """`PassConfigKey`: the options of `pass_configs`, with TileLang's names.
 
-Only fast math changes numbers. The others steer lowerings that Tilewright decides itself; they are
-accepted and have no effect on meaning.
+Only fast math changes numbers, and `tilewright.deterministic` fixes the order of sums that blocks
+make together. The others steer lowerings that Tilewright decides itself; they are accepted and have
+no effect on meaning.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class PassConfigKey(StrEnum):
     TL_PASS_PROFILE_THRESHOLD_MS = "tl.pass_profile_threshold_ms"
     TL_REDUCER_FORCE_BASELINE = "tl.reducer_force_baseline"
     TL_STORAGE_REWRITE_DETECT_INPLACE = "tl.storage_rewrite_detect_inplace"
+    TILEWRIGHT_DETERMINISTIC = "tilewright.deterministic"
 
 
 def normalize(configs: Mapping[Any, Any] | None) -> dict[str, Any]:
@@ -81,6 +83,12 @@ def names_fast_math(configs: Mapping[str, Any]) -> bool:
     """True if `configs` (normalised) say anything of fast math."""
     keys = (PassConfigKey.TL_ENABLE_FAST_MATH.value, PassConfigKey.TL_DISABLE_FAST_MATH.value)
     return any(key in configs for key in keys)
+
+
+def deterministic(configs: Mapping[str, Any]) -> bool | None:
+    """Whether atomics are to be applied in a fixed order; None leaves it to the environment."""
+    value = configs.get(PassConfigKey.TILEWRIGHT_DETERMINISTIC.value)
+    return None if value is None else bool(value)
 
 
 def fast_math(configs: Mapping[str, Any]) -> bool:

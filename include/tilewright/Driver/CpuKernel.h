@@ -1,8 +1,9 @@
 //===- CpuKernel.h - a program compiled for the host, ready to be called --------------*- C++
 //-*-===//
 //
-// Joins the CPU backend (Codegen/Cpu) and the CPU device (Runtime): compiles a program once, turns
-// checked arguments into slots, and picks the variant of the code that fits them.
+// Joins the CPU backend (Codegen/Cpu) and the CPU device (Runtime): compiles a program once, or
+// finds what an earlier process compiled (Runtime/DiskCache.h), turns checked arguments into slots,
+// and picks the variant of the code that fits them.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -17,39 +18,67 @@
 
 namespace tilewright::driver {
 
+/// Arguments in the form that compiled code takes, one slot each, and what must be known of tensors
+/// to tell whether their addresses fit. A call with equal shapes and dtypes differs only in
+/// addresses and scalars, so that one of these is made once and its slots are changed.
+struct CpuArguments {
+  struct Tensor {
+    unsigned position; ///< In the slots.
+    int64_t bytes;     ///< What it occupies.
+    int64_t elementBytes;
+    bool isWritten;
+  };
+  llvm::SmallVector<uint64_t, 12> slots;
+  llvm::SmallVector<Tensor, 8> tensors;
+};
+
+/// An argument as compiled code takes it.
+uint64_t toSlot(const runtime::BoundArgument &argument);
+
 class CompiledCpuKernel {
 public:
   using Options = cpu::CompileOptions;
 
   /// Compiles the one function of `module`, which must outlive the result: a call whose tensors
-  /// overlap compiles a second variant.
+  /// overlap compiles a second variant. Code that is shown (`Options::dump`) is always compiled.
   static llvm::Expected<std::unique_ptr<CompiledCpuKernel>> compile(mlir::ModuleOp module,
                                                                     const Options &options);
 
-  /// Runs the kernel on arguments that `runtime::bindArguments` checked. May be called from several
-  /// threads at once.
-  llvm::Error run(llvm::ArrayRef<runtime::BoundArgument> arguments,
-                  const runtime::CpuRunOptions &runOptions = {});
+  /// The slots of arguments that `runtime::bindArguments` checked.
+  CpuArguments makeArguments(llvm::ArrayRef<runtime::BoundArgument> arguments) const;
+
+  /// Runs the kernel. May be called from several threads at once.
+  llvm::Error run(const CpuArguments &arguments, const runtime::CpuRunOptions &runOptions = {});
 
   /// How long each phase of the last compilation took.
   const std::vector<cpu::Phase> &getPhases() const { return phases; }
+  /// Whether the code of calls without overlap was found on disk.
+  bool isFromCache() const { return disjoint.isFromCache; }
+  /// Whether calls print.
+  bool hasPrints() const { return printsSomething; }
 
 private:
   /// The program compiled under one assumption.
   struct Variant {
     std::unique_ptr<cpu::HostCode> code;
     host::Entry entry = nullptr;
+    bool isFromCache = false;
   };
 
   CompiledCpuKernel(mlir::ModuleOp module, const Options &options);
-  llvm::Error compileVariant(Variant &variant, bool assumeDisjoint);
-  llvm::Error checkAlignment(llvm::ArrayRef<runtime::BoundArgument> arguments) const;
-  bool hasOverlap(llvm::ArrayRef<runtime::BoundArgument> arguments) const;
+  llvm::Error makeVariant(Variant &variant, bool assumeDisjoint);
+  llvm::Error compileVariant(Variant &variant, const Options &variantOptions, std::string &object);
+  llvm::Error linkVariant(Variant &variant, llvm::StringRef object);
+  llvm::Error checkAlignment(const CpuArguments &arguments) const;
 
   mlir::ModuleOp module;
   mlir::func::FuncOp function;
   Options options;
   llvm::SmallVector<bool> isWritten; ///< Which tensor arguments the program changes.
+  /// Blocks update what they share, so that their order can show in a result: in the rounding of a
+  /// sum, or in the previous value that an update returns.
+  bool dependsOnBlockOrder;
+  bool printsSomething;
   std::vector<cpu::Phase> phases;
   Variant disjoint, overlapping;
   std::mutex mutex; ///< Guards the second variant's compilation.

@@ -44,6 +44,10 @@ using BoundArgument = std::variant<BoundTensor, int64_t, double>;
 llvm::Expected<std::vector<BoundArgument>> bindArguments(mlir::func::FuncOp function,
                                                          llvm::ArrayRef<CallArgument> arguments);
 
+/// The same for one parameter that is a number.
+llvm::Expected<BoundArgument> bindScalar(mlir::func::FuncOp function, unsigned position,
+                                         const CallArgument &argument);
+
 } // namespace tilewright::runtime
 
 #endif // TILEWRIGHT_RUNTIME_ARGUMENTS_H

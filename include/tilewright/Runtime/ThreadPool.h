@@ -34,9 +34,12 @@ public:
 
   unsigned getNumThreads() const;
 
+  /// Called on the calling thread now and then while it waits; gives false to stop the run.
+  using Idle = llvm::function_ref<bool()>;
+
   /// Calls `task` for disjoint ranges that cover 0 to `count - 1`, on all threads, and returns when
   /// all are done. `numWorkers` limits the threads taking part. Not for use from inside a task.
-  void run(int64_t count, unsigned numWorkers, Task task);
+  void run(int64_t count, unsigned numWorkers, Task task, Idle idle = [] { return true; });
 
   /// The pool of this process: `TILEWRIGHT_THREADS` threads, by default one for each core. A child
   /// that was forked off gets a pool of its own.

@@ -55,14 +55,19 @@ struct Services {
                  const Grid *grid, int64_t arenaBytes);
   /// Zero-free memory that lives as long as the call of the entry; null if there is none.
   void *(*allocate)(Services *services, int64_t bytes);
-  /// Records an error. Inside a block it does not return; in the host part the caller goes on, and
-  /// later launches do nothing.
-  void (*fail)(Services *services, const char *message, int64_t length);
+  /// Records an error of the statement at this place of the user's source; a line of 0 is nowhere.
+  /// Inside a block it does not return; in the host part the caller goes on, and later launches do
+  /// nothing.
+  void (*fail)(Services *services, const char *message, int64_t length, const char *file,
+               int64_t fileLength, int64_t line, int64_t column);
   void (*print)(Services *services, const PrintRequest *request);
   /// Keeps other blocks from a row of a tensor while this one updates it. One row at a time;
   /// nothing may fail in between.
   void (*lockRow)(Services *services, const void *tensor, int64_t row);
   void (*unlockRow)(Services *services, const void *tensor, int64_t row);
+  /// Called in each turn of a loop over tile statements: where a launch is stopped. Does not return
+  /// if it is to end. Touches no memory of the program; no lock may be held.
+  void (*poll)(Services *services);
 };
 
 } // namespace tilewright::host

@@ -108,9 +108,28 @@ void Lowering::lowerParallel(tile::ParallelOp op) {
   });
 }
 
+/// Lets a launch be stopped in each turn of a loop that works on tiles, or that may never end.
+/// Loops of scalar code are too short for that, and T.Parallel is left to the vectoriser.
+void Lowering::pollInLoop(Operation *loop) {
+  if (!scope->arena || loop->getParentOfType<tile::ParallelOp>())
+    return;
+  auto isStatement = [](Operation *op) {
+    return isa<tile::TileEffectsOpInterface>(op) &&
+           !isa<tile::LoadOp, tile::StoreOp, tile::AtomicElementOp, tile::ReducerUpdateOp>(op);
+  };
+  bool hasStatement = loop->walk([&](Operation *nested) {
+                            return nested != loop && isStatement(nested) ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
+                          })
+                          .wasInterrupted();
+  if (hasStatement || isa<scf::WhileOp>(loop))
+    callPoll();
+}
+
 void Lowering::lowerPipelined(tile::PipelinedOp op) {
   loopNest({lookup(op.getLower())}, {lookup(op.getUpper())}, /*isParallel=*/false,
            [&](ArrayRef<Value> variables) {
+             pollInLoop(op);
              define(op.getInductionVar(), variables[0]);
              lowerRegion(op.getBody());
            });
@@ -132,6 +151,7 @@ void Lowering::lowerFor(scf::ForOp op) {
   SmallVector<Value> results =
       loopCarrying(lower, upper, step, lookupAll(op.getInitArgs()),
                    [&](Value variable, ValueRange carried) -> SmallVector<Value> {
+                     pollInLoop(op);
                      define(op.getInductionVar(), variable);
                      for (auto [old, now] : llvm::zip_equal(op.getRegionIterArgs(), carried))
                        define(old, now);
@@ -179,6 +199,7 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     lowerRegion(from);
   };
   enter(op.getBefore(), loop.getBefore(), ValueRange(initial).getTypes());
+  pollInLoop(op);
   scf::ConditionOp::create(b, lookup(op.getConditionOp().getCondition()),
                            lookupAll(op.getConditionOp().getArgs()));
   enter(op.getAfter(), loop.getAfter(), types);

@@ -81,7 +81,7 @@ struct Scope {
 };
 
 /// The services of the runtime, by their positions in host::Services.
-enum class Service : unsigned { Launch, Allocate, Fail, Print, LockRow, UnlockRow };
+enum class Service : unsigned { Launch, Allocate, Fail, Print, LockRow, UnlockRow, Poll };
 
 /// A loop nest's body gets the induction variables.
 using NestBody = llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)>;
@@ -262,6 +262,8 @@ private:
   // LowerNotes.cpp, Services.cpp
   void lowerPrint(tile::PrintOp op);
   void callService(Service member, llvm::ArrayRef<mlir::Value> operands);
+  void callPoll();
+  void pollInLoop(mlir::Operation *loop);
   mlir::Value callAllocate(mlir::Value bytes);
   void callFail(llvm::StringRef message);
   mlir::Value makeText(llvm::StringRef text);

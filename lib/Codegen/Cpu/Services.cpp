@@ -10,7 +10,7 @@ using namespace tilewright::cpu;
 static_assert(offsetof(host::Services, launch) == 0 && offsetof(host::Services, allocate) == 8 &&
                   offsetof(host::Services, fail) == 16 && offsetof(host::Services, print) == 24 &&
                   offsetof(host::Services, lockRow) == 32 &&
-                  offsetof(host::Services, unlockRow) == 40,
+                  offsetof(host::Services, unlockRow) == 40 && offsetof(host::Services, poll) == 48,
               "compiled code reaches the services by their positions");
 
 /// The function pointer at a position of the services.
@@ -35,6 +35,15 @@ void Lowering::callService(Service member, ArrayRef<Value> operands) {
   callMember(b, scope->services, member, LLVM::LLVMVoidType::get(b.getContext()), operands);
 }
 
+/// Tells LLVM that the call touches nothing it knows of, so that tiles stay in registers across it.
+void Lowering::callPoll() {
+  LLVM::CallOp call =
+      callMember(b, scope->services, Service::Poll, LLVM::LLVMVoidType::get(b.getContext()), {});
+  constexpr LLVM::ModRefInfo none = LLVM::ModRefInfo::NoModRef;
+  call.setMemoryEffectsAttr(LLVM::MemoryEffectsAttr::get(
+      b.getContext(), none, none, LLVM::ModRefInfo::ModRef, none, none, none));
+}
+
 Value Lowering::callAllocate(Value bytes) {
   return callMember(b, scope->services, Service::Allocate,
                     LLVM::LLVMPointerType::get(b.getContext()), {bytes})
@@ -54,12 +63,13 @@ Value Lowering::makeText(StringRef text) {
   return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
 }
 
-/// The message is followed by the position of the statement that is being lowered.
+/// With the position of the statement that is being lowered.
 void Lowering::callFail(StringRef message) {
-  std::string text = message.str();
-  if (auto place = b.getLoc()->findInstanceOf<FileLineColLoc>())
-    text += (" (" + place.getFilename().getValue() + ":" + Twine(place.getLine()) + ")").str();
-  if (text.empty()) // an empty array has no address of its own
-    text = " ";
-  callService(Service::Fail, {makeText(text), numbers.integer(b.getI64Type(), text.size())});
+  auto nonEmpty = [](StringRef text) { return text.empty() ? " " : text; }; // to have an address
+  auto number = [&](int64_t value) { return numbers.integer(b.getI64Type(), value); };
+  auto place = b.getLoc()->findInstanceOf<FileLineColLoc>();
+  StringRef text = nonEmpty(message), file = nonEmpty(place ? place.getFilename().strref() : "");
+  callService(Service::Fail,
+              {makeText(text), number(text.size()), makeText(file), number(file.size()),
+               number(place ? place.getLine() : 0), number(place ? place.getColumn() : 0)});
 }

@@ -31,8 +31,14 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: tw run examples/seed/flash_attention_backward.py",
     )
     _add_script_options(run)
-    run.add_argument("--check", action="store_true", help="findings of the interpreter are errors")
-    run.add_argument("--bounds", action="store_true", help="carry error radii with every float")
+    run.add_argument(
+        "--check", action="store_true", help="run on the interpreter; its findings are errors"
+    )
+    run.add_argument(
+        "--bounds",
+        action="store_true",
+        help="run on the interpreter; carry error radii with every float",
+    )
 
     compile_ = commands.add_parser(
         "compile",
@@ -54,7 +60,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="a Python script")
-    parser.add_argument("--device", help="where kernels run: interp, cpu, vgpu:sm_80, vgpu:sm_90")
+    parser.add_argument(
+        "--device", help="where kernels run: cpu (the default), interp, vgpu:sm_80, vgpu:sm_90"
+    )
     parser.add_argument("--arch", help="the architecture that device queries answer for: sm_80")
     parser.add_argument("--dump-ir", action="store_true", help="print the tile IR of each kernel")
     parser.add_argument(
@@ -75,6 +83,8 @@ def main(arguments: list[str]) -> int:
         return show_layout(options.expression, options.shape)
     if options.device:
         os.environ["TILEWRIGHT_DEVICE"] = options.device
+    elif getattr(options, "check", False) or getattr(options, "bounds", False):
+        os.environ.setdefault("TILEWRIGHT_DEVICE", "interp")  # only it checks, and carries radii
     if options.arch:
         os.environ["TILEWRIGHT_ARCH"] = options.arch
     from tilewright.cli.run import run_script

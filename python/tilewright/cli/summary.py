@@ -33,7 +33,7 @@ def _print_kernel(kernel: Any, session: Any) -> None:
         threads = " x ".join(str(extent) for extent in launch["threads"])
         print(f"  grid {grid}, threads {threads}, {launch['statements']} tile statements")
         _print_tiles(launch["tiles"])
-    phases = [f"{name} {_time(seconds)}" for name, seconds in kernel.prim_func.seconds.items()]
+    phases = [f"{name} {_time(seconds)}" for name, seconds in kernel.seconds.items()]
     runs = session.runs.get(id(kernel), 0)
     if runs:
         phases.append(f"run {_time(session.run_seconds[id(kernel)])} ({runs} x)")

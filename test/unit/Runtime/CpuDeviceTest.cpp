@@ -6,6 +6,9 @@
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cstring>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace tilewright;
 using namespace tilewright::runtime;
@@ -42,7 +45,7 @@ static void failInBlock7(const uint64_t *, const host::Grid *, int64_t first, in
                          uint8_t *, host::Services *services) {
   for (int64_t block = first; block < last; ++block)
     if (block == 7) {
-      services->fail(services, "block 7", 7);
+      services->fail(services, "block 7", 7, "a.py", 4, 3, 5);
       ADD_FAILURE() << "a failing block went on";
     }
 }
@@ -54,7 +57,7 @@ TEST(CpuDeviceTest, AFailureEndsTheBlockAndLaterLaunches) {
     services->launch(services, failInBlock7, nullptr, &grid, 0);
     services->launch(services, countBlocks, nullptr, &grid, 4096);
   };
-  EXPECT_EQ(llvm::toString(runOnCpu(entry, {})), "block 7");
+  EXPECT_EQ(llvm::toString(runOnCpu(entry, {})), "a.py:3:5: error: block 7");
   EXPECT_EQ(blocksRun, 0);
 }
 
@@ -73,4 +76,88 @@ TEST(CpuDeviceTest, PrintsATileAsALine) {
   options.output = &os;
   EXPECT_FALSE(bool(runOnCpu(entry, {}, options)));
   EXPECT_EQ(text, "tile [[1, 2.5], [-3, 4]]\n");
+}
+
+static void turnForEver(const uint64_t *, const host::Grid *, int64_t, int64_t, uint8_t *,
+                        host::Services *services) {
+  while (true)
+    services->poll(services);
+}
+
+TEST(CpuDeviceTest, ACallerThatSaysNoEndsBlocksThatNeverWould) {
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{64, 1, 1}};
+    services->launch(services, turnForEver, nullptr, &grid, 0);
+  };
+  CpuRunOptions options;
+  unsigned asked = 0;
+  options.poll = [&](const Progress &progress) {
+    EXPECT_EQ(progress.launch, 1u);
+    EXPECT_EQ(progress.blocks, 64);
+    return ++asked < 2;
+  };
+  EXPECT_EQ(llvm::toString(runOnCpu(entry, {}, options)), "the launch was interrupted");
+  EXPECT_EQ(asked, 2u);
+  blocksRun = 0; // and the next call is as any other
+  entry = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{5, 1, 1}};
+    services->launch(services, countBlocks, nullptr, &grid, 4096);
+  };
+  EXPECT_FALSE(bool(runOnCpu(entry, {})));
+  EXPECT_EQ(blocksRun, 5);
+}
+
+TEST(CpuDeviceTest, ACallFromInsideACallIsRefused) {
+  static std::string inner;
+  host::Entry entry = [](host::Services *, const uint64_t *) {
+    inner = llvm::toString(runOnCpu([](host::Services *, const uint64_t *) {}, {}));
+  };
+  EXPECT_FALSE(bool(runOnCpu(entry, {})));
+  EXPECT_NE(inner.find("still running"), std::string::npos);
+}
+
+TEST(CpuDeviceTest, AChildForkedWhileBlocksHoldLocksCanLaunch) {
+  static std::atomic<bool> isHeld, mayEnd;
+  isHeld = mayEnd = false;
+  static int tensor;
+  std::thread holder([] {
+    host::Entry entry = [](host::Services *services, const uint64_t *) {
+      host::Grid grid{{8, 1, 1}};
+      auto block = [](const uint64_t *, const host::Grid *, int64_t, int64_t, uint8_t *,
+                      host::Services *services) {
+        services->lockRow(services, &tensor, 3);
+        isHeld = true;
+        while (!mayEnd)
+          std::this_thread::yield();
+        services->unlockRow(services, &tensor, 3);
+      };
+      services->launch(services, block, nullptr, &grid, 0);
+    };
+    EXPECT_FALSE(bool(runOnCpu(entry, {})));
+  });
+  while (!isHeld)
+    std::this_thread::yield();
+  pid_t pid = fork();
+  if (pid == 0) {
+    alarm(20); // rather than wait for ever
+    mayEnd = true;
+    host::Entry entry = [](host::Services *services, const uint64_t *) {
+      host::Grid grid{{8, 1, 1}};
+      auto block = [](const uint64_t *, const host::Grid *, int64_t first, int64_t last, uint8_t *,
+                      host::Services *services) {
+        services->lockRow(services, &tensor, 3);
+        blocksRun += last - first;
+        services->unlockRow(services, &tensor, 3);
+      };
+      services->launch(services, block, nullptr, &grid, 0);
+    };
+    blocksRun = 0;
+    bool isGood = !bool(runOnCpu(entry, {})) && blocksRun == 8;
+    _exit(isGood ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
+  mayEnd = true;
+  holder.join();
 }

@@ -1,0 +1,207 @@
+//===- CpuCalls.cpp - programs as compiled CPU code, in Python --------------------------------===//
+
+#include "Bindings.h"
+#include "KnownCalls.h"
+#include "tilewright/Driver/CpuKernel.h"
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+using driver::CompiledCpuKernel;
+
+/// The program compiled for the CPU, once. Other threads go on meanwhile.
+static std::shared_ptr<CompiledCpuKernel> getCpuKernel(const Program &program) {
+  std::shared_ptr<void> cached = program.getCompiled("cpu");
+  if (!cached) {
+    auto kernel = [&] {
+      nb::gil_scoped_release release;
+      return CompiledCpuKernel::compile(program.getModule(), {});
+    }();
+    if (!kernel)
+      throw UserError(llvm::toString(kernel.takeError()));
+    std::shared_ptr<void> &place = program.getCompiled("cpu");
+    if (!place) // another thread may have been faster
+      place = std::shared_ptr<CompiledCpuKernel>(std::move(*kernel));
+    cached = place;
+  }
+  return std::static_pointer_cast<CompiledCpuKernel>(cached);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// What Python may do while a kernel runs: handle signals, and show how far it has come. An
+/// exception from there ends the run.
+class Watch {
+public:
+  explicit Watch(nb::object progress = {}) : progress(std::move(progress)) {}
+
+  bool poll(const runtime::Progress &state) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      if (PyErr_CheckSignals() != 0)
+        throw nb::python_error();
+      if (progress.is_valid())
+        progress(state.launch, state.blocksDone, state.blocks);
+      return true;
+    } catch (nb::python_error &error) {
+      raised.emplace(std::move(error));
+      return false;
+    }
+  }
+
+  void rethrow() {
+    if (raised)
+      throw std::move(*raised);
+  }
+
+private:
+  nb::object progress;
+  std::optional<nb::python_error> raised;
+};
+
+} // namespace
+
+static bool isDeterministicByDefault() {
+  const char *text = std::getenv("TILEWRIGHT_DETERMINISTIC");
+  return text && *text && llvm::StringRef(text) != "0";
+}
+
+/// Runs without the GIL; errors of the program and exceptions of signal handlers are thrown.
+static void run(CompiledCpuKernel &kernel, const driver::CpuArguments &arguments,
+                runtime::CpuRunOptions &options, Watch &watch) {
+  options.poll = [&watch](const runtime::Progress &state) { return watch.poll(state); };
+  llvm::Error error = [&] {
+    nb::gil_scoped_release release;
+    return kernel.run(arguments, options);
+  }();
+  if (!error)
+    return;
+  UserError report("");
+  error = llvm::handleErrors(std::move(error), [&](const runtime::LaunchError &failure) {
+    report.message = failure.message;
+    if (failure.line)
+      report.position = SourcePosition{failure.file, failure.line, failure.column};
+  });
+  if (error)
+    report.message = llvm::toString(std::move(error));
+  watch.rethrow();
+  throw report;
+}
+
+static nb::dict runWithOptions(CompiledCpuKernel &kernel, const driver::CpuArguments &arguments,
+                               nb::dict options) {
+  runtime::CpuRunOptions runOptions;
+  runOptions.isDeterministic = options.contains("deterministic")
+                                   ? nb::cast<bool>(options["deterministic"])
+                                   : isDeterministicByDefault();
+  Watch watch(options.contains("progress") ? nb::object(options["progress"]) : nb::object());
+  std::string output;
+  llvm::raw_string_ostream outputStream(output);
+  runOptions.output = &outputStream;
+  auto start = std::chrono::steady_clock::now();
+  run(kernel, arguments, runOptions, watch);
+  nb::dict answer;
+  answer["output"] = output;
+  answer["findings"] = nb::list();
+  answer["stopped"] = false;
+  answer["seconds"] = secondsSince(start);
+  return answer;
+}
+
+nb::dict tilewright::bindings::runOnCpu(const Program &program, nb::list arguments,
+                                        nb::dict options) {
+  std::vector<runtime::BoundArgument> bound = bind(program, arguments);
+  std::shared_ptr<CompiledCpuKernel> kernel = getCpuKernel(program);
+  return runWithOptions(*kernel, kernel->makeArguments(bound), options);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// The caller
+//===----------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// A program compiled for the CPU with the calls it has seen.
+class CpuCaller {
+public:
+  CpuCaller(const Program &program) : program(program), kernel(getCpuKernel(program)) {}
+
+  /// Runs the kernel if it was called like this before: gives what the call returns, or
+  /// NotImplemented.
+  nb::object callAgain(nb::tuple arguments) {
+    driver::CpuArguments slots;
+    nb::list outputs;
+    if (kernel->hasPrints() || !calls.find(program.getFunction(), arguments, slots, outputs))
+      return nb::borrow(Py_NotImplemented);
+    runtime::CpuRunOptions options;
+    options.isDeterministic = isDeterministic.value_or(isDeterministicByDefault());
+    Watch watch;
+    run(*kernel, slots, options, watch);
+    if (outputs.size() == 0)
+      return nb::none();
+    return outputs.size() == 1 ? nb::object(outputs[0]) : nb::object(outputs);
+  }
+
+  /// Checks the arguments and runs. `values` are the caller's objects in parameter order,
+  /// `converted` what they became, `makers` a function for each that the call allocated, else None.
+  nb::dict call(nb::list values, nb::list converted, nb::list makers, nb::dict options) {
+    driver::CpuArguments slots = kernel->makeArguments(bind(program, converted));
+    nb::dict answer = runWithOptions(*kernel, slots, options);
+    KnownCall known{{}, slots};
+    for (auto [value, maker] : llvm::zip_equal(values, makers)) {
+      std::optional<KnownArgument> argument =
+          maker.is_none() ? KnownArgument::of(value)
+                          : std::optional(KnownArgument::output(nb::borrow(maker)));
+      if (!argument)
+        return answer;
+      known.arguments.push_back(std::move(*argument));
+    }
+    calls.remember(std::move(known));
+    return answer;
+  }
+
+  void setDeterministic(std::optional<bool> value) { isDeterministic = value; }
+  bool isFromCache() const { return kernel->isFromCache(); }
+  nb::list getPhases() const { return listPhases(*kernel); }
+
+  static nb::list listPhases(const CompiledCpuKernel &kernel) {
+    nb::list phases;
+    for (const cpu::Phase &phase : kernel.getPhases())
+      phases.append(nb::make_tuple(phase.name, phase.milliseconds));
+    return phases;
+  }
+
+private:
+  const Program &program;
+  std::shared_ptr<CompiledCpuKernel> kernel;
+  KnownCalls calls;
+  std::optional<bool> isDeterministic;
+};
+
+} // namespace
+
+nb::dict tilewright::bindings::compileCpu(const Program &program) {
+  nb::dict result;
+  CompiledCpuKernel::Options options;
+  options.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
+    result[phase.str().c_str()] = text.str();
+  };
+  auto kernel = CompiledCpuKernel::compile(program.getModule(), options);
+  if (!kernel)
+    throw UserError(llvm::toString(kernel.takeError()));
+  result["phases"] = CpuCaller::listPhases(**kernel);
+  return result;
+}
+
+void tilewright::bindings::bindCpuCalls(nb::module_ &module) {
+  nb::class_<CpuCaller>(module, "CpuKernel", "A program compiled for the CPU.")
+      .def(nb::init<const Program &>(), nb::keep_alive<1, 2>())
+      .def("call_again", &CpuCaller::callAgain)
+      .def("call", &CpuCaller::call)
+      .def("set_deterministic", &CpuCaller::setDeterministic, nb::arg("value").none())
+      .def_prop_ro("is_from_cache", &CpuCaller::isFromCache)
+      .def_prop_ro("phases", &CpuCaller::getPhases);
+}

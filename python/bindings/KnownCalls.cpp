@@ -1,0 +1,208 @@
+//===- KnownCalls.cpp - calls like one that was checked before --------------------------------===//
+
+#include "KnownCalls.h"
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+
+namespace {
+
+/// What numpy's `__array_struct__` gives: the array interface protocol for C.
+struct ArrayInterface {
+  int two;
+  int rank;
+  char kind;
+  int itemBytes;
+  int flags;
+  Py_intptr_t *shape;
+  Py_intptr_t *strides;
+  void *data;
+  PyObject *description;
+};
+constexpr int kContiguous = 0x1, kNativeOrder = 0x200, kWritable = 0x400;
+
+/// Names of attributes, made once.
+PyObject *intern(const char *name) { return PyUnicode_InternFromString(name); }
+
+nb::object getAttribute(nb::handle object, PyObject *name) {
+  PyObject *value = PyObject_GetAttr(object.ptr(), name);
+  if (!value)
+    PyErr_Clear();
+  return nb::steal(value);
+}
+
+nb::object callMethod(nb::handle object, PyObject *name) {
+  PyObject *value = PyObject_CallMethodNoArgs(object.ptr(), name);
+  if (!value)
+    PyErr_Clear();
+  return nb::steal(value);
+}
+
+nb::object getDType(nb::handle object) {
+  static PyObject *name = intern("dtype");
+  return getAttribute(object, name);
+}
+
+/// The capsule keeps the interface alive.
+std::pair<nb::object, ArrayInterface *> readArray(nb::handle object) {
+  static PyObject *name = intern("__array_struct__");
+  nb::object capsule = getAttribute(object, name);
+  if (!capsule.is_valid())
+    return {nb::object(), nullptr};
+  auto *array = static_cast<ArrayInterface *>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  if (!array || array->two != 2) {
+    PyErr_Clear();
+    return {nb::object(), nullptr};
+  }
+  return {capsule, array};
+}
+
+bool isTrue(const nb::object &value) { return value.is_valid() && value.ptr() == Py_True; }
+bool isFalse(const nb::object &value) { return value.is_valid() && value.ptr() == Py_False; }
+
+/// Whether a torch tensor's bytes are its values, in rows, in this machine's memory.
+bool isPlainTensor(nb::handle tensor) {
+  static PyObject *isCpu = intern("is_cpu"), *isContiguous = intern("is_contiguous"),
+                  *isNeg = intern("is_neg");
+  return isTrue(getAttribute(tensor, isCpu)) && isTrue(callMethod(tensor, isContiguous)) &&
+         isFalse(callMethod(tensor, isNeg));
+}
+
+bool isTorch(nb::handle object) {
+  static PyObject *module = intern("__module__"), *address = intern("data_ptr");
+  nb::object name = getAttribute(object.type(), module);
+  return name.is_valid() && PyUnicode_Check(name.ptr()) &&
+         llvm::StringRef(nb::cast<std::string>(name)).starts_with("torch") &&
+         PyObject_HasAttr(object.ptr(), address);
+}
+
+} // namespace
+
+std::optional<KnownArgument> KnownArgument::of(nb::handle object) {
+  static PyObject *shapeName = intern("shape");
+  KnownArgument known;
+  known.type = Py_TYPE(object.ptr());
+  if (PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr())) {
+    known.kind = Kind::Number;
+    return known;
+  }
+  known.dtype = getDType(object);
+  if (!known.dtype.is_valid())
+    return std::nullopt;
+  if (isTorch(object)) {
+    known.kind = Kind::Tensor;
+    nb::object extents = getAttribute(object, shapeName);
+    if (!isPlainTensor(object) || !extents.is_valid() || !PyTuple_Check(extents.ptr()))
+      return std::nullopt;
+    for (nb::handle extent : nb::borrow<nb::tuple>(extents))
+      known.shape.push_back(nb::cast<int64_t>(extent));
+    return known;
+  }
+  known.kind = Kind::Array;
+  auto [capsule, array] = readArray(object);
+  if (!array || !(array->flags & kContiguous) || !(array->flags & kNativeOrder))
+    return std::nullopt;
+  known.isWritable = array->flags & kWritable;
+  known.shape.append(array->shape, array->shape + array->rank);
+  return known;
+}
+
+KnownArgument KnownArgument::output(nb::object make) {
+  KnownArgument known;
+  known.kind = Kind::Output;
+  known.make = std::move(make);
+  return known;
+}
+
+std::optional<uintptr_t> KnownArgument::match(nb::handle object) const {
+  static PyObject *shapeName = intern("shape"), *addressName = intern("data_ptr");
+  if (Py_TYPE(object.ptr()) != type || getDType(object).ptr() != dtype.ptr())
+    return std::nullopt;
+  if (kind == Kind::Array) {
+    auto [capsule, array] = readArray(object);
+    int wanted = kContiguous | kNativeOrder | (isWritable ? kWritable : 0);
+    if (!array || (array->flags & (kContiguous | kNativeOrder | kWritable)) != wanted ||
+        !llvm::equal(shape, llvm::ArrayRef(array->shape, array->rank)))
+      return std::nullopt;
+    return reinterpret_cast<uintptr_t>(array->data);
+  }
+  nb::object extents = getAttribute(object, shapeName);
+  if (!extents.is_valid() || PyTuple_GET_SIZE(extents.ptr()) != Py_ssize_t(shape.size()))
+    return std::nullopt;
+  for (auto [position, extent] : llvm::enumerate(shape))
+    if (PyLong_AsLongLong(PyTuple_GET_ITEM(extents.ptr(), position)) != extent)
+      return std::nullopt;
+  nb::object address = isPlainTensor(object) ? callMethod(object, addressName) : nb::object();
+  if (!address.is_valid())
+    return std::nullopt;
+  return static_cast<uintptr_t>(PyLong_AsUnsignedLongLong(address.ptr()));
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------------------------===//
+
+void KnownCalls::remember(KnownCall call) {
+  constexpr size_t most = 8;
+  if (calls.size() == most)
+    calls.pop_back();
+  calls.insert(calls.begin(), std::move(call));
+}
+
+/// The slots of a call like `known`; false if `arguments` are not.
+static bool fill(const KnownCall &known, mlir::func::FuncOp function, nb::tuple arguments,
+                 driver::CpuArguments &slots) {
+  Py_ssize_t next = 0, given = PyTuple_GET_SIZE(arguments.ptr());
+  slots = known.slots;
+  for (auto [position, argument] : llvm::enumerate(known.arguments)) {
+    if (argument.isOutput())
+      continue;
+    if (next == given)
+      return false;
+    nb::handle object = PyTuple_GET_ITEM(arguments.ptr(), next++);
+    if (!argument.isNumber()) {
+      std::optional<uintptr_t> address = argument.match(object);
+      if (!address)
+        return false;
+      slots.slots[position] = *address;
+      continue;
+    }
+    if (!PyLong_CheckExact(object.ptr()) && !PyFloat_CheckExact(object.ptr()))
+      return false;
+    auto bound = runtime::bindScalar(function, position, toCallArgument(object));
+    if (!bound)
+      throw UserError(llvm::toString(bound.takeError()));
+    slots.slots[position] = driver::toSlot(*bound);
+  }
+  return next == given;
+}
+
+/// Allocating may let other threads run, and they may change the list of calls; so all that is
+/// needed of `known` is taken first.
+static bool makeOutputs(const KnownCall &known, driver::CpuArguments &slots, nb::list &outputs) {
+  llvm::SmallVector<std::pair<size_t, KnownArgument>> wanted;
+  for (auto [position, argument] : llvm::enumerate(known.arguments))
+    if (argument.isOutput())
+      wanted.push_back({position, argument});
+  for (const auto &[position, argument] : wanted) {
+    nb::object made = argument.makeOutput();
+    std::optional<KnownArgument> read = KnownArgument::of(made);
+    std::optional<uintptr_t> address = read ? read->match(made) : std::nullopt;
+    if (!address)
+      return false;
+    slots.slots[position] = *address;
+    outputs.append(made);
+  }
+  return true;
+}
+
+bool KnownCalls::find(mlir::func::FuncOp function, nb::tuple arguments, driver::CpuArguments &slots,
+                      nb::list &outputs) {
+  for (auto it = calls.begin(); it != calls.end(); ++it) {
+    if (!fill(*it, function, arguments, slots))
+      continue;
+    std::rotate(calls.begin(), it, it + 1);
+    return makeOutputs(calls.front(), slots, outputs);
+  }
+  return false;
+}
