@@ -12,7 +12,7 @@ export LLVM_PREFIX ?= /usr/lib/llvm-22
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
-run: build ## run the seed kernel and compare it with numpy
+run: build ## run the seed kernel on the CPU at its own size, and on every engine at small ones
 	$(PYTHON) examples/seed/run_seed.py
 
 test: build ## every suite and the quick lints; ends with "N passed, N failed"

@@ -1,12 +1,12 @@
 """The seed kernel, run and compared with an independent computation: what `make run` shows.
 
-The unmodified script `flash_attention_backward.py` (GQA flash-attention backward) is loaded, its
-kernel compiled for a few sizes and executed three times: by the reference interpreter, as compiled
-CPU code, and as PTX on the virtual GPU with every check on. dQ (read back through the kernel's own
-layout), dK and dV are compared with plain numpy.
+The unmodified script `flash_attention_backward.py` (GQA flash-attention backward) is loaded. At a
+few small sizes its kernel runs three times: by the reference interpreter, as compiled CPU code, and
+as PTX on the virtual GPU with every check on. dQ (read back through the kernel's own layout), dK
+and dV are compared with plain numpy. Then the CPU runs it at the script's own size (full_size.py).
 
-    python examples/seed/run_seed.py            all cases
-    python examples/seed/run_seed.py --quick    the small size only
+    python examples/seed/run_seed.py            all of it
+    python examples/seed/run_seed.py --quick    the smallest size only
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ SMALL = [
 MIDDLE = [
     Case(2, 4, 2, 256, 128, window, arch) for arch in ("sm_80", "sm_90") for window in (None, 128)
 ]
+
+FULL = Case(1, 64, 8, 4096, 128, None, "sm_80")  # as the script has it
 
 # Relative to the largest reference value. Inputs and the two intermediate tiles are rounded to
 # float16 (u = 2**-11), each at most twice on the way to a result.
@@ -141,7 +143,7 @@ def show_counters(console: Console, case: Case) -> None:
 def main() -> int:
     """Runs the cases; 1 if any differs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="the small size only")
+    parser.add_argument("--quick", action="store_true", help="the smallest size only")
     options = parser.parse_args()
 
     from tilewright.cli import imports
@@ -173,6 +175,10 @@ def main() -> int:
                     console.print(finding)
     console.print(table)
     show_counters(console, SMALL[0])
+    if not options.quick:
+        from full_size import run_full_size
+
+        wrong += not run_full_size(console, FULL, load_kernel(FULL, "cpu"), TOLERANCE)
     console.print(
         f"[red]{wrong} of the results are wrong[/red]"
         if wrong

@@ -151,10 +151,14 @@ public:
     driver::CpuArguments slots = kernel->makeArguments(bind(program, converted));
     nb::dict answer = runWithOptions(*kernel, slots, options);
     KnownCall known{{}, slots};
-    for (auto [value, maker] : llvm::zip_equal(values, makers)) {
-      std::optional<KnownArgument> argument =
-          maker.is_none() ? KnownArgument::of(value)
-                          : std::optional(KnownArgument::output(nb::borrow(maker)));
+    mlir::func::FuncOp function = program.getFunction();
+    for (auto [type, value, maker] : llvm::zip(function.getArgumentTypes(), values, makers)) {
+      std::optional<KnownArgument> argument;
+      if (!maker.is_none())
+        argument = KnownArgument::output(nb::borrow(maker));
+      else
+        argument = llvm::isa<mlir::MemRefType>(type) ? KnownArgument::ofTensor(value)
+                                                     : KnownArgument::ofNumber(value);
       if (!argument)
         return answer;
       known.arguments.push_back(std::move(*argument));

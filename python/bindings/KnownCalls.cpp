@@ -78,14 +78,18 @@ bool isTorch(nb::handle object) {
 
 } // namespace
 
-std::optional<KnownArgument> KnownArgument::of(nb::handle object) {
+std::optional<KnownArgument> KnownArgument::ofNumber(nb::handle object) {
+  if (!PyLong_CheckExact(object.ptr()) && !PyFloat_CheckExact(object.ptr()))
+    return std::nullopt; // an array without dimensions is read in Python
+  KnownArgument known;
+  known.kind = Kind::Number;
+  return known;
+}
+
+std::optional<KnownArgument> KnownArgument::ofTensor(nb::handle object) {
   static PyObject *shapeName = intern("shape");
   KnownArgument known;
   known.type = Py_TYPE(object.ptr());
-  if (PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr())) {
-    known.kind = Kind::Number;
-    return known;
-  }
   known.dtype = getDType(object);
   if (!known.dtype.is_valid())
     return std::nullopt;
@@ -186,7 +190,7 @@ static bool makeOutputs(const KnownCall &known, driver::CpuArguments &slots, nb:
       wanted.push_back({position, argument});
   for (const auto &[position, argument] : wanted) {
     nb::object made = argument.makeOutput();
-    std::optional<KnownArgument> read = KnownArgument::of(made);
+    std::optional<KnownArgument> read = KnownArgument::ofTensor(made);
     std::optional<uintptr_t> address = read ? read->match(made) : std::nullopt;
     if (!address)
       return false;

@@ -24,7 +24,8 @@ class KnownArgument {
 public:
   /// Of an object that the checks accepted for a tensor or a number; nothing if its kind is not one
   /// that can be read quickly.
-  static std::optional<KnownArgument> of(nb::handle object);
+  static std::optional<KnownArgument> ofTensor(nb::handle object);
+  static std::optional<KnownArgument> ofNumber(nb::handle object);
   /// Of a parameter that the call allocates by calling `make`.
   static KnownArgument output(nb::object make);
 

@@ -25,18 +25,22 @@ from typing import TYPE_CHECKING, Any
 from tilewright.errors import TilewrightError, install_excepthook
 
 if TYPE_CHECKING:
-    from tilewright import language, layout, math, profiler, testing
+    from tilewright import autotuner, language, layout, math, profiler, testing
+    from tilewright.autotuner import autotune
     from tilewright.jitting import compile, jit
     from tilewright.kernel import JITKernel
     from tilewright.layout import Fragment, Layout
     from tilewright.math import cdiv, next_power_of_2
     from tilewright.pass_config import PassConfigKey
+    from tilewright.profiler import Profiler
     from tilewright.supply import TensorSupplyType
 
 __version__ = "0.1.0"
 
 _LAZY = {
     "jit": "tilewright.jitting",
+    "autotune": "tilewright.autotuner",
+    "Profiler": "tilewright.profiler",
     "compile": "tilewright.jitting",
     "JITKernel": "tilewright.kernel",
     "Layout": "tilewright.layout",
@@ -47,8 +51,8 @@ _LAZY = {
     "next_power_of_2": "tilewright.math",
     "GemmWarpPolicy": "tilewright.language",
 }
-_MODULES = ("language", "layout", "math", "profiler", "testing", "dtypes")
-_NOT_YET = ("autotune", "autotuner", "lower", "Profiler", "carver", "contrib", "tools", "utils")
+_MODULES = ("autotuner", "language", "layout", "math", "profiler", "testing", "dtypes")
+_NOT_YET = ("lower", "carver", "contrib", "tools", "utils")
 
 install_excepthook()
 
@@ -95,8 +99,11 @@ __all__ = [
     "JITKernel",
     "Layout",
     "PassConfigKey",
+    "Profiler",
     "TensorSupplyType",
     "TilewrightError",
+    "autotune",
+    "autotuner",
     "cdiv",
     "compile",
     "disable_cache",

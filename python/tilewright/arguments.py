@@ -80,6 +80,11 @@ def _from_torch(tensor: Any, parameter: dict[str, Any]) -> Any:
         )
     if parameter["kind"] == "scalar" and tensor.ndim == 0:
         return tensor.item()
+    if hasattr(tensor, "is_neg") and tensor.is_neg():
+        raise LanguageError(
+            f"parameter '{name}': the tensor's values are the negative of its memory",
+            hint="use tensor.resolve_neg()",
+        )
     return (
         tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()),
         str(canonical(tensor.dtype)), True,

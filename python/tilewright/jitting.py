@@ -100,8 +100,8 @@ class JITFunction:
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
         self._function = function
-        self._signature = inspect.signature(function)
-        self._options = options
+        self.signature = inspect.signature(function)
+        self.options = options
         self._configs = normalize(options.get("pass_configs"))
         self._traces: dict[Any, Traced] = {}
         self._kernels: dict[Any, JITKernel] = {}
@@ -120,7 +120,7 @@ class JITFunction:
         if self._eager is None:
             self._eager = _is_eager(self._function)
             if self._eager:
-                if self._options.get("out_idx") is not None:
+                if self.options.get("out_idx") is not None:
                     raise LanguageError(
                         f"'{self.__name__}' is an eager kernel: 'out_idx' is not allowed",
                         hint="declare outputs with T.empty and return them",
@@ -149,17 +149,35 @@ class JITFunction:
         """The traced function for these arguments."""
         return self._trace(args, kwargs)[1].prim_func
 
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """The traced function for these arguments and the parameters that a call returns."""
+        return self._trace(args, kwargs)[1]
+
+    def tensor_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Of an eager kernel: the tensors among the arguments of a call, in order."""
+        self._decide()
+        bound = self._bind(args, kwargs)
+        return [bound[name] for name in self._tensors]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Found again by name; pickled by value where it has none (a function in a function)."""
+        function = self._function
+        if "<locals>" in function.__qualname__:
+            return JITFunction, (function, self.options)
+        file = inspect.getsourcefile(function)
+        return find_jit, (function.__module__, function.__qualname__, file)
+
     def _trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Traced]:
         """The program for these arguments and a key for them, None if they cannot be compared."""
         if not self._decide():
             return self._trace_lazy(args, kwargs)
-        known = set(self._signature.parameters)
+        known = set(self.signature.parameters)
         constants = {name: value for name, value in kwargs.items() if name not in known}
         given = {name: value for name, value in kwargs.items() if name in known}
         return self._trace_eager(self._bind(args, given, partial=True), constants)
 
     def _kernel(self, key: Any, traced: Traced) -> JITKernel:
-        placement = place(self._options.get("target"), self._options.get("device"))
+        placement = place(self.options.get("target"), self.options.get("device"))
         kernel = self._kernels.get((placement, key)) if key is not None else None
         if kernel is None:
             kernel = JITKernel(traced.prim_func, traced.out_idx, placement, self._configs)
@@ -170,7 +188,7 @@ class JITFunction:
     # ---- Lazy ----
 
     def _trace_lazy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Traced]:
-        key = _key((args, tuple(sorted(kwargs.items()))))
+        key = argument_key((args, tuple(sorted(kwargs.items()))))
         if key is not None and key in self._traces:
             return key, self._traces[key]
         with functions.fast_math(fast_math(self._configs)):
@@ -181,7 +199,7 @@ class JITFunction:
                 hint="or open the kernel in its own body ('with T.Kernel(...)')",
                 place=place_of(self._function.__code__.co_filename, function_node(self._function)),
             )
-        return self._keep(key, Traced(made, self._options.get("out_idx")))
+        return self._keep(key, Traced(made, self.options.get("out_idx")))
 
     def _keep(self, key: Any, traced: Traced) -> tuple[Any, Traced]:
         return key, self._traces.setdefault(key, traced) if key is not None else traced
@@ -189,7 +207,7 @@ class JITFunction:
     # ---- Eager ----
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], partial: bool = False) -> Any:
-        binder = self._signature.bind_partial if partial else self._signature.bind
+        binder = self.signature.bind_partial if partial else self.signature.bind
         try:
             bound = binder(*args, **kwargs)
         except TypeError as error:
@@ -200,11 +218,11 @@ class JITFunction:
     def _trace_eager(self, bound: dict[str, Any], constants: dict[str, int]) -> tuple[Any, Traced]:
         shapes = {name: _shape_of(bound.get(name), name) for name in self._tensors}
         others = {name: v for name, v in bound.items() if name not in self._tensors}
-        key = _key((tuple(shapes.items()), tuple(others.items()), tuple(constants.items())))
+        key = argument_key((tuple(shapes.items()), tuple(others.items()), tuple(constants.items())))
         if key is not None and key in self._traces:
             return key, self._traces[key]
         declarations = Declarations(shapes, constants)
-        missing = [n for n in self._signature.parameters if n not in bound and n not in shapes]
+        missing = [n for n in self.signature.parameters if n not in bound and n not in shapes]
         if missing:
             raise LanguageError(f"'{self.__name__}': argument '{missing[0]}' is missing")
         self._probe(declarations, others)
@@ -274,6 +292,31 @@ class JITFunction:
         return names
 
 
+def find_jit(module: str, name: str, file: str | None) -> JITFunction:
+    """The jitted function of that name, in this process or, where its module is not known (the main
+    module of another process), in its file."""
+    import importlib
+    import importlib.util
+    import sys
+
+    found: Any = sys.modules.get(module)
+    if found is None and module != "__main__":
+        found = importlib.import_module(module)
+    first = name.split(".")[0]
+    if not hasattr(found, first) and file is not None:
+        spec = importlib.util.spec_from_file_location(f"tilewright_{abs(hash(file)):x}", file)
+        if spec is None or spec.loader is None:
+            raise LanguageError(f"'{name}' is not found: '{file}' is no Python file")
+        found = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+    for part in name.split("."):
+        found = getattr(found, part)
+    found = getattr(found, "jit_impl", found)  # below @autotune
+    if not isinstance(found, JITFunction):
+        raise LanguageError(f"'{name}' of '{module}' is not a function under @tilelang.jit")
+    return found
+
+
 def _tensor_parameters(function: FunctionType) -> tuple[str, ...]:
     """The parameters that the body declares as tensors, in the order of the signature."""
     node = function_node(function)
@@ -297,7 +340,7 @@ def _shape_of(value: Any, name: str) -> tuple[int, ...] | None:
     )
 
 
-def _key(value: Any) -> Any:
+def argument_key(value: Any) -> Any:
     """A dictionary key for argument values, or None if they cannot be compared."""
 
     def freeze(item: Any) -> Any:

@@ -67,6 +67,9 @@ class JITKernel:
         self.remarks: list[Remark] = []
         self.options: dict[str, Any] = {}
         self.seconds: dict[str, float] = dict(prim_func.seconds)  # how long each phase took
+        self.latency: float | None = None  # of the tuner, in milliseconds
+        self.ref_latency: float | None = None
+        self.config: dict[str, Any] | None = None
         self._gpu: dict[str, dict[str, Any]] = {}
         self._cpu: Any = None
         if self.placement.reason is not None:

@@ -1,8 +1,20 @@
-"""How generated inputs are filled."""
+"""How generated inputs are filled, with TileLang's names and distributions.
+
+Tensors are torch's where the script has imported torch, else numpy's; random numbers come from the
+generator of that library, so that `tilelang.testing.set_random_seed` makes them repeatable.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
+from typing import Any
+
+from tilewright.arguments import evaluate_extent
+from tilewright.dtypes import canonical
+from tilewright.errors import LanguageError
 
 
 class TensorSupplyType(Enum):
@@ -15,3 +27,110 @@ class TensorSupplyType(Enum):
     Zero = 5
     One = 6
     Auto = 7
+
+
+@dataclass(frozen=True)
+class KernelParam:
+    """A parameter as a `supply_prog` sees it. Extents may be the names of run-time sizes."""
+
+    name: str
+    dtype: Any
+    shape: tuple[int | str, ...]
+    is_tensor: bool
+
+    @staticmethod
+    def of(parameter: Mapping[str, Any]) -> KernelParam:
+        """From a parameter of a prim_func."""
+        return KernelParam(
+            parameter["name"],
+            canonical(parameter["dtype"]),
+            tuple(parameter["shape"]),
+            parameter["kind"] == "tensor",
+        )
+
+    def torch_dtype(self) -> Any:
+        """The dtype as torch's."""
+        return self.dtype.as_torch()
+
+    def is_scalar(self) -> bool:
+        """True for a number."""
+        return not self.is_tensor
+
+
+def loaded_torch() -> Any:
+    """The real torch if the program has imported it; never imports it."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") else None
+
+
+def get_tensor_supply(
+    supply_type: TensorSupplyType = TensorSupplyType.Integer,
+) -> Callable[..., Any]:
+    """A function that makes a tensor for a parameter; its second argument gives run-time sizes."""
+
+    def supply(parameter: KernelParam, sizes: Mapping[str, int] | None = None) -> Any:
+        if parameter.is_scalar():
+            raise LanguageError(
+                f"parameter '{parameter.name}' is a number, which cannot be generated",
+                hint="pass input_tensors, supply_prog or tilelang.autotuner.set_autotune_inputs",
+            )
+        shape = tuple(_evaluate(extent, dict(sizes or {}), parameter) for extent in parameter.shape)
+        return _to_library(_fill(supply_type, str(parameter.dtype), shape), parameter.dtype)
+
+    return supply
+
+
+def _evaluate(extent: int | str, sizes: dict[str, int], parameter: KernelParam) -> int:
+    try:
+        return evaluate_extent(extent, sizes, {"name": parameter.name})
+    except LanguageError:
+        raise LanguageError(
+            f"parameter '{parameter.name}': its extent '{extent}' is known only at run time",
+            hint="pass dynamic_symbolic_constraints={'name': size}, or input_tensors",
+        ) from None
+
+
+def _fill(supply_type: TensorSupplyType, dtype: str, shape: tuple[int, ...]) -> Any:
+    """Numbers of the distribution, as float64 or integers."""
+    import numpy as np
+
+    is_float = "float" in dtype
+    if supply_type is TensorSupplyType.Auto:
+        is_wide = is_float and "float8" not in dtype
+        supply_type = TensorSupplyType.Uniform if is_wide else TensorSupplyType.Integer
+    if supply_type is TensorSupplyType.Zero:
+        return np.zeros(shape)
+    if supply_type is TensorSupplyType.Integer:
+        least, most = (0, 2) if dtype.startswith("uint") else (-2, 2)
+        if dtype == "bool":
+            least, most = 0, 1
+        if "float8" in dtype:
+            least, most = -128, 127
+        return _random("randint", least, most + 1, shape)
+    if supply_type is TensorSupplyType.One or not is_float:
+        return np.ones(shape)
+    if supply_type is TensorSupplyType.Uniform:
+        return _random("uniform", -1.0, 1.0, shape)
+    mean = -1.0 if supply_type is TensorSupplyType.Normal else 0.0  # as TileLang has it
+    return _random("normal", mean, 1.0, shape)
+
+
+def _random(kind: str, first: float, second: float, shape: tuple[int, ...]) -> Any:
+    """Random numbers of torch's generator if it is loaded, else of numpy's."""
+    import numpy as np
+
+    torch = loaded_torch()
+    if torch is None:
+        return getattr(np.random, kind)(first, second, shape)
+    if kind == "randint":
+        return torch.randint(first, second, shape).numpy()
+    if kind == "uniform":
+        return torch.empty(shape, dtype=torch.float64).uniform_(first, second).numpy()
+    return torch.empty(shape, dtype=torch.float64).normal_(first, second).numpy()
+
+
+def _to_library(values: Any, dtype: Any) -> Any:
+    torch = loaded_torch()
+    if torch is not None:
+        return torch.from_numpy(values).to(dtype.as_torch())
+    return values.astype(dtype.as_numpy())

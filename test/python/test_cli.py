@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_stand_in_torch_names_what_it_lacks(tmp_path: Path) -> None:
     assert done.stderr.startswith("script.py:4:1: error: 'torch.randn' is not part of the stand-in")
 
 
-@pytest.mark.parametrize("name", ["tilelang.autotuner", "tilelang.tvm"])
+@pytest.mark.parametrize("name", ["tilelang.carver", "tilelang.tvm"])
 def test_modules_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(f"import {name}\n")
@@ -185,6 +186,41 @@ def test_real_torch_without_gpu_answers_for_the_chosen_device(tmp_path: Path) ->
     done = tw("run", script.name, "--arch", "sm_90", cwd=tmp_path, PYTHONPATH=_path(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("real True (9, 0)\n")
+
+
+LONG_SCRIPT = """
+import numpy as np
+import tilelang
+import tilelang.language as T
+from tilewright.cli import progress
+
+progress.PATIENCE = 0.0
+
+@T.prim_func
+def main(A: T.Tensor((1,), "int32"), n: T.int32):
+    with T.Kernel(8):
+        k = T.alloc_var("int32")
+        k = 0
+        while k < n:
+            k = k + 1
+            A[0] = k
+
+tilelang.compile(main)(np.zeros(1, np.int32), 1_000_000_000)
+"""
+
+
+def test_a_long_launch_shows_its_progress_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(LONG_SCRIPT)
+    command = [sys.executable, "-m", "tilewright", "run", script.name]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    line = process.stderr.readline()
+    assert line.startswith("kernel 'main', launch 1: ")
+    assert " of 8 blocks (" in line
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "tw: interrupted"
 
 
 def _path(folder: Path) -> str:

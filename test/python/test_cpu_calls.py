@@ -125,7 +125,12 @@ def test_numbers_are_checked_each_time() -> None:
 
     kernel = tilewright.compile(main, device="cpu")
     a = np.zeros(2, np.float32)
-    for n, x in ((1, 1.5), (2, 2.5), (-128, 3), (True, 4.0), (np.int64(5), np.float32(6))):
+    others = [
+        (np.int64(5), np.float32(6)),
+        (np.int64(7), np.float32(8)),
+        (np.array(9), np.array(1.5)),
+    ]
+    for n, x in [(1, 1.5), (2, 2.5), (-128, 3), (True, 4.0), *others, *others[::-1], (3, 3.5)]:
         kernel(a, n, x)
         assert a.tolist() == [n, x]
     with pytest.raises(tilewright.TilewrightError, match="the number 128 does not fit int8"):

@@ -94,3 +94,6 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except KeyboardInterrupt:
+        print("tw: interrupted", file=sys.stderr)
+        return 130  # as a shell has it

@@ -11,6 +11,7 @@ import traceback
 from typing import Any
 
 from tilewright.cli import imports
+from tilewright.cli.progress import ProgressLine
 from tilewright.errors import as_report, debugging, is_ours
 
 
@@ -22,12 +23,14 @@ class Session:
         self.kernels: list[Any] = []
         self.run_seconds: dict[int, float] = {}
         self.runs: dict[int, int] = {}
+        self.lines: dict[int, ProgressLine] = {}
         self.started = time.perf_counter()
 
     def listen(self, event: str, kernel: Any) -> None:
         """Hears of each kernel that is compiled or run."""
         if event == "compiled":
             self.kernels.append(kernel)
+            self.lines[id(kernel)] = kernel.options["progress"] = ProgressLine(kernel)
             kernel.options.update(
                 {"strict": True, "check": True} if getattr(self.options, "check", False) else {}
             )
@@ -37,6 +40,7 @@ class Session:
                 print(kernel.ir(self.options.dump_ir_after or "tile"))
         else:
             key = id(kernel)
+            self.lines[key].finish()
             self.runs[key] = self.runs.get(key, 0) + 1
             self.run_seconds[key] = self.run_seconds.get(key, 0.0) + kernel.last_run["seconds"]
             if getattr(self.options, "check", False):
@@ -93,6 +97,8 @@ def _execute(file: str, script_arguments: list[str], session: Session) -> int:
         print(stop.code, file=sys.stderr)
         return 1
     finally:
+        for line in session.lines.values():
+            line.finish()
         sys.argv, sys.path[0] = saved
         kernel.listeners.remove(session.listen)
     return 0

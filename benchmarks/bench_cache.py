@@ -1,0 +1,105 @@
+"""The start of a kernel in a fresh process, with and without its code on disk, and a call's cost.
+
+A start is everything from the imported package to the end of the first call: tracing, compiling or
+loading, linking, checking the arguments. Starts are wall-clock times of processes of their own, the
+best of a few; calls are processor time of a kernel that does almost nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from figures import ROOT, Figure
+
+SMALL = """
+import numpy as np
+import tilewright
+import tilewright.language as T
+
+@T.prim_func
+def add(A: T.Tensor((128,), "float32"), B: T.Tensor((128,), "float32"),
+        C: T.Tensor((128,), "float32"), D: T.Tensor((128,), "float32")):
+    with T.Kernel(1, threads=128):
+        for i in T.Parallel(128):
+            D[i] = A[i] + B[i] + C[i]
+"""
+
+START_SMALL = """
+import json, time
+import numpy as np, tilewright
+import tilewright.language as T, tilewright.jitting
+start = time.perf_counter()
+from small import add
+kernel = tilewright.compile(add, device="cpu")
+kernel(*np.zeros((4, 128), np.float32))
+print(json.dumps(time.perf_counter() - start))
+"""
+
+START_SEED = """
+import json, os, sys, time
+os.environ["TILEWRIGHT_DEVICE"] = "cpu"
+from tilewright.cli import imports
+imports.install()
+import numpy as np, tilewright, torch
+import tilewright.language as T, tilewright.jitting
+from flash_attention_backward import flashattn_bwd
+q = [np.zeros((1, 2, 64, 64), np.float16) for _ in range(4)]
+statistics = [np.zeros((1, 2, 64), np.float32) for _ in range(2)]
+outputs = [np.zeros((1, 2, 64, 64), np.float32) for _ in range(3)]
+start = time.perf_counter()
+kernel = flashattn_bwd(1, 2, 64, 64, 1)
+kernel(*q, *statistics, *outputs)
+print(json.dumps(time.perf_counter() - start))
+"""
+
+CALL = """
+import json, sys, time
+from small import *
+kernel = tilewright.compile(add, device="cpu")
+if sys.argv[1] == "torch":
+    import torch
+    arrays = [torch.zeros(128) for _ in range(4)]
+else:
+    arrays = [np.zeros(128, np.float32) for _ in range(4)]
+times = []
+for _ in range(9):
+    start = time.process_time()
+    for _ in range(5000):
+        kernel(*arrays)
+    times.append((time.process_time() - start) / 5000)
+print(json.dumps(min(times)))
+"""
+
+
+def run(code: str, folder: str, *arguments: str, cache: str) -> float:
+    """What a fresh process prints; `folder` and the seed's are on its path."""
+    path = os.pathsep.join([folder, str(ROOT / "examples" / "seed"), *sys.path])
+    environment = {**os.environ, "TILEWRIGHT_CACHE_DIR": cache, "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True, text=True, check=True, env=environment,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def figures() -> Iterator[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "small.py"), "w") as file:
+            file.write(SMALL)
+        for name, code in (("a small kernel", START_SMALL), ("the seed kernel", START_SEED)):
+            caches = [os.path.join(folder, f"{name}-{turn}") for turn in range(3)]
+            cold = min(run(code, folder, cache=cache) for cache in caches)
+            warm = min(run(code, folder, cache=caches[0]) for _ in range(5))
+            yield Figure(f"cache: first call of {name}, cold", 1e3 * cold, "ms")
+            yield Figure(f"cache: first call of {name}, warm", 1e3 * warm, "ms", "the budget", 30)
+        budgets = {"numpy": 5} | ({"torch": 10} if find_spec("torch") else {})
+        for library, budget in budgets.items():
+            seconds = run(CALL, folder, library, cache=caches[0])
+            name = f"cache: a call with 4 {library} tensors"
+            yield Figure(name, 1e6 * seconds, "us", "the budget", budget)

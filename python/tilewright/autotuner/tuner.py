@@ -1,0 +1,344 @@
+"""`AutoTuner`: compiles candidates, times them, keeps the result."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tilewright._core import core
+from tilewright.autotuner.capture import get_autotune_inputs
+from tilewright.autotuner.show import bar, make_console, show_table
+from tilewright.autotuner.trials import Bench, Outcome, ProfileArgs, Trial, describe
+from tilewright.device import Placement, place
+from tilewright.errors import LanguageError, TilewrightError, reporting
+from tilewright.frontend.functions import PrimFunc
+from tilewright.jitting import JITFunction, Traced
+from tilewright.kernel import JITKernel
+from tilewright.pass_config import normalize
+
+
+@dataclass(frozen=True)
+class CompileArgs:
+    """How candidates are compiled: `tilewright.compile`'s arguments."""
+
+    out_idx: Any = None
+    target: Any = "auto"
+    target_host: Any = None
+    execution_backend: str | None = None
+    verbose: bool = False
+    pass_configs: dict[Any, Any] | None = None
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class AutotuneResult:
+    """The fastest candidate, and what became of all."""
+
+    latency: float | None = None
+    config: dict[str, Any] | None = None
+    ref_latency: float | None = None
+    libcode: str | None = None
+    func: PrimFunc | None = None
+    kernel: JITKernel | None = None
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Traces a candidate: a function with the arguments that are not tuned."""
+
+    function: Any  # a JITFunction, or a function that returns a prim_func
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    out_idx: Any = None
+
+    def __call__(self, config: dict[str, Any]) -> Traced:
+        if isinstance(self.function, JITFunction):
+            return self.function.trace(*self.args, **{**self.kwargs, **config})
+        made = self.function(*self.args, **{**self.kwargs, **config})
+        if not isinstance(made, PrimFunc):
+            raise LanguageError(
+                f"a function to tune must return a T.prim_func, got a {type(made).__name__}"
+            )
+        return Traced(made, self.out_idx)
+
+
+class AutoTuner:
+    """Finds the fastest of some configurations of a function.
+
+    result = AutoTuner.from_kernel(kernel=function, configs=[{"block": 64}, {"block": 128}])
+        .set_compile_args(out_idx=[-1]).set_profile_args(ref_prog=reference).run()
+    """
+
+    def __init__(self, fn: Any, configs: Any) -> None:
+        self.fn = fn
+        self.configs = configs
+        self.compile_args = CompileArgs()
+        self.profile_args = ProfileArgs()
+        self._args: tuple[Any, ...] = ()
+        self._kwargs: dict[str, Any] = {}
+
+    @classmethod
+    def from_kernel(cls, kernel: Any, configs: Any) -> AutoTuner:
+        """A tuner of a function that returns a prim_func; `configs` is a list of keyword arguments,
+        or a function that gives one."""
+        return cls(kernel, configs)
+
+    def set_compile_args(
+        self, out_idx: Any = None, target: Any = "auto", **others: Any
+    ) -> AutoTuner:
+        """How candidates are compiled; others as `tilewright.compile` has them."""
+        self.compile_args = CompileArgs(out_idx=out_idx, target=target, **others)
+        return self
+
+    def set_profile_args(self, **arguments: Any) -> AutoTuner:
+        """How candidates are checked and timed; the names are `tilewright.autotune`'s."""
+        self.profile_args = ProfileArgs(**arguments)
+        return self
+
+    def set_kernel_parameters(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AutoTuner:
+        """Arguments of the function that are not tuned."""
+        self._args, self._kwargs = args, dict(kwargs)
+        return self
+
+    def __call__(self) -> AutotuneResult:
+        return self.run()
+
+    @reporting
+    def run(
+        self,
+        warmup: float | None = None,
+        rep: float | None = None,
+        timeout: float | None = None,
+        executor: Executor | None = None,
+    ) -> AutotuneResult:
+        """Finds the fastest candidate, or takes it from the cache.
+
+        With an `executor` each candidate is compiled, checked and timed as a task of it: a process
+        pool, or the pool of a cluster. Otherwise candidates are compiled in parallel and timed one
+        after another in this process.
+        """
+        given = {"warmup": warmup, "rep": rep, "timeout": timeout}
+        given = {name: value for name, value in given.items() if value is not None}
+        arguments = replace(self.profile_args, inputs=get_autotune_inputs(), **given)
+        search = _Search(self, arguments)
+        found = search.look_up()
+        if found is None:
+            outcomes = search.run_on(executor) if executor else search.run_here()
+            search.show(outcomes)
+            found = search.keep(outcomes)
+        return search.finish(*found)
+
+    def expand_configs(self) -> list[dict[str, Any]]:
+        """The configurations, each checked to name parameters of the function."""
+        configs = self.configs
+        if callable(configs):
+            configs = configs(*self._args, **self._kwargs)
+        if not isinstance(configs, Sequence) or not all(isinstance(c, dict) for c in configs):
+            raise LanguageError("'configs' must be a list of dictionaries of keyword arguments")
+        if not configs:
+            raise LanguageError("there are no configurations to tune")
+        function = getattr(self.fn, "__wrapped__", self.fn)
+        known = inspect.signature(function).parameters
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in known.values())
+        for config in configs:
+            unknown = [] if takes_all else [key for key in config if key not in known]
+            if unknown:
+                raise LanguageError(
+                    f"a configuration names '{unknown[0]}', which is no parameter of "
+                    f"'{function.__name__}'"
+                )
+        return [dict(config) for config in configs]
+
+
+class _NotTraced(Exception):
+    """A candidate has no program; the text says why."""
+
+
+class _Search:
+    """One run of a tuner: its candidates traced, its place in the cache."""
+
+    def __init__(self, tuner: AutoTuner, arguments: ProfileArgs) -> None:
+        self.arguments = arguments
+        self.configs = tuner.expand_configs()
+        compile_args = tuner.compile_args
+        self.placement: Placement = place(compile_args.target, compile_args.device)
+        self.pass_configs = normalize(compile_args.pass_configs)
+        self.make = Maker(tuner.fn, tuner._args, tuner._kwargs, compile_args.out_idx)
+        self.name = getattr(tuner.fn, "__name__", "kernel")
+        self.traced = [self._trace(config) for config in self.configs]
+        self.key = self._make_key()
+        self.kernels: dict[int, JITKernel] = {}
+
+    def _trace(self, config: dict[str, Any]) -> Traced | str:
+        """The program of a candidate, or why there is none."""
+        try:
+            return self.make(config)
+        except Exception as error:
+            return describe(error)
+
+    # ---- The cache ----
+
+    def _make_key(self) -> list[str]:
+        """All that the choice depends on. The programs themselves are in it, so that a change of
+        anything they are made from is another key."""
+        arguments = self.arguments
+        numbers = {
+            name: value
+            for name, value in vars(arguments).items()
+            if isinstance(value, int | float | str)
+        }
+        key = [
+            json.dumps(numbers, sort_keys=True),
+            f"{arguments.supply_type} {_describe_inputs(arguments.inputs)}",
+            *(_source_of(f) for f in (arguments.ref_prog, arguments.supply_prog)),
+            *(f"{self.placement.device} {self.pass_configs}", _describe_machine()),
+        ]
+        for config, traced in zip(self.configs, self.traced, strict=True):
+            text = traced if isinstance(traced, str) else traced.prim_func.program.text()
+            out_idx = "" if isinstance(traced, str) else str(traced.out_idx)
+            key += [repr(sorted(config)), out_idx, text]
+        return key
+
+    def look_up(self) -> tuple[int, list[Outcome]] | None:
+        """The fastest candidate and all outcomes, if they were found before."""
+        content = core.cache_lookup("autotune", self.key)
+        if content is None:
+            return None
+        stored = json.loads(content)
+        outcomes = [
+            Outcome(config, *values)
+            for config, values in zip(self.configs, stored["outcomes"], strict=True)
+        ]
+        return stored["best"], outcomes
+
+    def keep(self, outcomes: list[Outcome]) -> tuple[int, list[Outcome]]:
+        """Picks the fastest and writes it down; raises if there is none."""
+        timed = [n for n, outcome in enumerate(outcomes) if outcome.latency is not None]
+        if not timed:
+            reasons = {outcome.error: None for outcome in outcomes}
+            raise TilewrightError(
+                f"tuning '{self.name}': none of {len(outcomes)} configurations works; "
+                + "; ".join(str(reason) for reason in list(reasons)[:3])
+            )
+        best = min(timed, key=lambda n: outcomes[n].latency or 0.0)
+        stored = [list(asdict(outcome).values())[1:] for outcome in outcomes]
+        content = json.dumps({"best": best, "outcomes": stored})
+        core.cache_store("autotune", self.key, content.encode())
+        return best, outcomes
+
+    # ---- Candidates ----
+
+    def run_here(self) -> list[Outcome]:
+        """Compiles in parallel, times one after another."""
+        console = make_console()
+        outcomes: dict[int, Outcome] = {}
+        with bar(console, "compiling", len(self.configs)) as compiling:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                tasks = {pool.submit(self._compile, n): n for n in range(len(self.configs))}
+                for task in as_completed(tasks):
+                    position = tasks[task]
+                    try:
+                        self.kernels[position] = task.result()
+                    except Exception as error:
+                        outcomes[position] = Outcome(self.configs[position], error=describe(error))
+                    compiling.advance()
+        bench = Bench(self.arguments)
+        with bar(console, "timing", len(self.kernels)) as timing:
+            for position, kernel in sorted(self.kernels.items()):
+                outcomes[position] = self._measure(bench, kernel, self.configs[position])
+                timing.advance(outcomes[position].latency)
+        return [outcomes[n] for n in range(len(self.configs))]
+
+    def _compile(self, position: int) -> JITKernel:
+        traced = self.traced[position]
+        if isinstance(traced, str):
+            raise _NotTraced(traced)
+        return JITKernel(traced.prim_func, traced.out_idx, self.placement, self.pass_configs)
+
+    @staticmethod
+    def _measure(bench: Bench, kernel: JITKernel, config: dict[str, Any]) -> Outcome:
+        try:
+            latency, reference = bench.measure(kernel)
+        except Exception as error:
+            return Outcome(config, error=describe(error))
+        return Outcome(config, latency, reference)
+
+    def run_on(self, executor: Executor) -> list[Outcome]:
+        """Each candidate is a task of the executor."""
+        trials = [
+            Trial(self.make, config, self.placement, self.pass_configs, self.arguments)
+            for config in self.configs
+        ]
+        outcomes: dict[int, Outcome] = {}
+        with bar(make_console(), "tuning", len(trials)) as progress:
+            tasks: dict[Future, int] = {executor.submit(t): n for n, t in enumerate(trials)}
+            for task in as_completed(tasks):
+                position = tasks[task]
+                try:
+                    outcomes[position] = task.result()
+                except Exception as error:  # of the executor: a task that cannot be sent, a crash
+                    outcomes[position] = Outcome(self.configs[position], error=describe(error))
+                progress.advance(outcomes[position].latency)
+        return [outcomes[n] for n in range(len(trials))]
+
+    def show(self, outcomes: list[Outcome]) -> None:
+        """The table."""
+        show_table(make_console(), self.name, outcomes, self.placement.device)
+
+    def finish(self, best: int, outcomes: list[Outcome]) -> AutotuneResult:
+        """The result, with the kernel compiled here."""
+        kernel = self.kernels.get(best) or self._compile(best)
+        chosen = outcomes[best]
+        kernel.latency, kernel.config = chosen.latency, chosen.config
+        kernel.ref_latency = chosen.ref_latency
+        return AutotuneResult(
+            chosen.latency,
+            chosen.config,
+            chosen.ref_latency,
+            kernel.get_kernel_source(),
+            kernel.prim_func,
+            kernel,
+            outcomes,
+        )
+
+
+def _describe_inputs(inputs: Sequence[Any] | None) -> str:
+    def describe_input(value: Any) -> str:
+        shape = getattr(value, "shape", None)
+        return repr(value) if shape is None else f"{tuple(shape)} {value.dtype}"
+
+    return "" if inputs is None else "; ".join(describe_input(value) for value in inputs)
+
+
+def _source_of(function: Callable[..., Any] | None) -> str:
+    if function is None:
+        return ""
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        return repr(function)
+
+
+@cache
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return ""
+    lines = [line for line in text.splitlines() if line.startswith(("model name", "flags"))]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _describe_machine() -> str:
+    """What times depend on besides the programs."""
+    threads = os.environ.get("TILEWRIGHT_THREADS", "")
+    features = os.environ.get("TILEWRIGHT_CPU", "")
+    return f"{os.cpu_count()} {threads} {features}\n{_processor()}"

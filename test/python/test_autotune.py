@@ -1,0 +1,200 @@
+"""Tuning: candidates, the choice, the cache, executors."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+from tilewright._core import core
+from tilewright.autotuner import AutoTuner, set_autotune_inputs
+
+CONFIGS = [{"block": 8}, {"block": 64}, {"block": 16, "repeat": 400}]
+
+
+@tilewright.autotune(configs=CONFIGS, warmup=1, rep=3)
+@tilewright.jit(out_idx=[-1])
+def scale(n, factor=2, block=32, repeat=1):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, block), threads=32) as bx:
+            for _ in T.serial(repeat):
+                for i in T.Parallel(block):
+                    B[bx * block + i] = A[bx * block + i] * factor
+
+    return main
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
+    scale._found.clear()
+
+
+def test_the_fastest_candidate_is_chosen(capsys: pytest.CaptureFixture) -> None:
+    kernel = scale(5000)
+    a = np.arange(5000, dtype=np.float32)
+    np.testing.assert_array_equal(kernel(a), 2 * a)
+    assert kernel.config in CONFIGS[:2]
+    assert kernel.latency > 0
+    table = capsys.readouterr().err
+    assert "'scale' on cpu" in table
+    assert table.count("│") > 12
+    assert "fastest" in table
+    assert scale(5000) is kernel
+    assert capsys.readouterr().err == ""
+
+
+def test_arguments_given_by_hand_are_not_tuned(capsys: pytest.CaptureFixture) -> None:
+    kernel = scale(100, block=16)
+    assert kernel.config is None
+    assert capsys.readouterr().err == ""
+
+
+def test_the_choice_is_found_in_the_cache() -> None:
+    first = scale(300)
+    hits = core.cache_status()["hits"]
+    scale._found.clear()
+    again = scale(300)
+    assert again is not first
+    assert (again.config, again.latency) == (first.config, first.latency)
+    assert core.cache_status()["hits"] > hits
+    assert scale(300, 3).latency != first.latency  # another program is tuned anew
+
+
+def test_candidates_that_fail_are_left_out() -> None:
+    def reference(a):
+        return a * 2
+
+    def make(kind):
+        @T.prim_func
+        def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+            with T.Kernel(1, threads=32):
+                for i in T.Parallel(64):
+                    B[i] = A[i] * (3 if kind == "wrong" else 2)
+                if kind == "endless":
+                    while A[0] == A[0]:
+                        B[0] = A[0] * 2
+
+        if kind == "broken":
+            raise ValueError("no such kind")
+        return main
+
+    kinds = ["wrong", "broken", "right", "endless"]
+    tuner = AutoTuner.from_kernel(kernel=make, configs=[{"kind": kind} for kind in kinds])
+    tuner.set_compile_args(out_idx=[-1]).set_profile_args(ref_prog=reference)
+    result = tuner.run(warmup=1, rep=2, timeout=1)
+    assert result.config == {"kind": "right"}
+    assert result.ref_latency > 0
+    assert result.kernel.prim_func is result.func
+    errors = {o.config["kind"]: o.error for o in result.outcomes}
+    assert "of 64 elements differ" in errors["wrong"]
+    assert errors["broken"] == "no such kind"
+    assert errors["right"] is None
+    assert "no result within 1 s" in errors["endless"]
+
+    only_bad = AutoTuner.from_kernel(kernel=make, configs=[{"kind": "broken"}])
+    with pytest.raises(tilewright.TilewrightError, match="none of 1 configurations works; no such"):
+        only_bad.run()
+
+
+def test_configurations_are_checked() -> None:
+    for configs, message in (
+        ([{"blok": 3}], "names 'blok', which is no parameter of 'scale'"),
+        ([], "no configurations"),
+        ([3], "must be a list of dictionaries"),
+    ):
+        with pytest.raises(tilewright.TilewrightError, match=message):
+            AutoTuner.from_kernel(scale.jit_impl, configs).run()
+    with pytest.raises(tilewright.TilewrightError, match="'autotune' decorates a function under"):
+        tilewright.autotune(configs=CONFIGS)(lambda: None)
+
+
+def test_configurations_may_depend_on_the_arguments() -> None:
+    seen = []
+
+    def configs(n, **_):
+        seen.append(n)
+        return [{"block": n}]
+
+    tuned = tilewright.autotune(configs=configs, warmup=0, rep=1)(scale.jit_impl)
+    assert tuned(24).config == {"block": 24}
+    assert set(seen) == {24}
+
+
+def test_inputs_given_for_tuning() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float32"), n: T.int32):
+        with T.Kernel(1):
+            A[0] = n
+
+    tuner = AutoTuner.from_kernel(kernel=lambda unused: main, configs=[{"unused": 1}])
+    with pytest.raises(tilewright.TilewrightError, match="'n' is a number"):
+        tuner.run()
+    a = np.zeros(4, np.float32)
+    with set_autotune_inputs(a, 7):
+        tuner.run(warmup=0, rep=1)
+    assert a[0] == 7
+
+
+def test_an_eager_kernel_is_tuned_on_its_arguments() -> None:
+    @tilewright.autotune(configs=[{"block": 8}, {"block": 16}], warmup=0, rep=1)
+    @tilewright.jit
+    def add(A, B, block: int = 32):
+        N = T.const("N")
+        A: T.Tensor[[N], T.float32]
+        B: T.Tensor[[N], T.float32]
+        C = T.empty((N,), T.float32)
+        with T.Kernel(T.ceildiv(N, block), threads=32) as bx:
+            for i in T.Parallel(block):
+                C[bx * block + i] = A[bx * block + i] + B[bx * block + i]
+        return C
+
+    a = np.arange(40, dtype=np.float32)
+    np.testing.assert_array_equal(add(a, a), 2 * a)
+    assert add.compile(a, a).config in ({"block": 8}, {"block": 16})
+    np.testing.assert_array_equal(add(a, a, block=4), 2 * a)
+
+
+class PickleExecutor:
+    """Runs a task after a round trip through pickle, as a remote pool would."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def submit(self, task):
+        self.count += 1
+        future: Future = Future()
+        future.set_result(pickle.loads(pickle.dumps(task))())
+        return future
+
+
+def test_any_executor_runs_the_candidates() -> None:
+    executor = PickleExecutor()
+    tuner = AutoTuner.from_kernel(scale.jit_impl, CONFIGS).set_kernel_parameters((200,), {})
+    result = tuner.set_compile_args(out_idx=[-1]).run(warmup=0, rep=1, executor=executor)
+    assert executor.count == 3
+    assert result.latency > 0
+    a = np.ones(200, np.float32)
+    np.testing.assert_array_equal(result.kernel(a), 2 * a)
+
+
+def test_a_process_pool_runs_the_candidates() -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as executor:
+        tuner = AutoTuner.from_kernel(scale.jit_impl, CONFIGS).set_kernel_parameters((210,), {})
+        result = tuner.set_compile_args(out_idx=[-1]).run(warmup=0, rep=1, executor=executor)
+    assert [outcome.error for outcome in result.outcomes] == [None] * 3
+
+
+def test_a_task_that_cannot_be_sent_says_so() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as executor:
+        tuner = AutoTuner.from_kernel(scale.jit_impl, [{"block": 8}])
+        tuner.set_kernel_parameters((220,), {}).set_compile_args(out_idx=[-1])
+        tuner.set_profile_args(ref_prog=lambda a: a)
+        with pytest.raises(tilewright.TilewrightError, match="pickle"):
+            tuner.run(executor=executor)

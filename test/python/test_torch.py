@@ -1,0 +1,54 @@
+"""Real torch tensors as arguments, results and inputs; skipped where torch is not installed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+from tilewright.supply import TensorSupplyType
+
+torch = pytest.importorskip("torch", minversion="2.0")
+
+
+@tilewright.jit(out_idx=[-1], device="cpu")
+def scale(n, dtype="float32"):
+    @T.prim_func
+    def main(A: T.Tensor((n,), dtype), B: T.Tensor((n,), dtype)):
+        with T.Kernel(T.ceildiv(n, 32), threads=32) as block:
+            for i in T.Parallel(32):
+                B[block * 32 + i] = A[block * 32 + i] * 2
+
+    return main
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32", "uint8"])
+def test_results_are_torch_tensors(dtype: str) -> None:
+    a = torch.arange(50).to(getattr(torch, dtype))
+    for _ in range(3):
+        result = scale(50, dtype)(a)
+        assert isinstance(result, torch.Tensor)
+        assert result.dtype == a.dtype
+        assert torch.equal(result, a * 2)
+    assert isinstance(scale(50)(np.zeros(50, np.float32)), np.ndarray)
+
+
+def test_calls_are_checked_although_an_equal_one_was_before() -> None:
+    kernel = scale(4)
+    kernel(torch.zeros(4))
+    for wrong in (torch.zeros(5), torch.zeros(8)[::2], torch.zeros(4, dtype=torch.float64)):
+        with pytest.raises(tilewright.TilewrightError, match="parameter 'A'"):
+            kernel(wrong)
+    flipped = torch.zeros(4, dtype=torch.complex64).conj().imag
+    if flipped.is_neg():
+        with pytest.raises(tilewright.TilewrightError, match="parameter 'A'"):
+            kernel(flipped)
+
+
+def test_profiler_supplies_torch_tensors() -> None:
+    profiler = scale(64).get_profiler(TensorSupplyType.Randn)
+    profiler.assert_allclose(lambda a: a * 2)
+    with pytest.raises(AssertionError, match="elements differ"):
+        profiler.assert_allclose(lambda a: a * 3)
+    [made] = profiler._get_inputs()
+    assert isinstance(made, torch.Tensor)
