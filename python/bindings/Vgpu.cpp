@@ -29,7 +29,7 @@ template <typename T> T unwrap(llvm::Expected<T> value) {
 std::string launch(const vgpu::Module &module, const std::string &entry,
                    const std::vector<uint32_t> &grid, const std::vector<uint32_t> &block,
                    nb::list args, uint32_t sharedBytes, const std::string &arch,
-                   const std::string &checks) {
+                   const std::string &checks, bool countMemory, unsigned numThreads) {
   vgpu::LaunchConfig config;
   config.entry = entry;
   config.grid = {grid.at(0), grid.at(1), grid.at(2)};
@@ -37,6 +37,8 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   config.dynamicSharedBytes = sharedBytes;
   config.arch = arch;
   config.checks = unwrap(vgpu::CheckSet::parse(checks));
+  config.countMemory = countMemory;
+  config.numThreads = numThreads;
   std::vector<vgpu::Argument> arguments;
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));

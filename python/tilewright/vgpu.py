@@ -84,24 +84,46 @@ def _argument(value: Any, position: int) -> Any:
     )
 
 
-@reporting
+class Module:
+    """PTX that is loaded once and launched many times."""
+
+    @reporting
+    def __init__(self, ptx: str, name: str = "<ptx>"):
+        self._core = core.vgpu_load(ptx, name)
+
+    @reporting
+    def launch(
+        self,
+        entry: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any],
+        shared_bytes: int = 0,
+        arch: str = "sm_80",
+        checks: str = "all",
+        count_memory: bool = True,
+        threads: int = 0,
+    ) -> Result:
+        """Runs one kernel; arrays in `args` are updated in place.
+
+        `checks` is "all", "none" or a comma-separated list of check names. Without `count_memory`
+        the counters are those of instructions only. `threads` are the host's; 0 means all cores.
+        """
+        arguments = [_argument(value, position) for position, value in enumerate(args)]
+        text = self._core.launch(
+            entry, _extents(grid), _extents(block), arguments, shared_bytes, arch, checks,
+            count_memory, threads,
+        )  # fmt: skip
+        return read_launch(text)
+
+
 def launch(
     ptx: str,
     entry: str,
     grid: int | Sequence[int],
     block: int | Sequence[int],
     args: Sequence[Any],
-    shared_bytes: int = 0,
-    arch: str = "sm_80",
-    checks: str = "all",
+    **options: Any,
 ) -> Result:
-    """Runs one kernel of `ptx`; arrays in `args` are updated in place.
-
-    `checks` is "all", "none" or a comma-separated list of check names.
-    """
-    module = core.vgpu_load(ptx, "<ptx>")
-    arguments = [_argument(value, position) for position, value in enumerate(args)]
-    text = module.launch(
-        entry, _extents(grid), _extents(block), arguments, shared_bytes, arch, checks
-    )
-    return read_launch(text)
+    """Loads `ptx` and runs one kernel of it; the options are those of `Module.launch`."""
+    return Module(ptx).launch(entry, grid, block, args, **options)

@@ -146,15 +146,18 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
 void Launcher::work() {
   std::vector<uint64_t> counts(program.code.size());
   std::vector<std::unique_ptr<Block>> parked;
+  std::unique_ptr<Block> ended; // its memory serves the next one
   uint64_t total = state.config.grid.count();
   while (!state.stop) {
     std::unique_ptr<Block> block;
+    uint64_t next = total;
     {
       std::lock_guard lock(mutex);
       if (nextBlock < total)
-        block = makeBlock(state, nextBlock++);
+        next = nextBlock++;
     }
-    if (block) {
+    if (next < total) {
+      block = makeBlock(state, next, std::move(ended));
       block->executed = counts.data();
       for (Observer *observer : state.observers)
         observer->onBlockStart(*block);
@@ -165,9 +168,11 @@ void Launcher::work() {
       break;
     }
     RunStatus status = runBlock(*block, blockQuantum);
-    if (status == RunStatus::Done)
+    if (status == RunStatus::Done) {
       for (Observer *observer : state.observers)
         observer->onBlockEnd(*block);
+      ended = std::move(block);
+    }
     if (status == RunStatus::Yielded)
       parked.push_back(std::move(block));
     if (status == RunStatus::Stopped)

@@ -9,11 +9,37 @@
 namespace vgpu {
 
 void AsyncCheck::onBlockStart(Block &block) {
-  BlockState &state = blocks[block.linearIndex];
-  state.threads.resize(block.warps.size() * warpSize);
-  state.words.resize((block.shared.size() + 3) / 4);
+  std::unique_ptr<BlockState> &state = blocks[block.linearIndex];
+  if (idle.empty()) {
+    state = std::make_unique<BlockState>();
+    state->warps.resize(block.warps.size());
+    state->words.resize((block.shared.size() + 3) / 4);
+    state->pendingInLine.resize((block.shared.size() + 15) / 16);
+    return;
+  }
+  state = std::move(idle.back());
+  idle.pop_back();
 }
-void AsyncCheck::onBlockEnd(Block &block) { blocks.erase(block.linearIndex); }
+
+void AsyncCheck::onBlockEnd(Block &block) {
+  auto it = blocks.find(block.linearIndex);
+  BlockState &state = *it->second;
+  for (WarpState &warp : state.warps) {
+    warp.pending.clear();
+    warp.committed.fill(0);
+  }
+  if (state.pendingWords) { // copies that nobody waited for
+    std::fill(state.words.begin(), state.words.end(), Owner{});
+    std::fill(state.pendingInLine.begin(), state.pendingInLine.end(), 0);
+    state.pendingWords = 0;
+  }
+  idle.push_back(std::move(it->second));
+  blocks.erase(it);
+}
+
+AsyncCheck::Owner AsyncCheck::ownerOf(uint32_t thread, uint32_t pc) {
+  return {pc, static_cast<uint16_t>(thread), true};
+}
 
 void AsyncCheck::reportTouch(const MemoryAccess &access, unsigned lane, const Owner &owner,
                              uint64_t address) {
@@ -39,13 +65,21 @@ void AsyncCheck::reportTouch(const MemoryAccess &access, unsigned lane, const Ow
 void AsyncCheck::onAccess(const MemoryAccess &access) {
   if (access.space != ptx::Space::Shared)
     return;
-  BlockState &state = blocks.find(access.warp.block->linearIndex)->second;
+  BlockState &state = stateOf(*access.warp.block);
   bool isCopy = access.kind == AccessKind::AsyncWrite;
   if (state.pendingWords == 0 && !isCopy)
     return;
   forEachLane(access.mask, [&](unsigned lane) {
     uint64_t begin = access.address[lane], end = begin + access.bytes;
+    if (!isCopy && !state.isPending(begin, end))
+      return;
     uint32_t thread = access.warp.index * warpSize + lane;
+    if (isCopy && access.bytes == 16 && !state.pendingInLine[begin / 16]) {
+      std::fill_n(&state.words[begin / 4], 4, ownerOf(thread, access.inst.pc));
+      state.pendingInLine[begin / 16] = 4;
+      state.pendingWords += 4;
+      return;
+    }
     for (uint64_t word = begin / 4; word * 4 < end; ++word) {
       Owner &owner = state.words[word];
       if (owner.isPending) {
@@ -56,52 +90,88 @@ void AsyncCheck::onAccess(const MemoryAccess &access) {
       }
       if (isCopy) {
         state.pendingWords += !owner.isPending;
-        owner = {thread, access.inst.pc, true};
+        state.pendingInLine[word / 4] += !owner.isPending;
+        owner = ownerOf(thread, access.inst.pc);
       }
     }
-    if (isCopy)
-      state.threads[thread].open.push_back({begin, access.bytes, access.inst.pc});
   });
+  if (isCopy)
+    issue(access, state);
+}
+
+/// Remembers copies; lanes whose open groups have different numbers are kept apart.
+void AsyncCheck::issue(const MemoryAccess &access, BlockState &state) {
+  WarpState &warp = state.warps[access.warp.index];
+  for (uint32_t rest = access.mask; rest;) {
+    Copies copies;
+    copies.group = warp.committed[__builtin_ctz(rest)];
+    copies.mask = 0;
+    copies.bytes = access.bytes;
+    copies.pc = access.inst.pc;
+    forEachLane(rest, [&](unsigned lane) {
+      copies.mask |= uint32_t(warp.committed[lane] == copies.group) << lane;
+    });
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      copies.address[lane] = static_cast<uint32_t>(access.address[lane]);
+    rest &= ~copies.mask;
+    warp.pending.push_back(copies);
+  }
 }
 
 void AsyncCheck::onAsyncCommit(Warp &warp, uint32_t mask) {
-  BlockState &state = blocks.find(warp.block->linearIndex)->second;
-  forEachLane(mask, [&](unsigned lane) {
-    Thread &thread = state.threads[warp.index * warpSize + lane];
-    thread.groups.push_back(std::move(thread.open));
-    thread.open.clear();
-  });
+  WarpState &state = stateOf(*warp.block).warps[warp.index];
+  forEachLane(mask, [&](unsigned lane) { ++state.committed[lane]; });
 }
 
-void AsyncCheck::land(Warp &warp, unsigned lane, BlockState &state,
-                      const std::vector<Copy> &copies) {
-  uint32_t thread = warp.index * warpSize + lane;
-  for (const Copy &copy : copies) {
-    for (uint64_t word = copy.address / 4; word * 4 < copy.address + copy.bytes; ++word) {
+/// The copies of `lanes` have arrived.
+void AsyncCheck::land(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes) {
+  copies.mask &= ~lanes;
+  forEachLane(lanes, [&](unsigned lane) {
+    uint32_t thread = warp.index * warpSize + lane, end = copies.address[lane] + copies.bytes;
+    Owner *first = &state.words[copies.address[lane] / 4];
+    Owner own = ownerOf(thread, copies.pc);
+    if (copies.bytes == 16 &&
+        std::all_of(first, first + 4, [&](const Owner &o) { return o == own; })) {
+      std::fill_n(first, 4, Owner{});
+      state.pendingInLine[copies.address[lane] / 16] = 0;
+      state.pendingWords -= 4;
+      return;
+    }
+    for (uint32_t word = copies.address[lane] / 4; word * 4 < end; ++word) {
       Owner &owner = state.words[word];
       if (owner.isPending && owner.thread == thread) {
         owner.isPending = false;
         --state.pendingWords;
+        --state.pendingInLine[word / 4];
       }
     }
-    if (races)
-      races->landWrite(warp, warp.launch->program->code[copy.pc], lane, copy.address, copy.bytes);
-  }
+  });
+  if (races)
+    races->landWrites(warp, warp.launch->program->code[copies.pc], lanes, copies.address,
+                      copies.bytes);
 }
 
 void AsyncCheck::onAsyncWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, bool isAll) {
-  BlockState &state = blocks.find(warp.block->linearIndex)->second;
+  BlockState &state = stateOf(*warp.block);
+  WarpState &own = state.warps[warp.index];
+  // A lane waits for its groups before this one.
+  std::array<uint32_t, warpSize> end;
+  uint32_t least = ~0u, most = 0;
   forEachLane(mask, [&](unsigned lane) {
-    Thread &thread = state.threads[warp.index * warpSize + lane];
-    while (thread.groups.size() > pendingGroups) {
-      land(warp, lane, state, thread.groups.front());
-      thread.groups.pop_front();
-    }
-    if (isAll) {
-      land(warp, lane, state, thread.open);
-      thread.open.clear();
-    }
+    uint32_t committed = own.committed[lane];
+    end[lane] = isAll ? committed + 1 : committed - std::min(committed, pendingGroups);
+    least = std::min(least, end[lane]);
+    most = std::max(most, end[lane]);
   });
+  for (Copies &copies : own.pending) {
+    uint32_t lanes = copies.group < most ? copies.mask & mask : 0;
+    if (copies.group >= least)
+      forEachLane(lanes,
+                  [&](unsigned lane) { lanes &= ~(uint32_t(copies.group >= end[lane]) << lane); });
+    if (lanes)
+      land(warp, state, copies, lanes);
+  }
+  llvm::erase_if(own.pending, [](const Copies &copies) { return copies.mask == 0; });
 }
 
 } // namespace vgpu

@@ -11,14 +11,14 @@ namespace vgpu {
 CheckPipeline::CheckPipeline(LaunchState &state) : state(state) {
   const CheckSet &checks = state.config.checks;
   if (checks.has(Check::Uninitialized)) {
-    poison = std::make_unique<PoisonTracker>();
+    poison = std::make_unique<PoisonTracker>(*state.program);
     state.poison = poison.get();
   }
   bool hasShared = checks.has(Check::SharedRace), hasGlobal = checks.has(Check::GlobalRace);
   RaceCheck *races = nullptr;
   if (hasShared || hasGlobal) {
     auto order = std::make_unique<HappensBefore>();
-    auto check = std::make_unique<RaceCheck>(*order, hasShared, hasGlobal);
+    auto check = std::make_unique<RaceCheck>(*order, *state.program, hasShared, hasGlobal);
     races = check.get();
     // Races are judged by the order before the access, so the check hears of it first.
     owned.push_back(std::move(check));

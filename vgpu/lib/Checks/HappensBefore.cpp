@@ -57,7 +57,10 @@ const HappensBefore::WarpState &HappensBefore::stateOf(const Warp &warp) const {
   return blockState(warp.block->linearIndex).warps[warp.index];
 }
 
-uint32_t HappensBefore::now(const Warp &warp) const { return stateOf(warp).now; }
+HappensBefore::View HappensBefore::viewOf(const Warp &warp) const {
+  const WarpState &state = stateOf(warp);
+  return {state.common.warps, state.now, state.knowsOtherBlocks};
+}
 
 uint32_t HappensBefore::strongClock(const Warp &warp, unsigned lane) const {
   const WarpState &state = stateOf(warp);
@@ -94,10 +97,6 @@ uint32_t HappensBefore::unordered(const Stamp &stamp, uint32_t lanes, const Warp
   return lanes;
 }
 
-bool HappensBefore::isOrdered(const Stamp &stamp, const Warp &warp, unsigned lane) const {
-  return unordered(stamp, 1u << stamp.lane, warp, lane) == 0;
-}
-
 /// What the lanes that arrive know together, their own accesses included.
 HappensBefore::Knowledge HappensBefore::gather(Block &block,
                                                llvm::ArrayRef<BarrierArrival> arrivals) {
@@ -129,6 +128,7 @@ void HappensBefore::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arriv
   for (const BarrierArrival &arrival : arrivals) {
     WarpState &warp = state.warps[arrival.warp];
     if (arrival.waits) {
+      warp.knowsOtherBlocks |= !joined.remote.empty();
       if ((block.warps[arrival.warp].liveMask() & ~arrival.mask) == 0) {
         warp.common.join(joined);
         for (LaneState &lane : warp.lanes)
@@ -143,8 +143,12 @@ void HappensBefore::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arriv
       }
     }
   }
+  // All go on with the same clock, so that what they do next is easy to compare (RaceShadow.h).
+  uint32_t latest = 0;
   for (const BarrierArrival &arrival : arrivals)
-    ++state.warps[arrival.warp].now;
+    latest = std::max(latest, state.warps[arrival.warp].now);
+  for (const BarrierArrival &arrival : arrivals)
+    state.warps[arrival.warp].now = latest + 1;
 }
 
 void HappensBefore::onWarpSync(Warp &warp, uint32_t members) {
@@ -189,7 +193,8 @@ void HappensBefore::learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope s
   auto it = published.find(key);
   if (it == published.end())
     return;
-  std::unique_ptr<Knowledge> &extra = stateOf(warp).lanes[lane].extra;
+  WarpState &state = stateOf(warp);
+  std::unique_ptr<Knowledge> &extra = state.lanes[lane].extra;
   bool reachesOtherBlocks = scope >= MemoryScope::Gpu && it->second.scope >= MemoryScope::Gpu;
   for (const auto &[block, clocks] : it->second.blocks) {
     bool isOwn = block == warp.block->linearIndex;
@@ -197,6 +202,7 @@ void HappensBefore::learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope s
       continue;
     if (!extra)
       extra = std::make_unique<Knowledge>();
+    state.knowsOtherBlocks |= !isOwn;
     joinClocks(isOwn ? extra->threads : extra->remote[block], clocks);
   }
 }

@@ -7,6 +7,11 @@
 
 namespace vgpu {
 
+PoisonTracker::PoisonTracker(const Program &program) : onShadow(program.code) {
+  for (Inst &inst : onShadow)
+    inst.slots = inst.shadowSlots;
+}
+
 static Slot shadowOf(Slot slot) {
   slot.plane = slot.plane == Plane::Register ? Plane::Shadow : Plane::Zero;
   if (slot.plane == Plane::Zero)
@@ -131,10 +136,8 @@ static void markResults(Warp &warp, const Inst &inst) {
 
 void PoisonTracker::runOnShadow(Warp &warp, const Inst &inst, uint32_t mask) {
   markResults(warp, inst);
-  Inst shadow = inst;
-  shadow.slots = inst.shadowSlots;
   warp.isShadowPass = true;
-  inst.execute(warp, shadow, mask);
+  inst.execute(warp, onShadow[inst.pc], mask);
   warp.isShadowPass = false;
 }
 

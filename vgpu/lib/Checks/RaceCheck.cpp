@@ -4,118 +4,115 @@
 #include "vgpu/Exec/Launch.h"
 #include "vgpu/Memory/LaneMemory.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <bit>
 
 namespace vgpu {
 
-void RaceCheck::Line::split(uint8_t bytes) {
-  if (bytes >= cellBytes)
-    return;
-  unsigned oldCount = 16 / cellBytes, newCount = 16 / bytes, each = newCount / oldCount;
-  auto cells = std::make_unique<Cell[]>(newCount);
-  for (unsigned i = 0; i < newCount; ++i)
-    cells[i] = parts ? parts[i / each] : whole;
-  parts = std::move(cells);
-  cellBytes = bytes;
-}
-
 void RaceCheck::onBlockStart(Block &block) {
-  if (checksShared)
-    shared[block.linearIndex].resize((block.shared.size() + 15) / 16);
-}
-void RaceCheck::onBlockEnd(Block &block) { shared.erase(block.linearIndex); }
-
-RaceCheck::Line &RaceCheck::lineAt(const Warp &warp, ptx::Space space, uint64_t index) {
-  if (space == ptx::Space::Shared)
-    return shared.find(warp.block->linearIndex)->second[index];
-  uint64_t page = index / pageLines;
-  if (page != cachedPage) {
-    std::unique_ptr<Line[]> &lines = global[page];
-    if (!lines)
-      lines = std::make_unique<Line[]>(pageLines);
-    cachedPage = page;
-    cachedLines = lines.get();
+  if (!checksShared || block.shared.empty())
+    return;
+  std::unique_ptr<SharedState> &state = shared[block.linearIndex];
+  if (idle.empty()) {
+    state = std::make_unique<SharedState>(block.shared.size());
+    return;
   }
-  return cachedLines[index % pageLines];
+  state = std::move(idle.back());
+  idle.pop_back();
 }
 
-/// Whether the current access and a previous group race; `lane` is then one of the group's.
-bool RaceCheck::conflicts(const Current &current, const Group &previous, uint32_t &lane) const {
-  Warp &warp = current.access.warp;
-  if (current.isStrong && previous.isStrong) {
-    bool isSameBlock = previous.block == warp.block->linearIndex;
-    bool includesEachOther = isSameBlock || (previous.scope >= MemoryScope::Gpu &&
-                                             current.access.scope >= MemoryScope::Gpu);
+void RaceCheck::onBlockEnd(Block &block) {
+  auto it = shared.find(block.linearIndex);
+  if (it == shared.end())
+    return;
+  it->second->shadow.clear();
+  it->second->journal.reset();
+  idle.push_back(std::move(it->second));
+  shared.erase(it);
+}
+
+/// Calls visit(cell, address, bytes) for the cells of [begin, end), both multiples of 2^shift.
+template <class Visit>
+inline void RaceCheck::forEachCell(RaceShadow &shadow, uint64_t begin, uint64_t end, unsigned shift,
+                                   Visit visit) {
+  while (begin < end) {
+    RaceShadow::Page &page = shadow.pageAt(begin, shift);
+    uint64_t stop = std::min(end, (begin | (RaceShadow::pageBytes - 1)) + 1);
+    unsigned bytes = 1u << page.shift;
+    ShadowCell *cell = &page.cells[(begin % RaceShadow::pageBytes) >> page.shift];
+    for (; begin < stop; begin += bytes, ++cell)
+      visit(*cell, begin, bytes);
+  }
+}
+
+/// log2 of the largest cells that these accesses cover in whole.
+static unsigned cellShift(const uint64_t *address, uint32_t mask, unsigned bytes) {
+  uint64_t bits = bytes | uint64_t(1) << RaceShadow::largestShift;
+  forEachLane(mask, [&](unsigned lane) { bits |= address[lane]; });
+  return static_cast<unsigned>(std::countr_zero(bits));
+}
+
+/// The first lane of `mask` and the neighbours with its address.
+static uint32_t lanesAtSameAddress(const uint64_t *address, uint32_t mask) {
+  uint64_t first = address[__builtin_ctz(mask)];
+  uint32_t lanes = 0;
+  for (; mask && address[__builtin_ctz(mask)] == first; mask &= mask - 1)
+    lanes |= mask & -mask;
+  return lanes;
+}
+
+/// The lanes of `previous` with which an access of `lane` races.
+uint32_t RaceCheck::conflictingLanes(const Current &current, const AccessGroup &previous,
+                                     unsigned lane) const {
+  if (current.group.isStrong && previous.isStrong) {
+    bool includesEachOther =
+        previous.block == current.group.block ||
+        (previous.scope >= MemoryScope::Gpu && current.access.scope >= MemoryScope::Gpu);
     if (includesEachOther)
-      return false;
+      return 0;
   }
-  Stamp stamp{previous.block, previous.warp, 0, previous.clock};
-  uint32_t rest = order.unordered(stamp, previous.lanes, warp, current.lane);
-  if (rest == 0)
-    return false;
-  lane = static_cast<uint32_t>(__builtin_ctz(rest));
-  return true;
-}
-
-/// Adds the current access to a set and drops the members it is ordered behind.
-void RaceCheck::add(llvm::SmallVectorImpl<Group> &groups, const Current &current) {
-  const Warp &warp = current.access.warp;
-  uint32_t bit = 1u << current.lane;
-  bool isAdded = false;
-  for (size_t i = 0; i < groups.size();) {
-    Group &group = groups[i];
-    bool isSame = group.block == warp.block->linearIndex && group.warp == warp.index &&
-                  group.clock == current.clock && group.isStrong == current.isStrong;
-    if (isSame) {
-      group.lanes |= bit;
-      group.pc = current.access.inst.pc;
-      isAdded = true;
-      ++i;
-      continue;
-    }
-    Stamp stamp{group.block, group.warp, 0, group.clock};
-    group.lanes = order.unordered(stamp, group.lanes, warp, current.lane);
-    if (group.lanes == 0) {
-      groups[i] = groups.back();
-      groups.pop_back();
-    } else {
-      ++i;
-    }
-  }
-  if (!isAdded)
-    groups.push_back({warp.block->linearIndex, warp.index, bit, current.clock,
-                      current.access.inst.pc, current.isStrong, current.access.scope});
+  if (previous.block != current.group.block && !current.view.knowsOtherBlocks)
+    return previous.lanes;
+  if (previous.isWholeWarp && previous.block == current.group.block &&
+      previous.warp == current.group.warp)
+    return 0; // perhaps this very lane
+  Stamp stamp{previous.block, previous.warp, previous.clock};
+  return order.unordered(stamp, previous.lanes, current.access.warp, lane);
 }
 
 /// Whether a store writes the bits that are there, or that another lane of the same instruction
 /// writes.
-bool RaceCheck::isSameValue(const Current &current, const Cell &cell, uint64_t address,
-                            unsigned bytes) const {
+bool RaceCheck::isSameValue(const Current &current, const ShadowCell &cell, unsigned lane,
+                            uint64_t address, unsigned bytes) const {
   const MemoryAccess &access = current.access;
   if (access.kind != AccessKind::Write || !access.values)
     return false;
-  uint64_t offset = address - access.address[current.lane];
-  const uint8_t *mine = access.values + size_t(current.lane) * access.bytes + offset;
+  uint64_t offset = address - access.address[lane];
+  const uint8_t *mine = access.values + size_t(lane) * access.bytes + offset;
   if (cell.serial != serial)
-    return std::memcmp(mine, access.host[current.lane] + offset, bytes) == 0;
+    return std::memcmp(mine, access.host[lane] + offset, bytes) == 0;
   // The other store is of this very instruction and has not reached memory yet.
   unsigned other = static_cast<unsigned>(__builtin_ctz(cell.write.lanes));
   uint64_t otherOffset = address - access.address[other];
   return std::memcmp(mine, access.values + size_t(other) * access.bytes + otherOffset, bytes) == 0;
 }
 
-void RaceCheck::report(const Current &current, const Group &previous, uint32_t otherLane,
-                       uint64_t address, unsigned bytes, const char *previousVerb,
-                       bool isSameValue) {
+bool RaceCheck::report(const Current &current, unsigned lane, uint64_t address, unsigned bytes,
+                       const Conflict &conflict) {
+  const AccessGroup &previous = conflict.previous;
+  uint32_t others = previous.lanes ? conflictingLanes(current, previous, lane) : 0;
+  if (others == 0)
+    return false;
+  bool isSameValue = conflict.isSameValue;
   Warp &warp = current.access.warp;
   const Inst &inst = current.access.inst;
   const Inst &other = warp.launch->program->code[previous.pc];
   FindingKind kind = isSameValue ? FindingKind::SameValue : FindingKind::Race;
   if (warp.launch->findings->countRepeat(kind, inst.line, other.line))
-    return;
+    return true;
   Finding finding;
   finding.kind = kind;
   finding.isNote = isSameValue;
-  finding.site = siteOf(warp, inst, current.lane);
+  finding.site = siteOf(warp, inst, lane);
   finding.other.isKnown = true;
   finding.other.ptxLine = other.line;
   finding.other.source = sourceOf(*warp.launch->program, other);
@@ -123,7 +120,8 @@ void RaceCheck::report(const Current &current, const Group &previous, uint32_t o
   finding.other.block = {static_cast<uint32_t>(previous.block % grid.x),
                          static_cast<uint32_t>(previous.block / grid.x % grid.y),
                          static_cast<uint32_t>(previous.block / grid.x / grid.y)};
-  finding.other.linearThread = previous.warp * warpSize + otherLane;
+  finding.other.linearThread =
+      previous.warp * warpSize + static_cast<uint32_t>(__builtin_ctz(others));
   finding.other.thread = warp.block->threadCoords(finding.other.linearThread);
   const char *verb = current.access.kind == AccessKind::Atomic ? "updated atomically"
                      : current.isWrite                         ? "written"
@@ -131,102 +129,206 @@ void RaceCheck::report(const Current &current, const Group &previous, uint32_t o
   finding.message = llvm::formatv("{0}, {1} bytes: {2} by thread {3} (ptx:{4}), {5} by thread {6} "
                                   "(ptx:{7}), nothing orders them",
                                   describeAddress(warp, current.access.space, address), bytes, verb,
-                                  finding.site.linearThread, inst.line, previousVerb,
+                                  finding.site.linearThread, inst.line, conflict.verb,
                                   finding.other.linearThread, other.line);
   if (isSameValue)
     finding.message += "; both store the same bits";
   warp.launch->findings->report(std::move(finding));
+  return true;
 }
 
-void RaceCheck::visitCell(const Current &current, Cell &cell, uint64_t address, unsigned bytes) {
-  uint32_t lane = 0;
-  // Against the last plain write.
-  if (cell.write.lanes && conflicts(current, cell.write, lane)) {
-    bool isSame = current.isWrite && isSameValue(current, cell, address, bytes);
-    report(current, cell.write, lane, address, bytes, "written", isSame);
-  }
-  for (const Group &group : cell.strongWrites)
-    if (conflicts(current, group, lane)) {
-      report(current, group, lane, address, bytes, "updated atomically", false);
-      break;
-    }
-  if (!current.isWrite) {
-    add(cell.reads, current);
-    return;
-  }
-  for (const Group &group : cell.reads)
-    if (conflicts(current, group, lane)) {
-      report(current, group, lane, address, bytes, "read", false);
-      break;
-    }
-  if (current.isStrong) {
-    add(cell.strongWrites, current);
-    return;
-  }
-  const Warp &warp = current.access.warp;
-  cell.write = {warp.block->linearIndex, warp.index, 1u << current.lane, current.clock,
-                current.access.inst.pc,  false,      MemoryScope::Cta};
-  cell.serial = serial;
+/// Whatever cannot be settled for the warp: one lane against the whole history of a cell.
+void RaceCheck::visitLane(const Current &current, ShadowCell &cell, unsigned lane, uint64_t address,
+                          unsigned bytes) {
+  RaceShadow &shadow = current.shadow;
+  Accessor by{current.group, current.view.warps.data()};
+  by.group.lanes = 1u << lane;
+  bool isSame =
+      current.isWrite && cell.write.lanes && isSameValue(current, cell, lane, address, bytes);
+  report(current, lane, address, bytes, {cell.write, "written", isSame});
+  if (Crowd *crowd = shadow.crowdOf(cell))
+    for (const AccessGroup &group : crowd->strongWrites)
+      if (report(current, lane, address, bytes, {group, "updated atomically", false}))
+        break;
+  if (!current.isWrite)
+    return shadow.addRead(cell, by);
+  if (cell.read.lanes)
+    shadow.gatherCrowd(cell); // all reads, one by one
+  if (Crowd *crowd = shadow.crowdOf(cell))
+    for (const AccessGroup &group : crowd->reads)
+      if (report(current, lane, address, bytes, {group, "read", false}))
+        break;
+  if (current.group.isStrong)
+    return shadow.addStrongWrite(cell, by);
   // Everything ordered before this write is covered by it; what raced has been reported.
-  cell.reads.clear();
-  cell.strongWrites.clear();
+  cell.write = by.group;
+  cell.serial = serial;
+  shadow.disperse(cell);
 }
 
-void RaceCheck::visit(const Current &current, Line &line, uint64_t lineAddress, uint64_t begin,
-                      uint64_t end) {
-  // The largest power of two by which both ends are aligned.
-  unsigned needed = 16;
-  while ((begin - lineAddress) % needed != 0 || (end - lineAddress) % needed != 0)
-    needed /= 2;
-  line.split(static_cast<uint8_t>(needed));
-  if (line.cellBytes == 16)
-    return visitCell(current, line.whole, lineAddress, 16);
-  for (uint64_t at = begin; at < end; at += line.cellBytes)
-    visitCell(current, line.parts[(at - lineAddress) / line.cellBytes], at, line.cellBytes);
+/// `lanes` access a whole cell together; a write is of one lane.
+inline void RaceCheck::visit(const Current &current, ShadowCell &cell, uint32_t lanes,
+                             uint64_t address, unsigned bytes) {
+  RaceShadow &shadow = current.shadow;
+  Accessor by{current.group, current.view.warps.data()};
+  by.group.lanes = lanes;
+  if (shadow.isWriteBefore(cell, by)) {
+    if (!current.isWrite) {
+      Crowd *crowd = shadow.crowdOf(cell);
+      if (!crowd || crowd->strongWrites.empty())
+        return shadow.addRead(cell, by);
+    } else if (current.group.isStrong) {
+      if (shadow.isAmongStrong(cell, by))
+        return shadow.addStrongWrite(cell, by);
+    } else if (shadow.isRestBefore(cell, by)) {
+      cell.write = by.group;
+      cell.serial = serial;
+      return shadow.disperse(cell);
+    }
+  }
+  forEachLane(lanes, [&](unsigned lane) { visitLane(current, cell, lane, address, bytes); });
+}
+
+/// All lanes of an access, cell by cell.
+void RaceCheck::visitCells(const MemoryAccess &access, bool isWrite, bool isStrong) {
+  ++serial;
+  const Block &block = *access.warp.block;
+  HappensBefore::View view = order.viewOf(access.warp);
+  AccessGroup group{static_cast<uint32_t>(block.linearIndex),
+                    view.now,
+                    0,
+                    access.inst.pc,
+                    static_cast<uint8_t>(access.warp.index),
+                    isStrong,
+                    access.scope,
+                    false};
+  bool isShared = access.space == ptx::Space::Shared;
+  Current current{access, view, isShared ? stateOf(block).shadow : global, group, isWrite};
+  unsigned shift = cellShift(access.address, access.mask, access.bytes);
+  for (uint32_t rest = access.mask; rest;) {
+    unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
+    uint64_t begin = access.address[lane];
+    uint32_t lanes = isWrite ? 1u << lane : lanesAtSameAddress(access.address, rest);
+    rest &= ~lanes;
+    if (isWrite && isStrong)
+      current.group.clock = order.strongClock(access.warp, lane);
+    forEachCell(current.shadow, begin, begin + access.bytes, shift,
+                [&](ShadowCell &cell, uint64_t address, unsigned bytes) {
+                  visit(current, cell, lanes, address, bytes);
+                });
+  }
 }
 
 void RaceCheck::onAccess(const MemoryAccess &access) {
-  bool isShared = access.space == ptx::Space::Shared, isGlobal = access.space == ptx::Space::Global;
-  if (!(isShared && checksShared) && !(isGlobal && checksGlobal))
-    return;
-  ++serial;
   bool isWrite = access.kind != AccessKind::Read && access.kind != AccessKind::AsyncRead;
   bool isStrong = access.kind == AccessKind::Atomic || access.order != MemoryOrder::Weak;
-  uint32_t clock = order.now(access.warp);
-  forEachLane(access.mask, [&](unsigned lane) {
-    uint32_t own = isWrite && isStrong ? order.strongClock(access.warp, lane) : clock;
-    Current current{access, lane, own, isWrite, isStrong};
-    uint64_t begin = access.address[lane], end = begin + access.bytes;
-    for (uint64_t index = begin / 16; index * 16 < end; ++index) {
-      uint64_t first = std::max(begin, index * 16), last = std::min(end, index * 16 + 16);
-      visit(current, lineAt(access.warp, access.space, index), index * 16, first, last);
-    }
-  });
+  if (access.space == ptx::Space::Global && checksGlobal)
+    return visitCells(access, isWrite, isStrong);
+  if (access.space != ptx::Space::Shared || !checksShared)
+    return;
+  SharedState &state = stateOf(*access.warp.block);
+  HappensBefore::View view = order.viewOf(access.warp);
+  AccessJournal::Pages pages = AccessJournal::pagesOf(access.address, access.mask, access.bytes);
+  bool isQuiet = state.journal.isOrdered(pages, view.warps, isWrite) && !isStrong &&
+                 (!isWrite || areDisjoint(access.address, access.mask, access.bytes));
+  state.journal.touch(pages, access.warp.index, view.now, isWrite);
+  if (isQuiet) {
+    JournalEntry &entry = state.journal.add();
+    entry.clock = view.now;
+    entry.pc = access.inst.pc;
+    entry.mask = access.mask;
+    entry.bytes = access.bytes;
+    entry.warp = static_cast<uint8_t>(access.warp.index);
+    entry.kind = isWrite ? JournalEntry::Kind::Write : JournalEntry::Kind::Read;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      entry.address[lane] = static_cast<uint32_t>(access.address[lane]);
+    if (state.journal.isFull())
+      settle(*access.warp.block, state);
+    return;
+  }
+  settle(*access.warp.block, state);
+  visitCells(access, isWrite, isStrong);
 }
 
-void RaceCheck::landWrite(Warp &warp, const Inst &inst, unsigned lane, uint64_t address,
-                          unsigned bytes) {
+/// Brings the cells up to date with the journal.
+void RaceCheck::settle(const Block &block, SharedState &state) {
+  for (const JournalEntry &entry : state.journal.entries())
+    settle(block, state, entry);
+  state.journal.clear();
+}
+
+/// No conflict is possible: the journal only has accesses that were ordered behind what they found.
+void RaceCheck::settle(const Block &block, SharedState &state, const JournalEntry &entry) {
+  uint64_t address[warpSize];
+  std::copy(entry.address, entry.address + warpSize, address);
+  Accessor by{{static_cast<uint32_t>(block.linearIndex), entry.clock, 0, entry.pc, entry.warp,
+               false, MemoryScope::Cta, false},
+              order.viewOf(block.warps[entry.warp]).warps.data()};
+  unsigned shift = cellShift(address, entry.mask, entry.bytes);
+  bool isRead = entry.kind == JournalEntry::Kind::Read;
+  for (uint32_t rest = entry.mask; rest;) {
+    uint64_t begin = address[__builtin_ctz(rest)];
+    by.group.lanes = isRead ? lanesAtSameAddress(address, rest) : rest & -rest;
+    rest &= ~by.group.lanes;
+    forEachCell(state.shadow, begin, begin + entry.bytes, shift,
+                [&](ShadowCell &cell, uint64_t, unsigned) {
+                  if (isRead)
+                    return state.shadow.addRead(cell, by);
+                  cell.write = by.group;
+                  cell.serial = 0;
+                  if (entry.kind == JournalEntry::Kind::Write)
+                    state.shadow.disperse(cell);
+                });
+  }
+}
+
+void RaceCheck::landWrites(Warp &warp, const Inst &inst, uint32_t mask, const uint32_t *address,
+                           unsigned bytes) {
   if (!checksShared)
     return;
-  ++serial;
-  Group group{warp.block->linearIndex, warp.index, 1u << lane, order.now(warp), inst.pc, false,
-              MemoryScope::Cta};
-  for (uint64_t index = address / 16; index * 16 < address + bytes; ++index) {
-    Line &line = lineAt(warp, ptx::Space::Shared, index);
-    auto land = [&](Cell &cell) {
-      cell.write = group;
-      cell.serial = serial;
-    };
-    if (line.cellBytes == 16 && bytes >= 16) {
-      land(line.whole);
-      continue;
-    }
-    line.split(4);
-    uint64_t first = std::max(address, index * 16),
-             last = std::min(address + bytes, index * 16 + 16);
-    for (uint64_t at = first; at < last; at += line.cellBytes)
-      land(line.parts[at % 16 / line.cellBytes]);
+  SharedState &state = stateOf(*warp.block);
+  uint32_t now = order.viewOf(warp).now;
+  JournalEntry &entry = state.journal.add();
+  entry.clock = now;
+  entry.pc = inst.pc;
+  entry.mask = mask;
+  entry.bytes = bytes;
+  entry.warp = static_cast<uint8_t>(warp.index);
+  entry.kind = JournalEntry::Kind::Landing;
+  std::copy(address, address + warpSize, entry.address);
+  uint64_t wide[warpSize];
+  std::copy(address, address + warpSize, wide);
+  state.journal.touch(AccessJournal::pagesOf(wide, mask, bytes), warp.index, now, true);
+  if (state.journal.isFull())
+    settle(*warp.block, state);
+}
+
+void RaceCheck::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals) {
+  auto it = shared.find(block.linearIndex);
+  if (it == shared.end())
+    return;
+  SharedState &state = *it->second;
+  unsigned live = 0, waiting = 0;
+  uint32_t arrived = 0;
+  for (const Warp &warp : block.warps)
+    live += static_cast<unsigned>(__builtin_popcount(warp.liveMask()));
+  for (const BarrierArrival &arrival : arrivals) {
+    waiting += arrival.waits ? static_cast<unsigned>(__builtin_popcount(arrival.mask)) : 0;
+    arrived |= 1u << arrival.warp;
   }
+  if (waiting < live)
+    return settle(block, state);
+  // What those did who arrive is ordered before whatever comes now; nothing else needs a place.
+  for (const JournalEntry &entry : state.journal.entries())
+    if (!(arrived >> entry.warp & 1))
+      settle(block, state, entry);
+  state.journal.clear();
+}
+
+void RaceCheck::settleBefore(Warp &warp) {
+  auto it = shared.find(warp.block->linearIndex);
+  if (it != shared.end())
+    settle(*warp.block, *it->second);
 }
 
 } // namespace vgpu

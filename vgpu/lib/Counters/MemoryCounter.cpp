@@ -6,54 +6,84 @@
 
 namespace vgpu {
 
-/// Sorts and removes duplicates; returns how many are left.
-static unsigned unique(uint64_t *values, unsigned count) {
-  std::sort(values, values + count);
-  return static_cast<unsigned>(std::unique(values, values + count) - values);
+/// Wavefronts of one phase: as many as different units are wanted from one bank. A unit is what a
+/// lane wants at once, 4, 8 or 16 bytes; it takes 1, 2 or 4 neighbouring banks.
+static unsigned countPhase(const uint64_t *address, uint32_t mask, unsigned unitShift) {
+  constexpr unsigned bankBytes = 128;
+  uint64_t units[32][warpSize]; // by bank
+  uint8_t counts[32] = {};
+  unsigned numBanks = bankBytes >> unitShift, most = 0;
+  uint64_t low = ~uint64_t(0), high = 0;
+  forEachLane(mask, [&](unsigned lane) {
+    low = std::min(low, address[lane]);
+    high = std::max(high, address[lane]);
+  });
+  if ((high >> unitShift) - (low >> unitShift) < numBanks)
+    return 1; // different units, different banks
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t unit = address[lane] >> unitShift;
+    unsigned bank = unit % numBanks, count = counts[bank];
+    for (unsigned i = 0; i < count; ++i)
+      if (units[bank][i] == unit)
+        return;
+    units[bank][count] = unit;
+    counts[bank] = static_cast<uint8_t>(count + 1);
+    most = std::max(most, count + 1);
+  });
+  return most;
 }
 
 Wavefronts countWavefronts(const uint64_t *address, uint32_t mask, unsigned bytes) {
   Wavefronts result;
-  unsigned lanesPerPhase = bytes <= 4 ? 32 : std::max(1u, 128 / bytes);
+  unsigned unitShift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
+  unsigned lanesPerPhase = std::min(warpSize, 128u >> unitShift);
   for (unsigned first = 0; first < warpSize; first += lanesPerPhase) {
-    uint64_t words[warpSize * 2];
-    unsigned count = 0;
-    for (unsigned lane = first; lane < first + lanesPerPhase; ++lane)
-      if (mask >> lane & 1)
-        for (uint64_t word = address[lane] / 4; word * 4 < address[lane] + bytes; ++word)
-          words[count++] = word;
-    if (count == 0)
+    uint32_t phase = lanesPerPhase == warpSize ? mask : mask & ((1u << lanesPerPhase) - 1) << first;
+    if (phase == 0)
       continue;
-    count = unique(words, count);
-    unsigned perBank[32] = {}, most = 0;
-    for (unsigned i = 0; i < count; ++i)
-      most = std::max(most, ++perBank[words[i] % 32]);
-    result.actual += most;
-    result.ideal += 1;
+    // Vectors of 32 bytes are two passes of 16.
+    for (unsigned offset = 0; offset < std::max(bytes, 1u); offset += 1u << unitShift) {
+      uint64_t shifted[warpSize];
+      for (unsigned lane = first; lane < first + lanesPerPhase; ++lane)
+        shifted[lane] = address[lane] + offset;
+      result.actual += countPhase(shifted, phase, unitShift);
+      result.ideal += 1;
+    }
   }
   return result;
 }
 
-Sectors countSectors(const uint64_t *address, uint32_t mask, unsigned bytes) {
-  uint64_t starts[warpSize], sectors[warpSize * 2];
-  unsigned lanes = 0, count = 0;
-  forEachLane(mask, [&](unsigned lane) {
-    starts[lanes++] = address[lane];
-    sectors[count++] = address[lane] / 32;
-    sectors[count++] = (address[lane] + bytes - 1) / 32;
-  });
+/// Different sectors and different bytes of accesses at ascending addresses.
+static Sectors countAscending(const uint64_t *starts, unsigned count, unsigned bytes) {
   Sectors result;
-  result.actual = unique(sectors, count);
-  // Different bytes: runs may overlap.
-  lanes = unique(starts, lanes);
-  uint64_t wanted = 0, end = 0;
-  for (unsigned i = 0; i < lanes; ++i) {
-    uint64_t begin = std::max(starts[i], end);
-    wanted += std::max(starts[i] + bytes, begin) - begin;
-    end = std::max(end, starts[i] + bytes);
+  uint64_t nextSector = 0, end = 0, wanted = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    uint64_t first = std::max(starts[i] / 32, nextSector), last = (starts[i] + bytes - 1) / 32 + 1;
+    if (last > first) {
+      result.actual += static_cast<unsigned>(last - first);
+      nextSector = last;
+    }
+    uint64_t begin = std::max(starts[i], end), stop = starts[i] + bytes;
+    if (stop > begin) {
+      wanted += stop - begin;
+      end = stop;
+    }
   }
   result.ideal = static_cast<unsigned>((wanted + 31) / 32);
   return result;
+}
+
+Sectors countSectors(const uint64_t *address, uint32_t mask, unsigned bytes) {
+  uint64_t starts[warpSize];
+  unsigned count = 0;
+  bool isAscending = true;
+  forEachLane(mask, [&](unsigned lane) {
+    isAscending &= count == 0 || address[lane] >= starts[count - 1];
+    starts[count++] = address[lane];
+  });
+  if (!isAscending)
+    std::sort(starts, starts + count);
+  return countAscending(starts, count, bytes);
 }
 
 void MemoryCounter::onAccess(const MemoryAccess &access) {

@@ -35,7 +35,10 @@ void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
   resolve(w, in, Space::Shared, in.width, AccessKind::AsyncWrite, mask, to);
   // Lanes that read nothing may hold any source address; short reads are few and go by size.
   uint32_t bySize[17] = {};
-  forEachLane(to.mask, [&](unsigned lane) { bySize[sourceBytes(w, in, lane)] |= 1u << lane; });
+  if (in.flags == 0)
+    bySize[in.width] = to.mask;
+  else
+    forEachLane(to.mask, [&](unsigned lane) { bySize[sourceBytes(w, in, lane)] |= 1u << lane; });
   for (unsigned bytes = 0; bytes <= 16; ++bytes) {
     if (!bySize[bytes])
       continue;
@@ -44,6 +47,10 @@ void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
       resolve(w, in, Space::Global, bytes, AccessKind::AsyncRead, bySize[bytes], from, in.width);
       notify(w, in, AccessKind::AsyncRead, bytes, from);
       done = from.mask;
+    }
+    if (bytes == 16 && done == bySize[bytes]) {
+      forEachLane(done, [&](unsigned lane) { std::memcpy(to.host[lane], from.host[lane], 16); });
+      continue;
     }
     forEachLane(bySize[bytes], [&](unsigned lane) {
       uint8_t data[16] = {};

@@ -9,6 +9,8 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
+#include "vgpu/Exec/MatrixMath.h"
+#include "vgpu/Exec/Rows.h"
 #include "vgpu/Memory/LaneMemory.h"
 
 using namespace vgpu::ptx;
@@ -19,25 +21,18 @@ namespace {
 
 enum MatrixFlags : uint8_t { Trans = 1 };
 
-/// A tile of 8x8 elements of 16 bits.
-using Tile = uint16_t[8][8];
-
-void distribute(const Tile &tile, bool isTrans, uint32_t *row, uint32_t mask) {
-  for (unsigned lane = 0; lane < warpSize; ++lane) {
-    unsigned r = lane / 4, c = 2 * (lane % 4);
-    uint32_t low = isTrans ? tile[c][r] : tile[r][c];
-    uint32_t high = isTrans ? tile[c + 1][r] : tile[r][c + 1];
-    if (mask >> lane & 1)
-      row[lane] = high << 16 | low;
-  }
+/// Lane l's register is word l of the tile, row by row.
+void distribute(HalfTile &tile, bool isTrans, uint32_t *row, uint32_t mask) {
+  if (isTrans)
+    transpose(tile);
+  uint32_t words[warpSize];
+  std::memcpy(words, tile, sizeof(tile));
+  writeRow(row, mask, [&](unsigned lane) { return words[lane]; });
 }
-void collect(const uint32_t *row, bool isTrans, Tile &tile) {
-  for (unsigned lane = 0; lane < warpSize; ++lane) {
-    unsigned r = lane / 4, c = 2 * (lane % 4);
-    uint16_t low = static_cast<uint16_t>(row[lane]), high = static_cast<uint16_t>(row[lane] >> 16);
-    (isTrans ? tile[c][r] : tile[r][c]) = low;
-    (isTrans ? tile[c + 1][r] : tile[r][c + 1]) = high;
-  }
+void collect(const uint32_t *row, bool isTrans, HalfTile &tile) {
+  std::memcpy(tile, row, sizeof(tile));
+  if (isTrans)
+    transpose(tile);
 }
 
 /// The lanes whose addresses count.
@@ -51,7 +46,7 @@ void loadMatrix(Warp &w, const Inst &in, uint32_t mask) {
   resolve(w, in, in.space, 16, AccessKind::Read, addressLanes(in) & mask, lanes);
   notify(w, in, AccessKind::Read, 16, lanes);
   for (unsigned m = 0; m < in.count; ++m) {
-    Tile tile = {};
+    HalfTile tile = {};
     for (unsigned r = 0; r < 8; ++r)
       if (lanes.mask >> (8 * m + r) & 1)
         std::memcpy(tile[r], lanes.host[8 * m + r], 16);
@@ -65,7 +60,7 @@ void storeMatrix(Warp &w, const Inst &in, uint32_t mask) {
   resolve(w, in, in.space, 16, AccessKind::Write, addressLanes(in) & mask, lanes);
   uint8_t values[warpSize * 16];
   for (unsigned m = 0; m < in.count; ++m) {
-    Tile tile;
+    HalfTile tile;
     collect(w.row<uint32_t>(in.src(1 + m)), in.flags & Trans, tile);
     std::memcpy(values + size_t(8) * m * 16, tile, sizeof(tile));
   }
@@ -75,7 +70,7 @@ void storeMatrix(Warp &w, const Inst &in, uint32_t mask) {
 }
 
 void moveMatrix(Warp &w, const Inst &in, uint32_t mask) {
-  Tile tile;
+  HalfTile tile;
   collect(w.row<uint32_t>(in.src(0)), false, tile);
   distribute(tile, true, w.row<uint32_t>(in.dst(0)), mask);
 }

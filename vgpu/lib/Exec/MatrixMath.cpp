@@ -3,6 +3,7 @@
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include <cmath>
+#include <utility>
 
 namespace vgpu {
 
@@ -34,7 +35,37 @@ void halvesToFloats(const uint16_t *from, float *to, size_t count) {
     to[i] = halfToFloat(from[i]);
 }
 
-/// Four rows at a time, eight columns each: the sums stay in registers while k runs.
+#if defined(__SSE2__)
+/// Pairs of 16, 32 and 64 bits in turn.
+void transpose(HalfTile &tile) {
+  __m128i rows[8], half[8];
+  for (unsigned i = 0; i < 8; ++i)
+    rows[i] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(tile[i]));
+  for (unsigned i = 0; i < 4; ++i) {
+    half[i] = _mm_unpacklo_epi16(rows[2 * i], rows[2 * i + 1]);
+    half[i + 4] = _mm_unpackhi_epi16(rows[2 * i], rows[2 * i + 1]);
+  }
+  for (unsigned side = 0; side < 8; side += 4)
+    for (unsigned i = 0; i < 2; ++i) {
+      rows[side + i] = _mm_unpacklo_epi32(half[side + 2 * i], half[side + 2 * i + 1]);
+      rows[side + i + 2] = _mm_unpackhi_epi32(half[side + 2 * i], half[side + 2 * i + 1]);
+    }
+  for (unsigned i = 0; i < 8; i += 2) {
+    __m128i even = _mm_unpacklo_epi64(rows[i], rows[i + 1]);
+    __m128i odd = _mm_unpackhi_epi64(rows[i], rows[i + 1]);
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(tile[i]), even);
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(tile[i + 1]), odd);
+  }
+}
+#else
+void transpose(HalfTile &tile) {
+  for (unsigned i = 0; i < 8; ++i)
+    for (unsigned j = i + 1; j < 8; ++j)
+      std::swap(tile[i][j], tile[j][i]);
+}
+#endif
+
+/// Eight rows at a time, eight columns each: the sums stay in registers while k runs.
 template <unsigned rows>
 static void multiplyStrip(const float *a, const float *b, float *acc, unsigned n, unsigned k) {
   for (unsigned j = 0; j < n; j += 8) {

@@ -97,13 +97,13 @@ void store(Warp &w, const Inst &in, uint32_t mask) {
   unsigned bytes = in.width * in.count;
   resolve(w, in, in.space, bytes, AccessKind::Write, mask, lanes);
   if (w.launch->isObserved() && !w.isShadowPass) {
-    uint8_t values[warpSize * 64];
-    forEachLane(lanes.mask, [&](unsigned lane) {
-      for (unsigned i = 0; i + 1 < in.numSrc; ++i) {
-        uint64_t value = w.lane(in.src(i + 1), lane);
-        std::memcpy(values + lane * bytes + i * in.width, &value, in.width);
-      }
-    });
+    uint8_t values[warpSize * 32];
+    LaneAddresses packed; // the observers see what will be stored, lane by lane
+    packed.mask = lanes.mask;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      packed.host[lane] = values + lane * bytes;
+    for (unsigned i = 0; i + 1 < in.numSrc; ++i)
+      storeElement(w, in, in.src(i + 1), packed, i);
     notify(w, in, AccessKind::Write, bytes, lanes, values);
   }
   for (unsigned i = 0; i + 1 < in.numSrc; ++i)

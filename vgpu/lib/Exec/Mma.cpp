@@ -141,9 +141,7 @@ void multiplyFloats(Warp &w, const Inst &in, uint32_t mask) {
 template <bool isBf16, unsigned k> void multiplyHalves(Warp &w, const Inst &in, uint32_t mask) {
   constexpr unsigned registersA = k / 4, registersB = k / 8;
   alignas(64) float a[16 * k], b[k * 8], acc[16 * 8];
-  alignas(64) float wide[2 * warpSize];
-  auto widen = [&](const Slot &slot) {
-    const uint16_t *halves = w.row<uint16_t>(slot);
+  auto widen = [](const uint16_t *halves, float *wide) {
     if constexpr (isBf16) {
       for (unsigned i = 0; i < 2 * warpSize; ++i)
         wide[i] = bf16ToFloat(halves[i]);
@@ -152,16 +150,17 @@ template <bool isBf16, unsigned k> void multiplyHalves(Warp &w, const Inst &in, 
     }
   };
   for (unsigned i = 0; i < registersA; ++i) {
-    widen(in.slots[in.numDst + i]);
+    alignas(64) float wide[2 * warpSize];
+    widen(w.row<uint16_t>(in.slots[in.numDst + i]), wide);
     // Eight floats of one row lie side by side: lanes 4g to 4g+3.
     for (unsigned g = 0; g < 8; ++g)
       std::memcpy(a + (g + 8 * (i % 2)) * k + 8 * (i / 2), wide + 8 * g, 8 * sizeof(float));
   }
   for (unsigned i = 0; i < registersB; ++i) {
-    widen(in.slots[in.numDst + registersA + i]);
-    for (unsigned g = 0; g < 8; ++g)
-      for (unsigned r = 0; r < 8; ++r)
-        b[(8 * i + r) * 8 + g] = wide[8 * g + r];
+    HalfTile columns; // eight halves of one column lie side by side
+    std::memcpy(columns, w.row<uint16_t>(in.slots[in.numDst + registersA + i]), sizeof(columns));
+    transpose(columns);
+    widen(columns[0], b + 64 * i);
   }
   const Slot *c = in.slots + in.numDst + registersA + registersB;
   for (unsigned half = 0; half < 2; ++half) {

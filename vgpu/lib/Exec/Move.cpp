@@ -45,7 +45,8 @@ void pack32(Warp &w, const Inst &in, uint32_t mask) {
 }
 /// The sources may be the destination's parts, so both halves are read before one is written.
 template <class Part, class Whole> void unpackRow(Warp &w, const Inst &in, uint32_t mask) {
-  const Whole *a = w.row<Whole>(in.src(0));
+  Whole a[warpSize]; // a copy, so that the loop below has nothing to fear from aliases
+  std::memcpy(a, w.row<Whole>(in.src(0)), sizeof(a));
   Part parts[2][warpSize];
   for (unsigned i = 0; i < warpSize; ++i) {
     parts[0][i] = static_cast<Part>(a[i]);

@@ -11,7 +11,7 @@
 #define VGPU_CHECKS_ASYNCCHECK_H
 
 #include "vgpu/Checks/Observer.h"
-#include <deque>
+#include <memory>
 #include <unordered_map>
 
 namespace vgpu {
@@ -29,32 +29,44 @@ public:
   void onAsyncWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, bool isAll) override;
 
 private:
-  struct Copy {
-    uint64_t address;
+  /// The copies that lanes of a warp issued together; all are in their lane's group of this number.
+  struct Copies {
+    uint32_t mask; ///< lanes that have not waited for them
+    uint32_t group;
     uint32_t bytes;
     uint32_t pc;
+    uint32_t address[warpSize];
   };
-  struct Thread {
-    std::vector<Copy> open;               ///< issued, not committed
-    std::deque<std::vector<Copy>> groups; ///< committed, oldest first
+  struct WarpState {
+    std::vector<Copies> pending;                   ///< oldest first
+    std::array<uint32_t, warpSize> committed = {}; ///< groups of each lane
   };
   /// The copy that owns a word of shared memory.
   struct Owner {
-    uint32_t thread;
     uint32_t pc;
+    uint16_t thread;
     bool isPending;
+    bool operator==(const Owner &) const = default;
   };
+  static Owner ownerOf(uint32_t thread, uint32_t pc);
   struct BlockState {
-    std::vector<Thread> threads;
-    std::vector<Owner> words; ///< of 4 bytes
+    std::vector<WarpState> warps;
+    std::vector<Owner> words;           ///< of 4 bytes
+    std::vector<uint8_t> pendingInLine; ///< pending words in each 16 bytes
     uint64_t pendingWords = 0;
+    bool isPending(uint64_t begin, uint64_t end) const {
+      return pendingInLine[begin / 16] || pendingInLine[(end - 1) / 16] || end - begin > 32;
+    }
   };
-  void land(Warp &warp, unsigned lane, BlockState &state, const std::vector<Copy> &copies);
+  BlockState &stateOf(const Block &block) { return *blocks.find(block.linearIndex)->second; }
+  void issue(const MemoryAccess &access, BlockState &state);
+  void land(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes);
   void reportTouch(const MemoryAccess &access, unsigned lane, const Owner &owner, uint64_t address);
 
   RaceCheck *races;
   bool reports;
-  std::unordered_map<uint64_t, BlockState> blocks;
+  std::unordered_map<uint64_t, std::unique_ptr<BlockState>> blocks;
+  std::vector<std::unique_ptr<BlockState>> idle; ///< of blocks that have ended
 };
 
 } // namespace vgpu

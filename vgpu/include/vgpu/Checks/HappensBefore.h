@@ -32,7 +32,6 @@ namespace vgpu {
 struct Stamp {
   uint64_t block = 0;
   uint32_t warp = 0;
-  uint32_t lane = 0;
   uint32_t clock = 0;
 };
 
@@ -48,14 +47,19 @@ public:
   void onRelease(Warp &warp, uint32_t mask, uint64_t address) override;
   void onAcquire(Warp &warp, uint32_t mask, uint64_t address) override;
 
-  /// The warp's clock now.
-  uint32_t now(const Warp &warp) const;
+  /// What holds for all lanes of a warp. Valid until the next event.
+  struct View {
+    /// By warp of its block: accesses up to this clock are ordered before.
+    llvm::ArrayRef<uint32_t> warps;
+    uint32_t now;          ///< the warp's clock
+    bool knowsOtherBlocks; ///< false: nothing that other blocks did is ordered before
+  };
+  View viewOf(const Warp &warp) const;
   /// The clock a strong write of this lane is stamped with: right behind a fence it belongs to the
   /// release that it completes, and is ordered with what it publishes.
   uint32_t strongClock(const Warp &warp, unsigned lane) const;
-  /// Whether what `stamp` did is ordered before the next access of this lane.
-  bool isOrdered(const Stamp &stamp, const Warp &warp, unsigned lane) const;
-  /// The same for the lanes of `lanes` of the stamp's warp at once; returns those that are not.
+  /// The lanes of `lanes` of the stamp's warp whose doings at that time are not ordered before the
+  /// next access of this lane.
   uint32_t unordered(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane) const;
 
 private:
@@ -77,6 +81,7 @@ private:
   };
   struct WarpState {
     uint32_t now = 1;
+    bool knowsOtherBlocks = false; ///< some lane has learnt from another block
     Knowledge common;
     std::array<LaneState, warpSize> lanes;
   };

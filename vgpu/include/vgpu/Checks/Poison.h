@@ -16,6 +16,7 @@ namespace vgpu {
 
 class PoisonTracker {
 public:
+  explicit PoisonTracker(const Program &program);
   /// Called before an instruction is executed by the lanes of `mask` (those of `active` whose guard
   /// holds): reports decisive poison and computes the shadow of the results.
   void step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
@@ -25,6 +26,8 @@ private:
   void setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint32_t poisoned);
   void checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
   void runOnShadow(Warp &warp, const Inst &inst, uint32_t mask);
+
+  std::vector<Inst> onShadow; ///< the program's code with operands redirected to the shadow
 };
 
 } // namespace vgpu

@@ -3,85 +3,90 @@
 //
 // Two accesses race when they touch a common byte, at least one writes, they are not both strong
 // (atomic, volatile, relaxed, ...) at scopes that include each other, and neither happens before
-// the other. Memory has a shadow of lines of 16 bytes; a line is one cell while it is accessed in
-// whole, and is split into smaller cells on demand.
-//
-// A cell keeps the last plain write, and the reads and the strong writes that no later access of
-// their kind is ordered behind; what an access is ordered behind need not be kept, since order is
-// transitive.
+// the other. What a cell of memory remembers is in RaceShadow.h; what an access is ordered behind
+// need not be remembered, since order is transitive. Most accesses to shared memory never get as
+// far as a cell (AccessJournal.h).
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_RACECHECK_H
 #define VGPU_CHECKS_RACECHECK_H
 
+#include "vgpu/Checks/AccessJournal.h"
 #include "vgpu/Checks/HappensBefore.h"
-#include "llvm/ADT/DenseMap.h"
+#include "vgpu/Checks/RaceShadow.h"
 
 namespace vgpu {
 
 class RaceCheck : public Observer {
 public:
-  RaceCheck(const HappensBefore &order, bool isShared, bool isGlobal)
-      : order(order), checksShared(isShared), checksGlobal(isGlobal) {}
+  RaceCheck(const HappensBefore &order, const Program &program, bool isShared, bool isGlobal)
+      : order(order), checksShared(isShared), checksGlobal(isGlobal),
+        global(program.canBlocksMeet()) {}
 
   void onBlockStart(Block &block) override;
   void onBlockEnd(Block &block) override;
   void onAccess(const MemoryAccess &access) override;
+  void onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals) override;
+  // Who knows what changes: the journal is of before.
+  void onWarpSync(Warp &warp, uint32_t) override { settleBefore(warp); }
+  void onFence(Warp &warp, const Inst &, uint32_t, MemoryOrder, MemoryScope) override {
+    settleBefore(warp);
+  }
+  void onRelease(Warp &warp, uint32_t, uint64_t) override { settleBefore(warp); }
+  void onAcquire(Warp &warp, uint32_t, uint64_t) override { settleBefore(warp); }
 
-  /// An asynchronous write to shared memory has landed: from now on it counts as a write of this
-  /// lane.
-  void landWrite(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes);
+  /// Asynchronous writes to shared memory have landed: from now on they count as writes of their
+  /// lanes.
+  void landWrites(Warp &warp, const Inst &inst, uint32_t mask, const uint32_t *address,
+                  unsigned bytes);
 
 private:
-  /// Lanes of one warp that accessed a cell at the same clock.
-  struct Group {
-    uint64_t block;
-    uint32_t warp;
-    uint32_t lanes;
-    uint32_t clock;
-    uint32_t pc;
-    bool isStrong;
-    MemoryScope scope;
+  /// The shared memory of a block.
+  struct SharedState {
+    explicit SharedState(uint64_t bytes) : journal(bytes) {}
+    RaceShadow shadow;
+    AccessJournal journal;
   };
-  struct Cell {
-    llvm::SmallVector<Group, 1> reads;
-    llvm::SmallVector<Group, 0> strongWrites;
-    Group write = {};    ///< lanes == 0: none
-    uint64_t serial = 0; ///< of the instruction that made `write`
-  };
-  struct Line {
-    uint8_t cellBytes = 16;
-    Cell whole;
-    std::unique_ptr<Cell[]> parts; ///< 16 / cellBytes of them, if cellBytes < 16
-    void split(uint8_t bytes);
-  };
-  using SharedLines = std::vector<Line>;
-  static constexpr uint64_t pageLines = 64;
-
+  /// The access at hand, with what all its lanes have in common looked up once.
   struct Current {
     const MemoryAccess &access;
-    unsigned lane;
-    uint32_t clock;
-    bool isWrite, isStrong;
+    HappensBefore::View view;
+    RaceShadow &shadow;
+    AccessGroup group; ///< its lanes are to be filled in
+    bool isWrite;
   };
-  Line &lineAt(const Warp &warp, ptx::Space space, uint64_t index);
-  void visit(const Current &current, Line &line, uint64_t lineAddress, uint64_t begin,
-             uint64_t end);
-  void visitCell(const Current &current, Cell &cell, uint64_t address, unsigned bytes);
-  void add(llvm::SmallVectorImpl<Group> &groups, const Current &current);
-  bool conflicts(const Current &current, const Group &previous, uint32_t &lane) const;
-  bool isSameValue(const Current &current, const Cell &cell, uint64_t address,
+  /// A part of a cell's history that an access may race with.
+  struct Conflict {
+    const AccessGroup &previous;
+    const char *verb;
+    bool isSameValue;
+  };
+
+  SharedState &stateOf(const Block &block) { return *shared.find(block.linearIndex)->second; }
+  void settle(const Block &block, SharedState &state);
+  void settle(const Block &block, SharedState &state, const JournalEntry &entry);
+  void settleBefore(Warp &warp);
+  template <class Visit>
+  void forEachCell(RaceShadow &shadow, uint64_t begin, uint64_t end, unsigned shift, Visit visit);
+  void visitCells(const MemoryAccess &access, bool isWrite, bool isStrong);
+  void visit(const Current &current, ShadowCell &cell, uint32_t lanes, uint64_t address,
+             unsigned bytes);
+  void visitLane(const Current &current, ShadowCell &cell, unsigned lane, uint64_t address,
+                 unsigned bytes);
+  uint32_t conflictingLanes(const Current &current, const AccessGroup &previous,
+                            unsigned lane) const;
+  bool isSameValue(const Current &current, const ShadowCell &cell, unsigned lane, uint64_t address,
                    unsigned bytes) const;
-  void report(const Current &current, const Group &previous, uint32_t otherLane, uint64_t address,
-              unsigned bytes, const char *previousVerb, bool isSameValue);
+  /// Reports `conflict` if it is one; true if it was.
+  bool report(const Current &current, unsigned lane, uint64_t address, unsigned bytes,
+              const Conflict &conflict);
 
   const HappensBefore &order;
   bool checksShared, checksGlobal;
-  std::unordered_map<uint64_t, SharedLines> shared;         ///< by block
-  llvm::DenseMap<uint64_t, std::unique_ptr<Line[]>> global; ///< pages of `pageLines`
-  uint64_t cachedPage = ~uint64_t(0);
-  Line *cachedLines = nullptr;
-  uint64_t serial = 0;
+  std::unordered_map<uint64_t, std::unique_ptr<SharedState>> shared; ///< by block
+  std::vector<std::unique_ptr<SharedState>> idle;                    ///< of blocks that have ended
+  RaceShadow global;
+  uint32_t serial = 0; ///< of the access at hand
 };
 
 } // namespace vgpu

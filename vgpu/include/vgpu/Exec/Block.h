@@ -51,8 +51,9 @@ struct Block {
 
 enum class RunStatus : uint8_t { Done, Yielded, Stopped };
 
-/// Prepares the block's memory and registers.
-std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex);
+/// Prepares the block's memory and registers, in those of a block of the launch that has ended.
+std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
+                                 std::unique_ptr<Block> ended = nullptr);
 /// Runs until the block is done, has used about `budget` warp instructions, or a fault stops it.
 RunStatus runBlock(Block &block, uint64_t budget);
 /// Called by barrier families: the split of `warp` parked at `pc` goes on behind it.

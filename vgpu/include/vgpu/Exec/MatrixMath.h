@@ -21,6 +21,10 @@ float matrixElementToFloat(uint64_t bits, ptx::Type type);
 /// Rows of f16 elements, converted with the host's instructions where it has them.
 void halvesToFloats(const uint16_t *from, float *to, size_t count);
 
+/// A matrix of 8 x 8 elements of 16 bits.
+using HalfTile = uint16_t[8][8];
+void transpose(HalfTile &tile);
+
 /// a: m x k, b: k x n, acc: m x n; all row-major. acc += a * b.
 void multiplyAccumulate(const float *a, const float *b, float *acc, unsigned m, unsigned n,
                         unsigned k);

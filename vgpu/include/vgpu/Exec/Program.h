@@ -178,6 +178,10 @@ struct Program {
   uint32_t localBytes = 0;        ///< of one thread
   uint32_t staticSharedBytes = 0; ///< dynamic shared memory begins behind it
   uint32_t dynamicSharedAlign = 16;
+
+  /// Whether a block could learn what another one did, so that the order in which blocks run may
+  /// show: false if nothing but weak loads and stores touches global memory.
+  bool canBlocksMeet() const;
 };
 
 } // namespace vgpu

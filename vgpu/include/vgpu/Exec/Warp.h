@@ -79,17 +79,38 @@ struct Warp {
   /// One lane of a row of any width, zero-extended.
   uint64_t lane(const Slot &slot, unsigned lane) {
     const uint8_t *base = planes[static_cast<unsigned>(slot.plane)] + slot.offset;
-    uint64_t value = 0;
-    if (slot.bytes == 0)
+    switch (slot.bytes) {
+    case 0:
       return predicate(slot) >> lane & 1;
-    std::memcpy(&value, base + size_t(lane) * slot.bytes, slot.bytes);
-    return value;
+    case 1:
+      return base[lane];
+    case 2:
+      return reinterpret_cast<const uint16_t *>(base)[lane];
+    case 4:
+      return reinterpret_cast<const uint32_t *>(base)[lane];
+    default:
+      return reinterpret_cast<const uint64_t *>(base)[lane];
+    }
   }
   void setLane(const Slot &slot, unsigned lane, uint64_t value) {
     if (slot.isSink)
       return;
     uint8_t *base = planes[static_cast<unsigned>(slot.plane)] + slot.offset;
-    std::memcpy(base + size_t(lane) * slot.bytes, &value, slot.bytes);
+    switch (slot.bytes) {
+    case 0:
+      return setPredicate(slot, static_cast<uint32_t>(value & 1) << lane, 1u << lane);
+    case 1:
+      base[lane] = static_cast<uint8_t>(value);
+      return;
+    case 2:
+      reinterpret_cast<uint16_t *>(base)[lane] = static_cast<uint16_t>(value);
+      return;
+    case 4:
+      reinterpret_cast<uint32_t *>(base)[lane] = static_cast<uint32_t>(value);
+      return;
+    default:
+      reinterpret_cast<uint64_t *>(base)[lane] = value;
+    }
   }
 };
 

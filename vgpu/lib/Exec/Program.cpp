@@ -1,0 +1,29 @@
+//===- Program.cpp - questions about a decoded kernel ---------------------------------------===//
+#include "vgpu/Exec/Program.h"
+#include "vgpu/Memory/Ordering.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace vgpu {
+
+static bool touchesOnlyOwnBlock(ptx::Space space) {
+  return space != ptx::Space::Global && space != ptx::Space::Generic;
+}
+
+bool Program::canBlocksMeet() const {
+  return llvm::any_of(code, [](const Inst &inst) {
+    switch (inst.instClass) {
+    case InstClass::Atomic:
+      return !touchesOnlyOwnBlock(inst.space);
+    case InstClass::GlobalLoad:
+    case InstClass::GlobalStore:
+      return inst.order != static_cast<uint8_t>(MemoryOrder::Weak);
+    case InstClass::AsyncCopy: // cp.reduce.async.bulk
+      return inst.source && llvm::StringRef(inst.source->opcode).starts_with("cp.reduce");
+    default:
+      return false;
+    }
+  });
+}
+
+} // namespace vgpu
