@@ -1,8 +1,9 @@
 """The start of a kernel in a fresh process, with and without its code on disk, and a call's cost.
 
 A start is everything from the imported package to the end of the first call: tracing, compiling or
-loading, linking, checking the arguments. Starts are wall-clock times of processes of their own, the
-best of a few; calls are processor time of a kernel that does almost nothing.
+loading, linking, checking the arguments; each in a process of its own, the best of a few. A call is
+one of a kernel that does almost nothing. All are processor time, so that a busy machine does not
+decide.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ START_SMALL = """
 import json, time
 import numpy as np, tilewright
 import tilewright.language as T, tilewright.jitting
-start = time.perf_counter()
+start = time.process_time()
 from small import add
 kernel = tilewright.compile(add, device="cpu")
 kernel(*np.zeros((4, 128), np.float32))
-print(json.dumps(time.perf_counter() - start))
+print(json.dumps(time.process_time() - start))
 """
 
 START_SEED = """
@@ -52,10 +53,10 @@ from flash_attention_backward import flashattn_bwd
 q = [np.zeros((1, 2, 64, 64), np.float16) for _ in range(4)]
 statistics = [np.zeros((1, 2, 64), np.float32) for _ in range(2)]
 outputs = [np.zeros((1, 2, 64, 64), np.float32) for _ in range(3)]
-start = time.perf_counter()
+start = time.process_time()
 kernel = flashattn_bwd(1, 2, 64, 64, 1)
 kernel(*q, *statistics, *outputs)
-print(json.dumps(time.perf_counter() - start))
+print(json.dumps(time.process_time() - start))
 """
 
 CALL = """

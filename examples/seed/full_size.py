@@ -3,11 +3,12 @@
 The forward pass (attention_forward.py) makes the statistics that the backward kernel takes. One
 group of query heads, with the key head they share, is then computed by numpy head by head and
 compared: dQ of each, dK and dV of all together, and the statistics. Where torch is installed its
-backward pass is timed on one head.
+backward pass is timed on as many heads as it has threads (it gives each head to one).
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
@@ -17,6 +18,7 @@ from attention_forward import attention_forward
 from reference import LOG2_E, dq_from_layout
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from tilewright.cli.progress import ProgressLine
 
 
 @dataclass
@@ -41,11 +43,11 @@ def call_with_bar(progress: Progress, label: str, kernel, *arguments) -> float:
     def show(_launch: int, done: int, blocks: int) -> None:
         progress.update(task, completed=done, total=blocks)
 
-    kernel.options["progress"] = show
+    kernel.watch(ProgressLine(kernel, sys.stdout) if progress.disable else show)
     start = time.perf_counter()
     kernel(*arguments)
     seconds = time.perf_counter() - start
-    del kernel.options["progress"]
+    kernel.watch(None)
     progress.update(task, completed=progress.tasks[task].total or 1)
     return seconds
 
@@ -94,20 +96,24 @@ def compare(case, tensors: Tensors, group: int, progress: Progress) -> dict[str,
     return errors
 
 
-def time_torch(case, tensors: Tensors, dtype: str) -> float:
-    """Seconds of torch's backward pass for one head."""
+def time_torch(tensors: Tensors, dtype: str) -> tuple[int, float]:
+    """Torch's backward pass: how many heads, and seconds for them."""
     import torch
     from torch.nn.functional import scaled_dot_product_attention
 
-    kind = getattr(torch, dtype)
-    names = ("Q", "K", "V")
-    q, k, v = (torch.from_numpy(tensors.inputs[n][:, :1].copy()).to(kind) for n in names)
-    leaves = [x.requires_grad_() for x in (q, k, v)]
-    out = scaled_dot_product_attention(*leaves, is_causal=True)
-    do = torch.from_numpy(tensors.inputs["dO"][:, :1].copy()).to(kind)
-    start = time.perf_counter()
-    out.backward(do)
-    return time.perf_counter() - start
+    heads = min(torch.get_num_threads(), tensors.inputs["K"].shape[1])
+
+    def backward(length: int) -> float:
+        parts = [tensors.inputs[name][:, :heads, :length] for name in ("Q", "K", "V", "dO")]
+        q, k, v, do = (torch.from_numpy(x.copy()).to(getattr(torch, dtype)) for x in parts)
+        leaves = [x.requires_grad_() for x in (q, k, v)]
+        out = scaled_dot_product_attention(*leaves, is_causal=True)
+        start = time.perf_counter()
+        out.backward(do)
+        return time.perf_counter() - start
+
+    backward(64)  # starts its threads
+    return heads, backward(tensors.inputs["Q"].shape[2])
 
 
 def run_full_size(console: Console, case, backward, tolerance: float) -> bool:
@@ -162,9 +168,9 @@ def show_torch(console: Console, case, tensors: Tensors, ours: float) -> None:
         console.print("  torch is not installed, so that there is nothing to compare the time with")
         return
     for dtype in ("float16", "float32"):
-        seconds = time_torch(case, tensors, dtype)
-        speed = gigaflops(case, 5) / case.heads / seconds
+        heads, seconds = time_torch(tensors, dtype)
+        speed = gigaflops(case, 5) * heads / case.heads / seconds
         console.print(
-            f"  torch    {seconds:6.2f} s for one head in {dtype}, {speed:6.1f} GFLOP/s: ours is "
-            f"{ours / speed:.1f} x as fast"
+            f"  torch    {seconds:6.2f} s for {heads} heads in {dtype}, {speed:6.1f} GFLOP/s: ours "
+            f"is {ours / speed:.1f} x as fast"
         )

@@ -36,7 +36,7 @@ namespace {
 /// exception from there ends the run.
 class Watch {
 public:
-  explicit Watch(nb::object progress = {}) : progress(std::move(progress)) {}
+  explicit Watch(nb::object progress) : progress(std::move(progress)) {}
 
   bool poll(const runtime::Progress &state) {
     nb::gil_scoped_acquire acquire;
@@ -92,12 +92,12 @@ static void run(CompiledCpuKernel &kernel, const driver::CpuArguments &arguments
 }
 
 static nb::dict runWithOptions(CompiledCpuKernel &kernel, const driver::CpuArguments &arguments,
-                               nb::dict options) {
+                               nb::dict options, nb::object progress = {}) {
   runtime::CpuRunOptions runOptions;
   runOptions.isDeterministic = options.contains("deterministic")
                                    ? nb::cast<bool>(options["deterministic"])
                                    : isDeterministicByDefault();
-  Watch watch(options.contains("progress") ? nb::object(options["progress"]) : nb::object());
+  Watch watch(std::move(progress));
   std::string output;
   llvm::raw_string_ostream outputStream(output);
   runOptions.output = &outputStream;
@@ -138,7 +138,7 @@ public:
       return nb::borrow(Py_NotImplemented);
     runtime::CpuRunOptions options;
     options.isDeterministic = isDeterministic.value_or(isDeterministicByDefault());
-    Watch watch;
+    Watch watch(progress);
     run(*kernel, slots, options, watch);
     if (outputs.size() == 0)
       return nb::none();
@@ -149,7 +149,7 @@ public:
   /// `converted` what they became, `makers` a function for each that the call allocated, else None.
   nb::dict call(nb::list values, nb::list converted, nb::list makers, nb::dict options) {
     driver::CpuArguments slots = kernel->makeArguments(bind(program, converted));
-    nb::dict answer = runWithOptions(*kernel, slots, options);
+    nb::dict answer = runWithOptions(*kernel, slots, options, progress);
     KnownCall known{{}, slots};
     mlir::func::FuncOp function = program.getFunction();
     for (auto [type, value, maker] : llvm::zip(function.getArgumentTypes(), values, makers)) {
@@ -167,6 +167,11 @@ public:
     return answer;
   }
 
+  /// Called with (launch, blocks done, blocks) now and then while the kernel runs; None for
+  /// nothing.
+  void setProgress(nb::object callback) {
+    progress = callback.is_none() ? nb::object() : std::move(callback);
+  }
   void setDeterministic(std::optional<bool> value) { isDeterministic = value; }
   bool isFromCache() const { return kernel->isFromCache(); }
   nb::list getPhases() const { return listPhases(*kernel); }
@@ -183,6 +188,7 @@ private:
   std::shared_ptr<CompiledCpuKernel> kernel;
   KnownCalls calls;
   std::optional<bool> isDeterministic;
+  nb::object progress;
 };
 
 } // namespace
@@ -205,6 +211,7 @@ void tilewright::bindings::bindCpuCalls(nb::module_ &module) {
       .def(nb::init<const Program &>(), nb::keep_alive<1, 2>())
       .def("call_again", &CpuCaller::callAgain)
       .def("call", &CpuCaller::call)
+      .def("set_progress", &CpuCaller::setProgress, nb::arg("callback").none())
       .def("set_deterministic", &CpuCaller::setDeterministic, nb::arg("value").none())
       .def_prop_ro("is_from_cache", &CpuCaller::isFromCache)
       .def_prop_ro("phases", &CpuCaller::getPhases);

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tilewright.arguments import (
@@ -36,6 +36,9 @@ class Remark(NamedTuple):
 class TilewrightWarning(UserWarning):
     """The interpreter found that a result depends on what it should not."""
 
+
+#: Called while a kernel runs with the number of the launch, its blocks that are done, and all.
+Progress = Callable[[int, int, int], Any]
 
 #: Called with each kernel after it was compiled and after each run; `tw run` listens.
 listeners: list[Any] = []
@@ -72,11 +75,23 @@ class JITKernel:
         self.config: dict[str, Any] | None = None
         self._gpu: dict[str, dict[str, Any]] = {}
         self._cpu: Any = None
+        self._progress: Progress | None = None
         if self.placement.reason is not None:
             self._remark("device", self.placement.reason)
         self._compile()
+        self._tell("compiled")
+
+    def _tell(self, event: str) -> None:
         for listener in listeners:
-            listener("compiled", self)
+            listener(event, self)
+
+    def watch(self, progress: Progress | None) -> Progress | None:
+        """Has `progress(launch, blocks_done, blocks)` called some twenty times a second while the
+        kernel runs on the CPU; an exception from there ends the launch. Gives the previous one."""
+        previous, self._progress = self._progress, progress
+        if self._cpu is not None:
+            self._cpu.set_progress(progress)
+        return previous
 
     @reporting
     def _compile(self) -> None:
@@ -107,9 +122,13 @@ class JITKernel:
 
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._cpu is not None and not (kwargs or listeners or self.options):
+        if self._cpu is not None and not (kwargs or self.options):
+            start = time.perf_counter() if listeners else 0.0
             result = self._cpu.call_again(args)  # if it was called like this before
             if result is not NotImplemented:
+                if listeners:
+                    self.last_run = {"seconds": time.perf_counter() - start}
+                    self._tell("ran")
                 return result
         values = self._arrange(args, kwargs)
         inputs = [v for n, v in enumerate(values) if n not in self.out_idx]
@@ -160,8 +179,7 @@ class JITKernel:
             self.last_run = self.program.run(self.placement.device, converted, options)
         self.findings = _findings_of(self.last_run)
         sys.stdout.write(self.last_run.get("output", ""))  # of T.print
-        for listener in listeners:
-            listener("ran", self)
+        self._tell("ran")
         self._report_findings(raise_all=bool(options.get("strict")))
 
     def _report_findings(self, raise_all: bool) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -197,12 +198,10 @@ def test_progress_is_told_and_may_stop_a_launch() -> None:
             raise TimeoutError("long enough")
 
     kernel = endless(16)
-    kernel.options["progress"] = progress
-    try:
-        with pytest.raises(TimeoutError, match="long enough"):
-            kernel(np.zeros(1, np.int32), np.zeros(8, np.int32))
-    finally:
-        kernel.options.clear()
+    kernel.watch(progress)
+    with pytest.raises(TimeoutError, match="long enough"):
+        kernel(np.zeros(1, np.int32), np.zeros(8, np.int32))
+    assert kernel.watch(None) is progress
     assert seen == [(1, 0, 16)] * 3
 
 
@@ -227,13 +226,10 @@ def test_other_threads_run_meanwhile() -> None:
         if a[0] == 1 or time.perf_counter() > deadline:
             raise StopIteration
 
-    kernel.options["progress"] = progress
-    try:
+    kernel.watch(progress)
+    with suppress(StopIteration):
         kernel(a, np.zeros(8, np.int32))
-    except StopIteration:
-        pass
-    finally:
-        kernel.options.clear()
+    kernel.watch(None)
     thread.join()
     assert ticks == 50
 
@@ -269,13 +265,10 @@ def test_a_fork_in_the_middle_of_a_launch() -> None:
             raise TimeoutError
 
     def launch() -> None:
-        kernel.options["progress"] = progress
-        try:
+        kernel.watch(progress)
+        with suppress(TimeoutError):
             kernel(np.zeros(1, np.int32), np.zeros(8, np.int32))
-        except TimeoutError:
-            pass
-        finally:
-            kernel.options.clear()
+        kernel.watch(None)
 
     thread = threading.Thread(target=launch)
     thread.start()

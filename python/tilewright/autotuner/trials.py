@@ -65,11 +65,11 @@ class Bench:
             if time.perf_counter() > deadline:
                 raise TimeoutError(f"no result within {arguments.timeout:g} s")
 
-        kernel.options["progress"] = watch  # ends a launch that takes too long
+        previous = kernel.watch(watch)  # ends a launch that takes too long
         try:
             self._check(profiler, inputs)
         finally:
-            del kernel.options["progress"]
+            kernel.watch(previous)
         latency = profiler.do_bench(
             warmup=arguments.warmup,
             rep=arguments.rep,

@@ -30,7 +30,8 @@ class Session:
         """Hears of each kernel that is compiled or run."""
         if event == "compiled":
             self.kernels.append(kernel)
-            self.lines[id(kernel)] = kernel.options["progress"] = ProgressLine(kernel)
+            self.lines[id(kernel)] = ProgressLine(kernel)
+            kernel.watch(self.lines[id(kernel)])
             kernel.options.update(
                 {"strict": True, "check": True} if getattr(self.options, "check", False) else {}
             )
