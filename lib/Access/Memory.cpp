@@ -82,6 +82,20 @@ throughViews(Value buffer, SmallVector<IndexExpr, 4> coordinates,
   return coordinates;
 }
 
+static std::optional<AccessCoordinates> inRoot(Value buffer, SmallVector<IndexExpr, 4> coordinates,
+                                               analysis::IndexTranslator &translator,
+                                               analysis::SymbolNumbers &numbers) {
+  auto found = throughViews(buffer, std::move(coordinates), translator);
+  if (!found)
+    return std::nullopt;
+  AccessCoordinates result;
+  result.coordinates = std::move(*found);
+  result.symbols.resize(numbers.size());
+  for (auto [value, number] : numbers)
+    result.symbols[number] = analysis::getFacts(value);
+  return result;
+}
+
 std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, ValueRange indices) {
   analysis::SymbolNumbers numbers;
   analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
@@ -94,15 +108,16 @@ std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, V
       return std::nullopt;
     coordinates.push_back(*expr);
   }
-  auto inRoot = throughViews(buffer, std::move(coordinates), translator);
-  if (!inRoot)
-    return std::nullopt;
-  AccessCoordinates result;
-  result.coordinates = std::move(*inRoot);
-  result.symbols.resize(numbers.size());
-  for (auto [value, number] : numbers)
-    result.symbols[number] = analysis::getFacts(value);
-  return result;
+  return inRoot(buffer, std::move(coordinates), translator, numbers);
+}
+
+std::optional<AccessCoordinates> getMatrixCoordinates(Operation *op, Value buffer) {
+  analysis::SymbolNumbers numbers;
+  analysis::IndexTranslator translator(op, &numbers, analysis::OuterValues::Expand);
+  SmallVector<IndexExpr, 4> coordinates(cast<MemRefType>(buffer.getType()).getRank(), IndexExpr(0));
+  coordinates[coordinates.size() - 2] = IndexExpr::dim(0);
+  coordinates[coordinates.size() - 1] = IndexExpr::dim(1);
+  return inRoot(buffer, std::move(coordinates), translator, numbers);
 }
 
 } // namespace tilewright::access

@@ -10,7 +10,7 @@
 //   %v = tile.load %q[%i, %j]     ──▶    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>}
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Access/Requests.h"
+#include "tilewright/Access/Matrices.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -52,7 +52,26 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     getOperation()->walk([&](KernelOp kernel) {
       Context context{kernel, *target, Assumptions{alignment}};
       kernel.walk([&](ParallelOp loop) { planLoop(loop, context); });
+      kernel.walk([&](GemmOp gemm) {
+        planOperand(gemm, GemmOperand::A, kAccessAAttr, context);
+        planOperand(gemm, GemmOperand::B, kAccessBAttr, context);
+      });
     });
+  }
+
+  void planOperand(GemmOp gemm, GemmOperand operand, StringRef attribute, const Context &context) {
+    std::optional<Plan> plan = planMatrixLoads(gemm, operand, context);
+    if (!plan)
+      return;
+    Value buffer = operand == GemmOperand::A ? gemm.getA() : gemm.getB();
+    StringRef name = tile::getName(getRoot(buffer));
+    if (plan->width < 8) {
+      gemm.emitRemark() << name << ": read element by element, not by ldmatrix (" << plan->refusal
+                        << ")";
+      return;
+    }
+    gemm->setAttr(attribute, makeAttr(&getContext(), *plan));
+    gemm.emitRemark() << name << ": " << plan->getNumGroups() << " x ldmatrix";
   }
 
   void planLoop(ParallelOp loop, Context &context) {

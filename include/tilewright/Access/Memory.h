@@ -39,6 +39,8 @@ struct AccessCoordinates {
 };
 std::optional<AccessCoordinates> getCoordinates(tile::ParallelOp loop, mlir::Value buffer,
                                                 mlir::ValueRange indices);
+/// The same for all elements of a matrix operand, whose row and column are the dims.
+std::optional<AccessCoordinates> getMatrixCoordinates(mlir::Operation *op, mlir::Value buffer);
 
 } // namespace tilewright::access
 

@@ -14,6 +14,7 @@ struct Context {
   tile::KernelOp kernel;
   const Arch &arch;
   Assumptions assumptions;
+  int64_t threads = tile::KernelOp(kernel).getNumThreads();
 };
 
 /// The buffer and indices of an op that touches one element; nothing for other ops.

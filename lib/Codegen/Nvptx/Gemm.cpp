@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Access/Matrices.h"
 #include "tilewright/Layout/Algebra.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -35,6 +36,68 @@ LogicalResult ThreadLowering::lowerGemm(GemmOp op) {
     return lowerMma(op, warps.asArrayRef());
   return lowerPlainGemm(op);
 }
+
+/// Reads an operand by ldmatrix, as its plan says.
+class MatrixReader {
+public:
+  MatrixReader(ThreadLowering &lowering, GemmOp op, access::GemmOperand operand,
+               ArrayRef<int64_t> warps)
+      : lowering(lowering), buffer(operand == access::GemmOperand::A ? op.getA() : op.getB()),
+        plan(op->getAttrOfType<AccessAttr>(operand == access::GemmOperand::A ? kAccessAAttr
+                                                                             : kAccessBAttr)) {
+    if (plan)
+      loads = access::getMatrixLoads(op, operand, warps);
+  }
+
+  bool isPlanned() const { return bool(plan); }
+
+  /// The registers of a load; made once.
+  ArrayRef<Value> load(int64_t tile, int64_t step) {
+    int64_t index = loads.indexOf(tile, step);
+    SmallVector<Value> &words = loaded[index];
+    if (!words.empty())
+      return words;
+    ImplicitLocOpBuilder &b = lowering.b;
+    const access::MatrixLoad &load = loads.loads[index];
+    SmallVector<Type> types(load.count, b.getI32Type());
+    Type result = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+    Value matrices = NVVM::LdMatrixOp::create(
+        b, result, addressOf(index), uint32_t(load.count),
+        loads.isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+    for (int64_t i = 0; i < load.count; ++i)
+      words.push_back(LLVM::ExtractValueOp::create(b, matrices, i));
+    return words;
+  }
+
+private:
+  Value addressOf(int64_t index) {
+    int64_t anchor = plan.getAnchors()[index];
+    auto [it, isNew] = addresses.try_emplace(anchor);
+    const Storage &storage = lowering.storageOf(getRoot(buffer));
+    if (isNew) {
+      const access::MatrixLoad &load = loads.loads[anchor];
+      SmallVector<Value> coordinates{lowering.evaluate(load.row, lowering.threadId),
+                                     lowering.evaluate(load.column, lowering.threadId)};
+      while (int64_t(coordinates.size()) < cast<MemRefType>(buffer.getType()).getRank())
+        coordinates.insert(coordinates.begin(), lowering.index(0));
+      it->second =
+          lowering.addressOf(storage, lowering.viewCoordinates(buffer, std::move(coordinates)));
+    }
+    if (plan.getDeltas()[index] == 0)
+      return it->second;
+    return LLVM::GEPOp::create(lowering.b, it->second.getType(),
+                               getStorageType(storage.elementType), it->second,
+                               ArrayRef<LLVM::GEPArg>{int32_t(plan.getDeltas()[index])});
+  }
+
+  ThreadLowering &lowering;
+  Value buffer;
+  AccessAttr plan;
+  access::MatrixLoads loads;
+  llvm::DenseMap<int64_t, Value> addresses;
+  llvm::DenseMap<int64_t, SmallVector<Value>> loaded;
+};
 
 LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
   auto [m, n, k] = op.getExtents();
@@ -63,7 +126,18 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
           b, vector, value, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(position)));
     return asBits ? LLVM::BitcastOp::create(b, b.getI32Type(), vector).getResult() : vector;
   };
+  MatrixReader readA(*this, op, access::GemmOperand::A, warps),
+      readB(*this, op, access::GemmOperand::B, warps);
+  auto asOperand = [&](ArrayRef<Value> words) {
+    SmallVector<Value> registers(words);
+    if (!asBits)
+      for (Value &word : registers)
+        word = LLVM::BitcastOp::create(b, pair, word);
+    return registers;
+  };
   auto loadA = [&](int64_t tile, int64_t step) {
+    if (readA.isPlanned())
+      return asOperand(readA.load(tile, step));
     SmallVector<Value> registers;
     for (int64_t r = 0; r < 4; ++r) {
       Value halves[2];
@@ -80,6 +154,8 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
     return registers;
   };
   auto loadB = [&](int64_t tile, int64_t step) {
+    if (readB.isPlanned()) // one load serves two tiles
+      return asOperand(ArrayRef(readB.load(tile / 2, step)).slice(tile % 2 * 2, 2));
     SmallVector<Value> registers;
     for (int64_t r = 0; r < 2; ++r) {
       Value halves[2];

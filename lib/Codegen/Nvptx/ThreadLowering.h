@@ -85,6 +85,8 @@ public:
   mlir::LogicalResult run();
 
 private:
+  friend class MatrixReader; // Gemm.cpp
+
   // Kernels.cpp
   mlir::LogicalResult refuseTypes();
   void beginFunction();
