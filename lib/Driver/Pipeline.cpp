@@ -20,6 +20,7 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, int64_t alignment) {
   // Who holds what, who runs what, and how wide each access is.
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
   pm.addPass(createPlanAccesses(PlanAccessesOptions{arch.str(), alignment}));
+  pm.addPass(createPlanPipeline()); // what runs ahead
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createInsertBarriers());
 }

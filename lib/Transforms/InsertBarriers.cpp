@@ -53,9 +53,25 @@ private:
   void statement(Operation *op, Open &open, bool insert);
 };
 
+/// Tiles that asynchronous copies fill: plan-pipeline wrote the waits and barriers they need.
+bool isPipelined(Value root) {
+  auto alloc = root.getDefiningOp<AllocOp>();
+  if (!alloc || getSpace(root) != Space::Shared)
+    return false;
+  SmallVector<Operation *> users(alloc->getUsers());
+  while (!users.empty()) {
+    Operation *user = users.pop_back_val();
+    if (isa<SliceOp, ViewOp>(user))
+      llvm::append_range(users, user->getUsers());
+    else if (isa<StoreOp>(user) && user->getParentOp()->hasAttr(kAsyncAttr))
+      return true;
+  }
+  return false;
+}
+
 /// Registers and variables are a thread's own.
 bool isSharedByThreads(Value root) {
-  if (getSpace(root) == Space::Local)
+  if (getSpace(root) == Space::Local || isPipelined(root))
     return false;
   if (getSpace(root) != Space::Fragment)
     return true;

@@ -53,6 +53,11 @@ def PlanAccesses : Pass<"tile-plan-accesses"> {
     Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
 }
 
+def PlanPipeline : Pass<"tile-plan-pipeline"> {
+  let summary = "Issue the copies of pipelined loops ahead of time, asynchronously";
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
   let summary = "Give every shared tile its place in the block's arena";
   let options = [Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose limit holds">];

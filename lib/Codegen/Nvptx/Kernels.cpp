@@ -195,6 +195,14 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
         barrier();
         return success();
       })
+      .Case([&](AsyncCommitOp) {
+        NVVM::CpAsyncCommitGroupOp::create(b);
+        return success();
+      })
+      .Case([&](AsyncWaitOp wait) {
+        NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(wait.getPending()));
+        return success();
+      })
       .Case([&](memref::DimOp dim) {
         define(dim, extentOfArgument(dim.getSource(), *dim.getConstantIndex()));
         return success();

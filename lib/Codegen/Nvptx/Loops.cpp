@@ -178,6 +178,11 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
       storeRegister(*own, 0, loadRegister(outer, 0));
       at.variables[root] = std::move(own);
     }
+  if (chunk.loop->hasAttr(kAsyncAttr)) {
+    Block &body = chunk.loop.getBody().front();
+    copyAsync(*body.getOps<LoadOp>().begin(), *body.getOps<StoreOp>().begin(), iterations);
+    return success();
+  }
   for (Operation &op : chunk.loop.getBody().front().without_terminator()) {
     if (chunk.lazyOps->contains(&op))
       continue;

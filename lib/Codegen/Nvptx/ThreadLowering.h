@@ -152,6 +152,7 @@ private:
   Value groupCondition(const Storage &storage, Value buffer, mlir::ValueRange indices,
                        tile::AccessAttr plan);
   Value packVector(llvm::ArrayRef<Value> elements);
+  void copyAsync(tile::LoadOp load, tile::StoreOp store, llvm::MutableArrayRef<Iteration> chunk);
 
   // Atomics.cpp
   void updateVector(const Storage &storage, Value address, llvm::ArrayRef<Value> operands);

@@ -8,6 +8,8 @@
 
 #include "ThreadLowering.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
 using namespace mlir;
 using namespace tilewright::tile;
 
@@ -106,6 +108,40 @@ void ThreadLowering::storeGroup(Operation *op, Value buffer, ValueRange indices,
   Value address = groupAddress(storage, buffer, indices, plan, group, addresses);
   Value condition = groupCondition(storage, buffer, indices, plan);
   guarded(both(writerCondition(), condition), [&] { write(address); });
+}
+
+/// Copies each group without passing through registers. Out of bounds nothing is read, from an
+/// address that is always good, and zeros are written.
+void ThreadLowering::copyAsync(LoadOp load, StoreOp store, MutableArrayRef<Iteration> chunk) {
+  b.setLoc(load.getLoc());
+  auto read = load->getAttrOfType<AccessAttr>(kAccessAttr),
+       write = store->getAttrOfType<AccessAttr>(kAccessAttr);
+  const Storage &from = storageOf(getRoot(load.getBuffer())),
+                &to = storageOf(getRoot(store.getBuffer()));
+  int32_t bytes = read.getWidth() * getStorageBytes(from.elementType);
+  auto modifier = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  GroupAddresses sources, targets;
+  for (int64_t group = 0; group < read.getNumGroups(); ++group) {
+    auto *first = llvm::find_if(
+        chunk, [&](const Iteration &at) { return at.slot == read.getGroup(group)[0]; });
+    if (first == chunk.end())
+      continue; // of another chunk
+    iteration = first;
+    Value source = groupAddress(from, load.getBuffer(), load.getIndices(), read, group, sources);
+    Value target = groupAddress(to, store.getBuffer(), store.getIndices(), write, group, targets);
+    Value condition = groupCondition(from, load.getBuffer(), load.getIndices(), read);
+    Value size;
+    if (condition) {
+      auto i32 = [&](int32_t value) -> Value {
+        return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+      };
+      size = arith::SelectOp::create(b, condition, i32(bytes), i32(0));
+      source = LLVM::SelectOp::create(b, condition, source, from.base);
+    }
+    guarded(writerCondition(),
+            [&] { NVVM::CpAsyncOp::create(b, target, source, bytes, modifier, size); });
+  }
+  iteration = nullptr;
 }
 
 LogicalResult ThreadLowering::lowerPlanned(Operation *op, MutableArrayRef<Iteration> chunk) {
