@@ -14,6 +14,7 @@
 // is walked twice, the second time with what its own end leaves open: that is the back edge.
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -32,7 +33,8 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Roots touched since the last barrier that all paths passed.
+/// Roots touched since the last barrier that all paths passed. Shared tiles stand for their bytes
+/// of the arena, which other tiles may use at other times.
 struct Open {
   llvm::SmallSetVector<Value, 8> read, written, accumulated;
 
@@ -53,7 +55,8 @@ private:
   void statement(Operation *op, Open &open, bool insert);
 };
 
-/// Tiles that asynchronous copies fill: plan-pipeline wrote the waits and barriers they need.
+/// Tiles that asynchronous copies fill: plan-pipeline wrote the waits and barriers that their own
+/// accesses need.
 bool isPipelined(Value root) {
   auto alloc = root.getDefiningOp<AllocOp>();
   if (!alloc || getSpace(root) != Space::Shared)
@@ -71,7 +74,7 @@ bool isPipelined(Value root) {
 
 /// Registers and variables are a thread's own.
 bool isSharedByThreads(Value root) {
-  if (getSpace(root) == Space::Local || isPipelined(root))
+  if (getSpace(root) == Space::Local)
     return false;
   if (getSpace(root) != Space::Fragment)
     return true;
@@ -79,15 +82,34 @@ bool isSharedByThreads(Value root) {
   return alloc && alloc->hasAttr(kPlacementAttr) && isa<LayoutAttr>(alloc->getAttr(kPlacementAttr));
 }
 
+/// Whether accesses to two roots may meet: one buffer, or shared tiles with common bytes.
+bool mayMeet(Value a, Value b) {
+  if (a == b)
+    return !isPipelined(a);
+  auto first = a.getDefiningOp<AllocOp>(), second = b.getDefiningOp<AllocOp>();
+  if (!first || !second || !first->hasAttr(kOffsetAttr) || !second->hasAttr(kOffsetAttr))
+    return false;
+  auto begin = [](AllocOp alloc) {
+    return alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
+  };
+  return begin(first) < begin(second) + analysis::getPlacedBytes(second) &&
+         begin(second) < begin(first) + analysis::getPlacedBytes(first);
+}
+
 bool conflicts(const Open &open, const Effect &effect) {
+  auto meets = [&](const llvm::SmallSetVector<Value, 8> &roots) {
+    return llvm::any_of(roots, [&](Value root) { return mayMeet(root, effect.root); });
+  };
   switch (effect.kind) {
   case EffectKind::Read:
-    return open.written.contains(effect.root) || open.accumulated.contains(effect.root);
+    return meets(open.written) || meets(open.accumulated);
   case EffectKind::Write:
-    return open.read.contains(effect.root) || open.written.contains(effect.root) ||
-           open.accumulated.contains(effect.root);
+    return meets(open.read) || meets(open.written) || meets(open.accumulated);
   case EffectKind::Accumulate:
-    return open.read.contains(effect.root) || open.written.contains(effect.root);
+    return meets(open.read) || meets(open.written) ||
+           llvm::any_of(open.accumulated, [&](Value root) {
+             return root != effect.root && mayMeet(root, effect.root);
+           });
   }
   llvm_unreachable("all kinds of effects are handled");
 }

@@ -1,0 +1,30 @@
+//===- SharedTiles.h - tiles in the block's shared memory -----------------------------*- C++
+//-*-===//
+
+#ifndef TILEWRIGHT_ANALYSIS_SHAREDTILES_H
+#define TILEWRIGHT_ANALYSIS_SHAREDTILES_H
+
+#include "tilewright/Tile/Tile.h"
+
+namespace tilewright::analysis {
+
+/// Whether a tile lies in shared memory: a shared tile, or a fragment whose uses no register layout
+/// satisfies.
+bool livesInShared(tile::AllocOp alloc);
+
+/// Bytes of a tile in its placement, padding included.
+int64_t getPlacedBytes(tile::AllocOp alloc);
+
+/// The part of a kernel in which a tile holds values that may be read: op numbers, both ends
+/// included. A tile from outside a loop that uses it is live in all of the loop.
+struct LiveRange {
+  int64_t first = 0, last = -1;
+  bool overlaps(const LiveRange &other) const { return first <= other.last && other.first <= last; }
+};
+
+/// The live ranges of all shared tiles of a kernel. Empty for tiles that nothing uses.
+llvm::DenseMap<mlir::Operation *, LiveRange> getLiveRanges(tile::KernelOp kernel);
+
+} // namespace tilewright::analysis
+
+#endif // TILEWRIGHT_ANALYSIS_SHAREDTILES_H
