@@ -14,15 +14,17 @@ void buildCheckPipeline(OpPassManager &pm) {
   pm.addPass(createCheckParallel());
 }
 
-void buildGpuPipeline(OpPassManager &pm, StringRef arch, int64_t alignment) {
+void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {
+  int64_t alignment = options.argumentAlignment;
+  bool disjoint = options.disjointArguments;
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createUnrollFragmentLoops()); // registers have names
   // Who holds what, who runs what, and how wide each access is.
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
   pm.addPass(createPlanAccesses(PlanAccessesOptions{arch.str(), alignment}));
-  pm.addPass(createPlanPipeline()); // what runs ahead
+  pm.addPass(createPlanPipeline(PlanPipelineOptions{disjoint})); // what runs ahead
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
-  pm.addPass(createInsertBarriers());
+  pm.addPass(createInsertBarriers(InsertBarriersOptions{disjoint}));
 }
 
 namespace {
@@ -67,7 +69,7 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   module.getContext()->loadAllAvailableDialects();
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
   PassManager pm(module.getContext());
-  buildGpuPipeline(pm, arch.name, options.argumentAlignment);
+  buildGpuPipeline(pm, arch.name, options);
   if (options.afterPass)
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
   if (failed(pm.run(*planned)))
@@ -94,7 +96,7 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
 std::vector<std::string> getPassNames() {
   OpPassManager pm("builtin.module");
   buildCheckPipeline(pm);
-  buildGpuPipeline(pm, "sm_80", /*alignment=*/16);
+  buildGpuPipeline(pm, "sm_80");
   std::vector<std::string> names;
   for (Pass &pass : pm.getPasses())
     names.push_back(pass.getArgument().str());

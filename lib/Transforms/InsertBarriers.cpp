@@ -48,11 +48,16 @@ struct Open {
 
 class Inserter {
 public:
+  explicit Inserter(bool disjoint) : disjoint(disjoint) {}
   /// Walks a block with what is open at its start; leaves what is open at its end.
   void walk(Block &block, Open &open, bool insert);
 
 private:
   void statement(Operation *op, Open &open, bool insert);
+  bool conflicts(const Open &open, const Effect &effect);
+  bool mayMeet(Value a, Value b);
+
+  bool disjoint; ///< Arguments of which one is written share no memory.
 };
 
 /// Tiles that asynchronous copies fill: plan-pipeline wrote the waits and barriers that their own
@@ -82,10 +87,13 @@ bool isSharedByThreads(Value root) {
   return alloc && alloc->hasAttr(kPlacementAttr) && isa<LayoutAttr>(alloc->getAttr(kPlacementAttr));
 }
 
-/// Whether accesses to two roots may meet: one buffer, or shared tiles with common bytes.
-bool mayMeet(Value a, Value b) {
+/// Whether accesses to two roots may meet: one buffer, shared tiles with common bytes, or arguments
+/// that may overlap.
+bool Inserter::mayMeet(Value a, Value b) {
   if (a == b)
     return !isPipelined(a);
+  if (!disjoint && getSpace(a) == Space::Global && getSpace(b) == Space::Global)
+    return true;
   auto first = a.getDefiningOp<AllocOp>(), second = b.getDefiningOp<AllocOp>();
   if (!first || !second || !first->hasAttr(kOffsetAttr) || !second->hasAttr(kOffsetAttr))
     return false;
@@ -96,7 +104,7 @@ bool mayMeet(Value a, Value b) {
          begin(second) < begin(first) + analysis::getPlacedBytes(first);
 }
 
-bool conflicts(const Open &open, const Effect &effect) {
+bool Inserter::conflicts(const Open &open, const Effect &effect) {
   auto meets = [&](const llvm::SmallSetVector<Value, 8> &roots) {
     return llvm::any_of(roots, [&](Value root) { return mayMeet(root, effect.root); });
   };
@@ -176,10 +184,12 @@ void Inserter::walk(Block &block, Open &open, bool insert) {
 }
 
 struct InsertBarriersPass : tilewright::impl::InsertBarriersBase<InsertBarriersPass> {
+  using InsertBarriersBase::InsertBarriersBase;
+
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
       Open open;
-      Inserter().walk(kernel.getBody().front(), open, true);
+      Inserter(disjoint).walk(kernel.getBody().front(), open, true);
     });
   }
 };

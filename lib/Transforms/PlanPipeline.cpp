@@ -57,7 +57,8 @@ struct Prefetch {
 
 class Pipeliner {
 public:
-  explicit Pipeliner(PipelinedOp loop) : loop(loop), body(loop.getBody().front()) {}
+  Pipeliner(PipelinedOp loop, bool disjoint)
+      : loop(loop), body(loop.getBody().front()), disjoint(disjoint) {}
   void run();
 
 private:
@@ -70,6 +71,7 @@ private:
 
   PipelinedOp loop;
   Block &body;
+  bool disjoint; ///< No other argument shares memory with one that is written.
   SmallVector<Prefetch> prefetches;
   int64_t versions = 1;
 };
@@ -117,6 +119,9 @@ std::string Pipeliner::findConflict(ParallelOp copy, AllocOp tile, Value source)
         continue;
       if (effect.root == source)
         return "the loop writes '" + tile::getName(source).str() + "'";
+      if (!disjoint && getSpace(effect.root) == Space::Global)
+        return "the loop writes '" + tile::getName(effect.root).str() + "', which may overlap '" +
+               tile::getName(source).str() + "'";
       if (effect.root == tile.getBuffer())
         return "another statement writes '" + tile.getName().str() + "'";
     }
@@ -312,11 +317,13 @@ void Pipeliner::run() {
 }
 
 struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
+  using PlanPipelineBase::PlanPipelineBase;
+
   void runOnOperation() override {
     SmallVector<PipelinedOp> loops;
     getOperation()->walk([&](PipelinedOp loop) { loops.push_back(loop); });
     for (PipelinedOp loop : loops)
-      Pipeliner(loop).run();
+      Pipeliner(loop, disjoint).run();
   }
 };
 

@@ -218,10 +218,15 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   if (!arch)
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   std::vector<runtime::BoundArgument> arguments = bind(self, args);
-  std::shared_ptr<void> &cached = self.getCompiled(device);
+  // Calls whose arguments share memory take code that does not assume otherwise.
+  driver::PipelineOptions pipeline;
+  pipeline.disjointArguments = !driver::haveOverlap(arguments);
+  std::shared_ptr<void> &cached =
+      self.getCompiled(pipeline.disjointArguments ? device : device + " overlapping");
   if (!cached) {
     DiagnosticCapture capture(self.getModule().getContext());
-    mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpu(self.getModule(), *arch);
+    mlir::FailureOr<driver::GpuProgram> program =
+        driver::compileForGpu(self.getModule(), *arch, pipeline);
     if (mlir::failed(program))
       throw capture.takeError();
     auto kernel = driver::VirtualGpuKernel::load(*program, archName);

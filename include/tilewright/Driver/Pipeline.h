@@ -27,6 +27,8 @@ struct PipelineOptions {
   AfterPass afterPass;
   /// Bytes that divide the address of every tensor argument; the launcher makes sure.
   int64_t argumentAlignment = 16;
+  /// No two tensor arguments share memory of which one is written; the launcher makes sure.
+  bool disjointArguments = true;
 };
 
 /// What every engine wants of a traced program, whatever it is compiled for.
@@ -36,7 +38,8 @@ void buildCheckPipeline(mlir::OpPassManager &pm);
 mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &options = {});
 
 /// What decides how a kernel runs on a GPU, before its thread code is built.
-void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch, int64_t argumentAlignment);
+void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
+                      const PipelineOptions &options = {});
 
 /// A function compiled for a GPU architecture.
 struct GpuProgram {

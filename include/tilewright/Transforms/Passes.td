@@ -55,6 +55,8 @@ def PlanAccesses : Pass<"tile-plan-accesses"> {
 
 def PlanPipeline : Pass<"tile-plan-pipeline"> {
   let summary = "Issue the copies of pipelined loops ahead of time, asynchronously";
+  let options = [Option<"disjoint", "disjoint", "bool", "true",
+                        "arguments of which one is written share no memory">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -65,6 +67,8 @@ def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
 
 def InsertBarriers : Pass<"tile-insert-barriers"> {
   let summary = "Order conflicting accesses of a block's threads";
+  let options = [Option<"disjoint", "disjoint", "bool", "true",
+                        "arguments of which one is written share no memory">];
 }
 
 #endif

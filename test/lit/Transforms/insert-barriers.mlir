@@ -71,3 +71,22 @@ func.func @atomics(%A: memref<32xf32, #tile.space<global>>) {
   }
   return
 }
+
+// Tiles with common bytes conflict like one tile; tiles beside each other do not.
+// CHECK-LABEL: func.func @overlay
+func.func @overlay(%A: memref<32xf32, #tile.space<global>>, %B: memref<32xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" {tile.offset = 0} : memref<32xf32, #tile.space<shared>>
+    %t = tile.alloc "t" {tile.offset = 64} : memref<32xf32, #tile.space<shared>>
+    %u = tile.alloc "u" {tile.offset = 256} : memref<32xf32, #tile.space<shared>>
+    // CHECK: tile.copy %arg0, %s
+    // CHECK-NEXT: tile.copy %arg0, %u
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.copy %arg0, %t
+    tile.copy %A, %s : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+    tile.copy %A, %u : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+    tile.copy %A, %t : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+  }
+  return
+}

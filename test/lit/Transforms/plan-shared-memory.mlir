@@ -1,18 +1,55 @@
 // RUN: tw-opt %s -tile-plan-shared-memory=arch=sm_80 -split-input-file -verify-diagnostics | FileCheck %s
-// Offsets are aligned to 128 bytes, padding of a layout counts, and the limit names each tile.
+// Offsets are aligned to 128 bytes, padding of a layout counts, the limit names each tile, and tiles
+// that are never live together share bytes.
 
 // CHECK-LABEL: func.func @offsets
 func.func @offsets() {
   %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
   // CHECK: tile.kernel {{.*}} attributes {tile.shared_bytes = 1792 : i64}
   tile.kernel (%bx) in (%c1) threads [32] {
-    // CHECK: tile.alloc "a" {tile.offset = 0 : i64}
+    // The largest first: b, c, a.
+    // CHECK: tile.alloc "a" {tile.offset = 1664 : i64}
     %a = tile.alloc "a" : memref<30xf32, #tile.space<shared>>
     // 8 rows of 33 float32: 1056 bytes.
-    // CHECK: tile.alloc "b" {tile.offset = 128 : i64
+    // CHECK: tile.alloc "b" {tile.offset = 0 : i64
     %b = tile.alloc "b" {tile.placement = #tile.layout<[8, 32], "(i, j) -> (i * 33 + j)">} : memref<8x32xf32, #tile.space<shared>>
-    // CHECK: tile.alloc "c" {tile.offset = 1280 : i64}
+    // CHECK: tile.alloc "c" {tile.offset = 1152 : i64}
     %c = tile.alloc "c" : memref<128xf32, #tile.space<shared>>
+    tile.fill %zero, %a : f32, memref<30xf32, #tile.space<shared>>
+    tile.fill %zero, %b : f32, memref<8x32xf32, #tile.space<shared>>
+    tile.fill %zero, %c : f32, memref<128xf32, #tile.space<shared>>
+    tile.fill %zero, %a : f32, memref<30xf32, #tile.space<shared>>
+    tile.fill %zero, %b : f32, memref<8x32xf32, #tile.space<shared>>
+  }
+  return
+}
+
+// -----
+
+// A tile that a loop uses is live in all of it; what comes before and behind may lie under it.
+// CHECK-LABEL: func.func @overlay
+func.func @overlay() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  // CHECK: tile.kernel {{.*}} attributes {tile.shared_bytes = 1024 : i64}
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // CHECK: tile.alloc "before" {tile.offset = 0 : i64}
+    %before = tile.alloc "before" : memref<128xf32, #tile.space<shared>>
+    // CHECK: tile.alloc "first" {tile.offset = 0 : i64}
+    %first = tile.alloc "first" : memref<128xf32, #tile.space<shared>>
+    // CHECK: tile.alloc "second" {tile.offset = 512 : i64}
+    %second = tile.alloc "second" : memref<128xf32, #tile.space<shared>>
+    // CHECK: tile.alloc "behind" {tile.offset = 0 : i64}
+    %behind = tile.alloc "behind" : memref<128xf32, #tile.space<shared>>
+    tile.fill %zero, %before : f32, memref<128xf32, #tile.space<shared>>
+    scf.for %k = %c0 to %c4 step %c1 {
+      tile.fill %zero, %first : f32, memref<128xf32, #tile.space<shared>>
+      tile.fill %zero, %second : f32, memref<128xf32, #tile.space<shared>>
+    }
+    tile.fill %zero, %behind : f32, memref<128xf32, #tile.space<shared>>
   }
   return
 }
@@ -21,12 +58,16 @@ func.func @offsets() {
 
 func.func @too_much() {
   %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
   // expected-error @below {{kernel needs 262144 bytes of shared memory, sm_80 allows 166912; lower num_stages or a tile}}
   tile.kernel (%bx) in (%c1) threads [32] {
     // expected-note @below {{'K_shared' takes 131072 bytes}}
     %a = tile.alloc "K_shared" : memref<256x128xf32, #tile.space<shared>>
     // expected-note @below {{'V_shared' takes 131072 bytes}}
     %b = tile.alloc "V_shared" : memref<256x128xf32, #tile.space<shared>>
+    tile.fill %zero, %a : f32, memref<256x128xf32, #tile.space<shared>>
+    tile.fill %zero, %b : f32, memref<256x128xf32, #tile.space<shared>>
+    tile.fill %zero, %a : f32, memref<256x128xf32, #tile.space<shared>>
   }
   return
 }

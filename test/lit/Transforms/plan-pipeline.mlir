@@ -1,0 +1,96 @@
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts -tile-plan-accesses -tile-plan-pipeline | FileCheck %s
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts -tile-plan-accesses -tile-plan-pipeline=disjoint=false | FileCheck %s --check-prefix=OVERLAP
+// Copies of pipelined loops run ahead in one loop body; versions, waits and barriers follow the stages.
+
+!global = memref<256x64xf16, #tile.space<global>>
+!shared = memref<64x64xf16, #tile.space<shared>>
+
+// Two stages: two versions, one iteration ahead, a prologue of one group.
+// CHECK-LABEL: func.func @two_stages
+// CHECK: tile.alloc "s" {{.*}} : memref<2x64x64xf16
+// CHECK: scf.if
+// CHECK: tile.parallel {{.*}}tile.async
+// CHECK: tile.async_commit
+// CHECK-NEXT: tile.pipelined
+// CHECK: tile.slice {{.*}} to memref<64x64xf16
+// CHECK-NEXT: tile.async_wait 0
+// CHECK-NEXT: tile.barrier
+// CHECK: scf.if
+// CHECK: tile.parallel {{.*}}tile.async
+// CHECK: tile.async_commit
+// CHECK-NOT: tile.async
+// CHECK: tile.store
+// OVERLAP-LABEL: func.func @two_stages
+// OVERLAP-NOT: tile.async
+// OVERLAP: return
+func.func @two_stages(%a: !global, %b: !global) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %s = tile.alloc "s" : !shared
+    tile.pipelined %k = %c0 to %c4 stages 2 {
+      %row = arith.muli %k, %c64 : index
+      %from = tile.slice %a[%row, 0] [64, 64] [1, 1] : !global to memref<64x64xf16, #tile.space<global>>
+      %to = tile.slice %b[%row, 0] [64, 64] [1, 1] : !global to memref<64x64xf16, #tile.space<global>>
+      tile.copy %from, %s : memref<64x64xf16, #tile.space<global>> to !shared
+      tile.copy %s, %to : !shared to memref<64x64xf16, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// One stage: one version; the next copy stands behind the last reader.
+// CHECK-LABEL: func.func @one_stage
+// CHECK: tile.alloc "s" {{.*}} : memref<64x64xf16
+// CHECK: tile.async_commit
+// CHECK-NEXT: tile.pipelined
+// CHECK-NEXT: tile.async_wait 0
+// CHECK-NEXT: tile.barrier
+// CHECK: tile.store
+// CHECK: tile.barrier
+// CHECK: scf.if
+// CHECK: tile.parallel {{.*}}tile.async
+// CHECK: tile.async_commit
+func.func @one_stage(%a: !global, %b: !global) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %s = tile.alloc "s" : !shared
+    tile.pipelined %k = %c0 to %c4 stages 1 {
+      %row = arith.muli %k, %c64 : index
+      %from = tile.slice %a[%row, 0] [64, 64] [1, 1] : !global to memref<64x64xf16, #tile.space<global>>
+      %to = tile.slice %b[%row, 0] [64, 64] [1, 1] : !global to memref<64x64xf16, #tile.space<global>>
+      tile.copy %from, %s : memref<64x64xf16, #tile.space<global>> to !shared
+      tile.copy %s, %to : !shared to memref<64x64xf16, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// What cannot run ahead stays: the source is written in the loop, or the tile is read after it.
+// CHECK-LABEL: func.func @stays
+// CHECK-NOT: tile.async
+// CHECK: return
+func.func @stays(%a: !global, %b: memref<64x64xf16, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %s = tile.alloc "s" : !shared
+    %t = tile.alloc "t" : !shared
+    tile.pipelined %k = %c0 to %c4 stages 2 {
+      %row = arith.muli %k, %c64 : index
+      %from = tile.slice %a[%row, 0] [64, 64] [1, 1] : !global to memref<64x64xf16, #tile.space<global>>
+      tile.copy %from, %s : memref<64x64xf16, #tile.space<global>> to !shared
+      tile.copy %s, %from : !shared to memref<64x64xf16, #tile.space<global>>
+      tile.copy %b, %t : memref<64x64xf16, #tile.space<global>> to !shared
+    }
+    tile.copy %t, %b : !shared to memref<64x64xf16, #tile.space<global>>
+  }
+  return
+}
