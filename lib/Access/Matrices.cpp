@@ -8,16 +8,37 @@ using namespace tilewright::tile;
 
 namespace tilewright::access {
 
-/// The elements of a row of an 8 x 8 matrix.
-static constexpr int64_t kRow = 8;
+/// The rows of a matrix, and the bytes of one.
+static constexpr int64_t kRows = 8, kRowBytes = 16;
 
-MatrixLoads getMatrixLoads(GemmOp gemm, GemmOperand operand, ArrayRef<int64_t> warps) {
+std::optional<MmaShape> getMmaShape(GemmOp gemm, const Arch &arch) {
+  Type a = gemm.getA().getType().getElementType(), b = gemm.getB().getType().getElementType(),
+       c = gemm.getC().getType().getElementType();
+  if (a == b && a.isF16() && (c.isF32() || c.isF16()))
+    return MmaShape{16, 8, 16, 16};
+  if (a == b && a.isBF16() && c.isF32())
+    return MmaShape{16, 8, 16, 16};
+  if (a == b && isa<FloatTF32Type>(a) && c.isF32())
+    return MmaShape{16, 8, 8, 32};
+  if (a.isInteger(8) && b.isInteger(8) && c.isInteger(32))
+    return MmaShape{16, 8, 32, 8};
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(a) && isa<Float8E4M3FNType, Float8E5M2Type>(b) &&
+      c.isF32() && arch.version >= 89)
+    return MmaShape{16, 8, 32, 8};
+  if (a == b && a.isF64() && c.isF64())
+    return MmaShape{8, 8, 4, 64};
+  return std::nullopt;
+}
+
+MatrixLoads getMatrixLoads(GemmOp gemm, GemmOperand operand, const MmaShape &shape,
+                           ArrayRef<int64_t> warps) {
   auto [m, n, k] = gemm.getExtents();
   IndexExpr thread = IndexExpr::dim(0), warp = floorDiv(thread, kWarpSize),
             lane = thread % kWarpSize;
-  IndexExpr inMatrix = lane % kRow, matrix = floorDiv(lane, kRow);
+  IndexExpr inMatrix = lane % kRows, matrix = floorDiv(lane, kRows);
+  int64_t rowElements = 8 * kRowBytes / shape.operandBits;
   MatrixLoads result;
-  result.depthSteps = k / 16;
+  result.depthSteps = k / shape.k;
   bool isA = operand == GemmOperand::A;
   // `outer` runs along M or N, `depth` along K.
   bool depthIsContiguous = isA ? !gemm.getTransposeA() : gemm.getTransposeB();
@@ -30,9 +51,9 @@ MatrixLoads getMatrixLoads(GemmOp gemm, GemmOperand operand, ArrayRef<int64_t> w
   for (int64_t start = 0; start < extent; start += 16) {
     bool isHalf = start + 16 > extent; // the last of an odd number of tiles of n
     for (int64_t step = 0; step < result.depthSteps; ++step) {
-      IndexExpr outer = base + start, depth = IndexExpr(16 * step) + depthMatrix * kRow;
+      IndexExpr outer = base + start, depth = IndexExpr(shape.k * step) + depthMatrix * rowElements;
       if (!isHalf)
-        outer = outer + outerMatrix * kRow;
+        outer = outer + outerMatrix * kRows;
       (depthIsContiguous ? outer : depth) = (depthIsContiguous ? outer : depth) + inMatrix;
       MatrixLoad load;
       bool outerFirst = isA ? !gemm.getTransposeA() : gemm.getTransposeB();
@@ -50,21 +71,25 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
   Value buffer = operand == GemmOperand::A ? Value(gemm.getA()) : Value(gemm.getB());
   Value root = getRoot(buffer);
   std::optional<Memory> memory = getMemory(root, context.kernel, context.assumptions);
+  std::optional<MmaShape> instruction = getMmaShape(gemm, context.arch);
   auto type = cast<MemRefType>(buffer.getType());
-  if (!warps || !memory || memory->isGlobal || memory->elementBytes != 2 ||
+  if (!warps || !memory || memory->isGlobal || !instruction || instruction->m != 16 ||
       type.getElementType() != cast<MemRefType>(root.getType()).getElementType() ||
       !type.hasStaticShape())
     return std::nullopt;
+  MatrixLoads loads = getMatrixLoads(gemm, operand, *instruction, warps.asArrayRef());
+  if (loads.isTransposed && instruction->operandBits != 16)
+    return std::nullopt; // only 16-bit elements are transposed
   std::optional<AccessCoordinates> coordinates = getMatrixCoordinates(gemm, buffer);
   if (!coordinates)
     return std::nullopt;
+  int64_t rowElements = kRowBytes / memory->elementBytes;
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  MatrixLoads loads = getMatrixLoads(gemm, operand, warps.asArrayRef());
   int64_t threads = context.threads;
   analysis::LoopDistribution rows;
   rows.extents = {shape[0], shape[1]};
   rows.table.threads = threads;
-  rows.table.slots = loads.loads.size() * kRow;
+  rows.table.slots = loads.loads.size() * rowElements;
   rows.table.element.resize(threads * rows.table.slots);
   rows.table.replica.resize(threads * rows.table.slots);
   for (auto [index, load] : llvm::enumerate(loads.loads)) {
@@ -72,8 +97,8 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
     if (!places)
       return std::nullopt;
     for (int64_t thread = 0; thread < threads; ++thread)
-      for (int64_t e = 0; e < kRow; ++e)
-        rows.table.element[thread * rows.table.slots + index * kRow + e] =
+      for (int64_t e = 0; e < rowElements; ++e)
+        rows.table.element[thread * rows.table.slots + index * rowElements + e] =
             (*places)[0][thread] * shape[1] + (*places)[1][thread] + e;
   }
   Request request;
@@ -83,7 +108,7 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
   request.coordinates = std::move(coordinates->coordinates);
   request.symbols = std::move(coordinates->symbols);
   request.isRead = true;
-  request.maxWidth = kRow;
+  request.maxWidth = rowElements;
   Plan plan = planAccess(request);
   if (plan.getNumGroups() != int64_t(loads.loads.size())) // two loads of the same rows
     plan.width = 1;

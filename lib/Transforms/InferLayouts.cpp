@@ -16,7 +16,7 @@
 // gemms that use the tensor cores.
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Access/Requests.h"
+#include "tilewright/Access/Matrices.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/Enumerate.h"
@@ -165,17 +165,9 @@ void Solver::readAnnotations() {
   });
 }
 
-/// The k-extent of the mma instruction for these element types; 0 if there is none.
-int64_t mmaDepth(Type operand, Type accumulator) {
-  if (operand.isF16() && (accumulator.isF32() || accumulator.isF16()))
-    return 16;
-  if (operand.isBF16() && accumulator.isF32())
-    return 16;
-  return 0;
-}
-
 /// How the warps divide M x N, following the policy as far as the extents allow.
-std::optional<WarpGrid> chooseWarps(int64_t m, int64_t n, int64_t warpCount, GemmPolicy policy) {
+std::optional<WarpGrid> chooseWarps(int64_t m, int64_t n, const MmaShape &shape, int64_t warpCount,
+                                    GemmPolicy policy) {
   std::optional<WarpGrid> best;
   auto score = [&](WarpGrid grid) {
     if (policy == GemmPolicy::FullRow)
@@ -188,7 +180,7 @@ std::optional<WarpGrid> chooseWarps(int64_t m, int64_t n, int64_t warpCount, Gem
     if (warpCount % warpsM)
       continue;
     WarpGrid grid{warpsM, warpCount / warpsM};
-    if (m % (16 * grid.warpsM) || n % (8 * grid.warpsN))
+    if (m % (shape.m * grid.warpsM) || n % (shape.n * grid.warpsN))
       continue;
     if (!best || score(grid) < score(*best))
       best = grid;
@@ -200,30 +192,29 @@ void Solver::placeGemm(GemmOp gemm) {
   auto [m, n, k] = gemm.getExtents();
   Type operand = gemm.getA().getType().getElementType(),
        accumulator = gemm.getC().getType().getElementType();
-  bool sameOperands = operand == gemm.getB().getType().getElementType();
-  int64_t depth = sameOperands ? mmaDepth(operand, accumulator) : 0;
+  std::optional<MmaShape> shape = access::getMmaShape(gemm, context.arch);
   std::string obstacle;
   AllocOp c = fragmentRoot(gemm.getC()), a = fragmentRoot(gemm.getA()),
           b = fragmentRoot(gemm.getB());
   bool wholeC = c && c.getBuffer() == gemm.getC(), wholeA = !a || a.getBuffer() == gemm.getA();
   std::optional<WarpGrid> grid;
-  if (depth == 0)
+  if (!shape)
     obstacle = "the tensor cores have no instruction for " + describeElementType(operand) +
                " into " + describeElementType(accumulator);
   else if (numThreads % kWarpSize)
     obstacle = "the block is not a whole number of warps";
-  else if (k % depth)
-    obstacle = "K = " + std::to_string(k) + " is not a multiple of " + std::to_string(depth);
-  else if (!(grid = chooseWarps(m, n, numThreads / kWarpSize, gemm.getPolicy())))
+  else if (k % shape->k)
+    obstacle = "K = " + std::to_string(k) + " is not a multiple of " + std::to_string(shape->k);
+  else if (!(grid = chooseWarps(m, n, *shape, numThreads / kWarpSize, gemm.getPolicy())))
     obstacle = "no grid of " + std::to_string(numThreads / kWarpSize) + " warps divides " +
-               std::to_string(m) + " x " + std::to_string(n) + " into 16 x 8 tiles";
+               std::to_string(m) + " x " + std::to_string(n) + " into " + std::to_string(shape->m) +
+               " x 8 tiles";
   else if (!wholeC || !wholeA)
     obstacle = "an operand is a part of a fragment";
   else if (b)
     obstacle = "B lives in registers";
   else if (a && gemm.getTransposeA())
     obstacle = "a transposed A lives in registers";
-  MmaShape shape{16, 8, depth, operand.getIntOrFloatBitWidth()};
   auto tryPlace = [&](AllocOp alloc, llvm::Expected<Fragment> fragment) {
     if (!fragment) {
       obstacle = llvm::toString(fragment.takeError());
@@ -234,9 +225,9 @@ void Solver::placeGemm(GemmOp gemm) {
       obstacle = "'" + alloc.getName().str() + "' is held otherwise for another statement";
   };
   if (obstacle.empty())
-    tryPlace(c, blockAccumulator(m, n, shape, *grid));
+    tryPlace(c, blockAccumulator(m, n, *shape, *grid));
   if (obstacle.empty() && a)
-    tryPlace(a, blockOperandA(m, k, shape, *grid));
+    tryPlace(a, blockOperandA(m, k, *shape, *grid));
   if (obstacle.empty()) {
     warps[gemm] = *grid;
     return;
@@ -604,10 +595,11 @@ void Solver::placeShared() {
       if (!alloc || getSpace(alloc.getBuffer()) != Space::Shared)
         continue;
       MemRefType type = alloc.getBuffer().getType();
-      if (type.getRank() < 2 || getStorageBits(type.getElementType()) != 16)
+      int64_t bits = getStorageBits(type.getElementType());
+      if (type.getRank() < 2 || bits > 32)
         continue;
       llvm::Expected<Layout> swizzled =
-          swizzledLayout(type.getShape(), 16, /*kMajor=*/true, /*allowPad=*/false);
+          swizzledLayout(type.getShape(), bits, /*kMajor=*/true, /*allowPad=*/false);
       if (swizzled)
         setLayout(alloc, *swizzled);
       else

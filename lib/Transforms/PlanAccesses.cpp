@@ -65,7 +65,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
       return;
     Value buffer = operand == GemmOperand::A ? gemm.getA() : gemm.getB();
     StringRef name = tile::getName(getRoot(buffer));
-    if (plan->width < 8) {
+    if (plan->width * getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()) < 16) {
       gemm.emitRemark() << name << ": read element by element, not by ldmatrix (" << plan->refusal
                         << ")";
       return;

@@ -1,16 +1,16 @@
 //===- Matrices.h - how a warp reads the operands of its products --------------------*- C++
 //-*-===//
 //
-// ldmatrix reads up to four 8 x 8 matrices of 16-bit elements. Each lane names the start of one row
-// of 16 bytes: lanes 0-7 the rows of the first matrix, lanes 8-15 of the second, and so on. The
-// registers it fills are those that mma wants, if the matrices are given in this order
-// (Layout/MmaFragments.h):
+// ldmatrix reads up to four matrices of eight rows of 16 bytes (8 x 8 of 16-bit elements, 8 x 16 of
+// bytes, 8 x 4 of words). Each lane names the start of one row: lanes 0-7 the rows of the first
+// matrix, lanes 8-15 of the second, and so on. The registers it fills are those that mma wants, if
+// the matrices are given in this order (Layout/MmaFragments.h):
 //
-//   A (16 x 16)      rows 0-7, rows 8-15 of the first 8 columns, then of the last 8
-//   B (16 x 8, two)  k 0-7, k 8-15 of the first tile of n, then of the second
+//   A (16 x 16)      rows 0-7, rows 8-15 of the first half of the columns, then of the second
+//   B (16 x 8, two)  the first and second half of k of one tile of n, then of the next tile
 //
-// An operand whose memory runs along the other dimension is read by the transposing form, with rows
-// and columns exchanged.
+// A 16-bit operand whose memory runs along the other dimension is read by the transposing form,
+// with rows and columns exchanged.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -18,8 +18,12 @@
 #define TILEWRIGHT_ACCESS_MATRICES_H
 
 #include "tilewright/Access/Requests.h"
+#include "tilewright/Layout/MmaFragments.h"
 
 namespace tilewright::access {
+
+/// The mma instruction that multiplies elements of these types; nothing if the target has none.
+std::optional<MmaShape> getMmaShape(tile::GemmOp gemm, const Arch &arch);
 
 /// One ldmatrix of every warp: the coordinates, in the operand as it is stored, of the row that a
 /// thread names.
@@ -39,11 +43,13 @@ struct MatrixLoads {
   /// A: the load of a tile of 16 rows; B: of a pair of tiles of 8 columns.
   int64_t indexOf(int64_t tile, int64_t step) const { return tile * depthSteps + step; }
 };
-MatrixLoads getMatrixLoads(tile::GemmOp gemm, GemmOperand operand, llvm::ArrayRef<int64_t> warps);
+MatrixLoads getMatrixLoads(tile::GemmOp gemm, GemmOperand operand, const MmaShape &shape,
+                           llvm::ArrayRef<int64_t> warps);
 
-/// Asks the planner whether the operand's rows of eight elements can be read so. Nothing where the
-/// operand does not lie in shared memory as 16-bit elements. The slots of the plan are the eight
-/// elements of each load's row, one load after the other.
+/// Asks the planner whether the operand's rows of 16 bytes can be read so. Nothing where
+/// ldmatrix cannot read the operand at all: it does not lie in shared memory, or memory runs along
+/// the wrong dimension for its element type. The slots of the plan are the elements of each load's
+/// row, one load after the other.
 std::optional<Plan> planMatrixLoads(tile::GemmOp gemm, GemmOperand operand, const Context &context);
 
 } // namespace tilewright::access

@@ -10,7 +10,8 @@
 //   Atomics.cpp    updates of one element by many threads
 //   Loops.cpp      T.Parallel: which thread runs which iteration
 //   Scalars.cpp    arithmetic with the language's corners
-//   Gemm.cpp       tensor cores, and the plain form
+//   Gemm.cpp       matrix products without tensor cores
+//   Mma.cpp        matrix products on tensor cores
 //   Reduce.cpp     reductions and running sums
 //
 //===----------------------------------------------------------------------------------------===//
@@ -85,7 +86,7 @@ public:
   mlir::LogicalResult run();
 
 private:
-  friend class MatrixReader; // Gemm.cpp
+  friend class MatrixReader; // Mma.cpp
 
   // Kernels.cpp
   mlir::LogicalResult refuseTypes();
@@ -189,7 +190,7 @@ private:
 
   // Gemm.cpp
   mlir::LogicalResult lowerGemm(tile::GemmOp op);
-  mlir::LogicalResult lowerMma(tile::GemmOp op, llvm::ArrayRef<int64_t> warps);
+  mlir::LogicalResult lowerMma(tile::GemmOp op, llvm::ArrayRef<int64_t> warps); // Mma.cpp
   mlir::LogicalResult lowerPlainGemm(tile::GemmOp op);
   /// The element (row, column) of a matrix operand that lives in memory.
   Value loadMatrix(Value buffer, Value row, Value column, bool transposed);
