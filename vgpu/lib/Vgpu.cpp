@@ -1,6 +1,6 @@
 //===- Vgpu.cpp - loading and launching
 //----------------------------------------------------------------===//
-#include "vgpu/Vgpu.h"
+#include "Implementation.h"
 #include "vgpu/Checks/Checks.h"
 #include "vgpu/Checks/Observer.h"
 #include "vgpu/Exec/Block.h"
@@ -19,7 +19,7 @@ const Program *Module::findKernel(llvm::StringRef name) const {
   return nullptr;
 }
 
-llvm::Expected<std::unique_ptr<Module>> parsePtx(llvm::StringRef text, llvm::StringRef fileName) {
+llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef text, llvm::StringRef fileName) {
   auto parsed = ptx::parseModule(text, fileName);
   if (!parsed)
     return parsed.takeError();
@@ -209,8 +209,8 @@ LaunchResult Launcher::run() {
 
 } // namespace
 
-llvm::Expected<LaunchResult> launch(const Module &module, const LaunchConfig &config,
-                                    llvm::ArrayRef<Argument> arguments) {
+llvm::Expected<LaunchResult> runLaunch(const Module &module, const LaunchConfig &config,
+                                       llvm::ArrayRef<Argument> arguments) {
   const Program *program = module.findKernel(config.entry);
   if (std::string reason = module.whyUnsupported(config.entry); !reason.empty())
     return llvm::createStringError(reason);

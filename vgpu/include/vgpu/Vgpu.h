@@ -37,7 +37,7 @@ public:
   llvm::ArrayRef<std::unique_ptr<Program>> kernels() const { return programs; }
 
 private:
-  friend llvm::Expected<std::unique_ptr<Module>> parsePtx(llvm::StringRef, llvm::StringRef);
+  friend llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef, llvm::StringRef);
   std::unique_ptr<ptx::Module> source;
   std::vector<std::unique_ptr<Program>> programs;
   llvm::StringMap<std::string> unsupported;

@@ -45,6 +45,8 @@ llvm::StringRef findingKindName(FindingKind kind) {
     return "division_by_zero";
   case FindingKind::InvalidAccess:
     return "invalid_access";
+  case FindingKind::NoSuchTarget:
+    return "no_such_target";
   case FindingKind::Trap:
     return "trap";
   }
@@ -155,12 +157,35 @@ AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane) {
 }
 
 void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message) {
+            const std::string &message, bool isNote) {
+  if (!warp.launch->config.checks.wants(kind))
+    return;
   Finding finding;
   finding.kind = kind;
+  finding.isNote = isNote;
   finding.message = message;
   finding.site = siteOf(warp, inst, lane);
   warp.launch->findings->report(std::move(finding));
+}
+
+bool checkOf(FindingKind kind, Check &check) {
+  switch (kind) {
+  case FindingKind::BarrierDivergence:
+  case FindingKind::DivergentCollective:
+    check = Check::BarrierDivergence;
+    return true;
+  case FindingKind::Misaligned:
+  case FindingKind::OutOfBounds:
+  case FindingKind::UseAfterFree:
+  case FindingKind::InvalidAccess:
+    check = Check::MemoryFault;
+    return true;
+  case FindingKind::DivisionByZero:
+    check = Check::Arithmetic;
+    return true;
+  default: // other checks exist only while they are on
+    return false;
+  }
 }
 
 llvm::Expected<CheckSet> CheckSet::parse(llvm::StringRef text) {
@@ -176,6 +201,8 @@ llvm::Expected<CheckSet> CheckSet::parse(llvm::StringRef text) {
       {"barrier_divergence", Check::BarrierDivergence},
       {"async", Check::Async},
       {"proxy_fence", Check::ProxyFence},
+      {"memory_fault", Check::MemoryFault},
+      {"arithmetic", Check::Arithmetic},
   };
   llvm::SmallVector<llvm::StringRef, 8> words;
   text.split(words, ',');
@@ -189,7 +216,8 @@ llvm::Expected<CheckSet> CheckSet::parse(llvm::StringRef text) {
     if (!isKnown)
       return llvm::createStringError("unknown check '" + word.str() +
                                      "': expected all, none, race, shared_race, global_race, "
-                                     "uninitialized, barrier_divergence, async or proxy_fence");
+                                     "uninitialized, barrier_divergence, async, proxy_fence, "
+                                     "memory_fault or arithmetic");
   }
   return set;
 }

@@ -167,8 +167,9 @@ void RaceCheck::visitLane(const Current &current, ShadowCell &cell, unsigned lan
 }
 
 /// `lanes` access a whole cell together; a write is of one lane.
-inline void RaceCheck::visit(const Current &current, ShadowCell &cell, uint32_t lanes,
-                             uint64_t address, unsigned bytes) {
+inline __attribute__((always_inline)) void RaceCheck::visit(const Current &current,
+                                                            ShadowCell &cell, uint32_t lanes,
+                                                            uint64_t address, unsigned bytes) {
   RaceShadow &shadow = current.shadow;
   Accessor by{current.group, current.view.warps.data()};
   by.group.lanes = lanes;

@@ -6,10 +6,11 @@
 
 namespace vgpu {
 
-RaceShadow::Page &RaceShadow::findPage(uint64_t number) {
+RaceShadow::Page &RaceShadow::findPage(uint64_t number, unsigned shift) {
   std::unique_ptr<Page> &page = pages[number];
   if (!page) {
     page = std::make_unique<Page>();
+    page->shift = shift;
     page->cells = std::make_unique<ShadowCell[]>(page->cellCount());
   }
   return *page;

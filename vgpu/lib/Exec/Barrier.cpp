@@ -71,7 +71,7 @@ Outcome arrive(Warp &w, const Inst &in, uint32_t mask) {
   unsigned lane = static_cast<unsigned>(__builtin_ctz(mask));
   uint64_t id = w.lane(in.src(0), lane);
   if (id >= block.barriers.size()) {
-    report(w, in, lane, FindingKind::InvalidAccess,
+    report(w, in, lane, FindingKind::NoSuchTarget,
            llvm::formatv("barrier {0} does not exist, a block has 16", id));
     block.launch->stop = true;
     return Outcome::Park;

@@ -6,8 +6,10 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
+#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/Rows.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;
 
@@ -91,11 +93,40 @@ VGPU_BINARY(AddSat, Ops<T>::addSat(a, b))
 VGPU_BINARY(SubSat, Ops<T>::subSat(a, b))
 VGPU_BINARY(MulLo, Ops<T>::mulLo(a, b))
 VGPU_BINARY(MulHi, Ops<T>::mulHi(a, b))
-VGPU_BINARY(Div, Ops<T>::div(a, b))
-VGPU_BINARY(Rem, Ops<T>::rem(a, b))
 VGPU_BINARY(Min, a < b ? a : b)
 VGPU_BINARY(Max, a < b ? b : a)
 #undef VGPU_BINARY
+
+/// PTX leaves the result of a division by zero unspecified; here it is what Ops gives.
+void noteZeroDivisors(Warp &w, const Inst &in, uint32_t zeros) {
+  FindingSink &findings = *w.launch->findings;
+  if (findings.countRepeat(FindingKind::DivisionByZero, in.line, 0))
+    return;
+  bool isRemainder = in.source->parts[0] == "rem";
+  report(w, in, static_cast<unsigned>(__builtin_ctz(zeros)), FindingKind::DivisionByZero,
+         llvm::formatv("'{0}' divides by zero, PTX leaves the result unspecified; {1}",
+                       in.source->opcode,
+                       isRemainder ? "here it is the dividend" : "here it is all ones"),
+         /*isNote=*/true);
+}
+
+template <class T, class Op> void divideRow(Warp &w, const Inst &in, uint32_t mask, Op op) {
+  const T *b = w.row<T>(in.src(1));
+  if (w.launch->config.checks.has(Check::Arithmetic))
+    if (uint32_t zeros = mask & collectMask([=](unsigned i) { return b[i] == 0; }))
+      noteZeroDivisors(w, in, zeros);
+  binaryRow<T, T, T>(w, in, mask, op);
+}
+struct Div {
+  template <class T> static void run(Warp &w, const Inst &in, uint32_t mask) {
+    divideRow<T>(w, in, mask, [](T a, T b) { return Ops<T>::div(a, b); });
+  }
+};
+struct Rem {
+  template <class T> static void run(Warp &w, const Inst &in, uint32_t mask) {
+    divideRow<T>(w, in, mask, [](T a, T b) { return Ops<T>::rem(a, b); });
+  }
+};
 
 struct Abs {
   template <class T> static void run(Warp &w, const Inst &in, uint32_t mask) {

@@ -229,7 +229,7 @@ bool SplitRunner::indexedBranch(const Inst &inst, uint32_t mask) {
   forEachLane(mask, [&](unsigned lane) {
     uint64_t position = warp.lane(inst.src(0), lane) - static_cast<uint64_t>(inst.secondOffset);
     if (position >= table.size() || table[position] == noPc) {
-      report(warp, inst, lane, FindingKind::OutOfBounds,
+      report(warp, inst, lane, FindingKind::NoSuchTarget,
              llvm::formatv("'{0}' goes to entry {1}, which is none of its {2} targets",
                            inst.source->opcode, position, table.size()));
       isOutside = true;

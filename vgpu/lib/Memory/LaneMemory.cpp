@@ -71,7 +71,7 @@ static Region regionOf(Warp &warp, Space space, unsigned lane) {
 
 static void reportFault(Warp &warp, const Inst &inst, unsigned lane, Space space, uint64_t address,
                         unsigned bytes, unsigned align, AccessKind kind, uint64_t size) {
-  if (warp.isShadowPass)
+  if (warp.isShadowPass || !warp.launch->config.checks.has(Check::MemoryFault))
     return;
   std::string where = describeAddress(warp, space, address);
   if (address % align != 0) {

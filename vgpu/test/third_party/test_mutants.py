@@ -7,7 +7,7 @@ import mutations
 import pytest
 from driver import NOT_BUILT
 from programs import PROGRAMS
-from redundant import REDUNDANT
+from redundant import REDUNDANT, reason_for
 
 slow = pytest.mark.slow
 
@@ -35,6 +35,18 @@ def test_no_mutant_is_missed(results, capsys):
 def test_each_explanation_is_needed(results):
     used = {r.detail for r in results if r.outcome == "redundant"}
     assert [row for row in REDUNDANT if row.reason not in used] == []
+
+
+@slow
+def test_no_explanation_covers_a_fault(results):
+    """A statement that orders something is either needed or explained, never both."""
+    wrong = [
+        f"{r.program} {r.key}"
+        for r in results
+        if r.outcome in ("found", "MISSED") and r.operator in mutations.SYNCHRONISATION
+        if reason_for(r.program, r)
+    ]
+    assert not wrong, f"found, and yet explained as redundant: {wrong}"
 
 
 @slow

@@ -2,7 +2,8 @@
 //-----------------------------------------------===//
 //
 // A file of test/ptx carries its launch in a comment and marks the line of its one finding with `//
-// FINDING kind`; its twin `-fixed` has no mark and must give no finding.
+// FINDING kind`, or that of a note with `// NOTE kind`; its twin `-fixed` has no mark and must give
+// no finding.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "vgpu/LaunchFile.h"
@@ -39,7 +40,7 @@ TEST_P(FindingPairs, ReportsExactlyWhatIsMarked) {
   ASSERT_TRUE(bool(buffer));
   llvm::StringRef text = (*buffer)->getBuffer();
   std::string launchText;
-  std::vector<Expectation> expected;
+  std::vector<Expectation> expected, expectedNotes;
   llvm::SmallVector<llvm::StringRef, 64> lines;
   text.split(lines, '\n');
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -49,6 +50,9 @@ TEST_P(FindingPairs, ReportsExactlyWhatIsMarked) {
     size_t at = line.find("// FINDING ");
     if (at != llvm::StringRef::npos)
       expected.push_back({static_cast<uint32_t>(i + 1), line.substr(at + 11).trim().str()});
+    at = line.find("// NOTE ");
+    if (at != llvm::StringRef::npos)
+      expectedNotes.push_back({static_cast<uint32_t>(i + 1), line.substr(at + 8).trim().str()});
   }
   auto module = parsePtx(text, llvm::sys::path::filename(GetParam()));
   ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
@@ -56,17 +60,21 @@ TEST_P(FindingPairs, ReportsExactlyWhatIsMarked) {
   ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
   auto result = launch(**module, file->config, file->arguments);
   ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
-  std::vector<const Finding *> findings;
+  std::vector<const Finding *> findings, notes;
   std::string all;
   for (const Finding &finding : result->findings) {
     all += finding.text() + "\n";
-    if (!finding.isNote)
-      findings.push_back(&finding);
+    (finding.isNote ? notes : findings).push_back(&finding);
   }
   ASSERT_EQ(findings.size(), expected.size()) << all;
   for (size_t i = 0; i < findings.size(); ++i) {
     EXPECT_EQ(findingKindName(findings[i]->kind), expected[i].kind) << all;
     EXPECT_EQ(findings[i]->site.ptxLine, expected[i].line) << all;
+  }
+  ASSERT_EQ(notes.size(), expectedNotes.size()) << all;
+  for (size_t i = 0; i < notes.size(); ++i) {
+    EXPECT_EQ(findingKindName(notes[i]->kind), expectedNotes[i].kind) << all;
+    EXPECT_EQ(notes[i]->site.ptxLine, expectedNotes[i].line) << all;
   }
 }
 

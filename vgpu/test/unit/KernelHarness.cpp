@@ -38,7 +38,7 @@ std::vector<uint64_t> run(const Snippet &s, const std::vector<Operands> &operand
   config.arch = "sm_90a";
   config.block.x = 64;
   config.grid.x = static_cast<uint32_t>((operands.size() + 63) / 64);
-  config.checks = CheckSet::none();
+  config.checks = CheckSet::none().set(Check::MemoryFault);
   config.countMemory = false;
   std::vector<Operands> input = operands;
   auto result = launch(**module, config,

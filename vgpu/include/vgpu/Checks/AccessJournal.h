@@ -59,7 +59,7 @@ public:
 
 private:
   static constexpr uint64_t pageBytes = 512;
-  static constexpr size_t limit = 512;
+  static constexpr size_t limit = 4096;
   /// By warp; 0: never.
   struct Page {
     std::array<uint32_t, 32> reads = {}, writes = {};

@@ -2,7 +2,9 @@
 //
 // A finding is a defect of the program that was run: one block of text, one JSON object. The kinds
 // are few and fixed (DESIGN §3). A *note* (`isNote`) is worth telling but is no defect: two threads
-// that store the same bits.
+// that store the same bits; an integer division by zero, whose result PTX leaves unspecified but
+// which a compiler may have moved in front of the test for it. Shifts by more than the width are
+// neither: PTX clamps the amount, and compilers count on it.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_FINDING_H
@@ -32,6 +34,7 @@ enum class FindingKind : uint8_t {
   WgmmaRegister,
   DivisionByZero, ///< a note: PTX leaves the result unspecified
   InvalidAccess,  ///< a store to constant memory, an atomic on local memory, ...
+  NoSuchTarget,   ///< an indexed branch to no entry of its table, a barrier that does not exist
   Trap,
 };
 llvm::StringRef findingKindName(FindingKind kind);

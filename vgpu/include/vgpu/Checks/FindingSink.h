@@ -34,9 +34,9 @@ struct Program;
 std::string sourceOf(const Program &program, const Inst &inst);
 /// The site of an instruction executed by one lane.
 AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane);
-/// Reports a finding without a second access.
+/// Reports a finding without a second access, if the launch wants this kind.
 void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message);
+            const std::string &message, bool isNote = false);
 
 } // namespace vgpu
 

@@ -2,8 +2,8 @@
 //
 // The shadow of one memory (the shared memory of a block, or all of global memory), for RaceCheck.
 // It has pages of 512 bytes, which come into being when they are touched. A page is an array of
-// *cells*, at first of 16 bytes each; the first access that is narrower splits the page's cells, so
-// that an access always covers whole cells.
+// *cells*, of 16 bytes or as narrow as its first access; an access that is narrower splits the
+// page's cells, so that an access always covers whole cells.
 //
 // A cell keeps the last plain write, and the reads and strong writes since then that are not
 // ordered before a later one of their kind. Nearly always the reads are of warps of one block at
@@ -100,7 +100,7 @@ public:
     uint64_t number = address / pageBytes;
     Recent &recent = recents[number % recents.size()];
     if (recent.number != number)
-      recent = {number, &findPage(number)};
+      recent = {number, &findPage(number, shift)};
     if (recent.page->shift > shift)
       split(*recent.page, shift);
     return *recent.page;
@@ -142,7 +142,7 @@ private:
   /// one finding is enough.
   static constexpr size_t crowdLimit = 16;
 
-  Page &findPage(uint64_t number);
+  Page &findPage(uint64_t number, unsigned shift);
   void addToCrowd(llvm::SmallVectorImpl<AccessGroup> &groups, const Accessor &by);
   static bool areReadsBefore(const ShadowCell &cell, const Accessor &by);
   void split(Page &page, unsigned shift);
@@ -167,7 +167,8 @@ inline bool RaceShadow::areReadsBefore(const ShadowCell &cell, const Accessor &b
   return true;
 }
 
-inline void RaceShadow::addRead(ShadowCell &cell, const Accessor &by) {
+inline __attribute__((always_inline)) void RaceShadow::addRead(ShadowCell &cell,
+                                                               const Accessor &by) {
   if (cell.crowd)
     return addToCrowd(crowdOf(cell)->reads, by);
   AccessGroup &read = cell.read;
