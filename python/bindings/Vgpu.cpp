@@ -8,21 +8,54 @@ using namespace tilewright::bindings;
 
 namespace {
 
-/// (pointer, bytes, name) is memory of the host; a bytes object is passed by value.
+template <typename T> T unwrap(llvm::Expected<T> value) {
+  if (!value)
+    throw UserError(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+/// (type, shape, strides in bytes, box, swizzle, oob_fill), the innermost dimension last.
+vgpu::TensorMap toTensorMap(nb::tuple fields) {
+  vgpu::TensorMap map;
+  std::string type = nb::cast<std::string>(fields[0]);
+  std::optional<vgpu::ptx::Type> parsed = vgpu::ptx::parseType(type);
+  if (!parsed)
+    throw UserError("tensor map: unknown element type '" + type + "'");
+  map.type = *parsed;
+  auto reversed = [&](size_t field) {
+    std::vector<uint64_t> values = nb::cast<std::vector<uint64_t>>(fields[field]);
+    return std::vector<uint64_t>(values.rbegin(), values.rend());
+  };
+  for (uint64_t extent : reversed(1))
+    map.extents.push_back(static_cast<uint32_t>(extent));
+  map.strideBytes = reversed(2);
+  if (!map.strideBytes.empty())
+    map.strideBytes.erase(map.strideBytes.begin()); // the innermost is dense
+  for (uint64_t extent : reversed(3))
+    map.box.push_back(static_cast<uint32_t>(extent));
+  map.swizzle = unwrap(vgpu::parseSwizzle(nb::cast<std::string>(fields[4])));
+  std::string fill = nb::cast<std::string>(fields[5]);
+  if (fill != "zeros" && fill != "nan")
+    throw UserError("tensor map: oob_fill must be 'zeros' or 'nan', got '" + fill + "'");
+  map.fillsNan = fill == "nan";
+  return map;
+}
+
+/// (pointer, bytes, name) is memory of the host, with a fourth field a tensor map of it; a bytes
+/// object is passed by value.
 vgpu::Argument toArgument(nb::handle object) {
   if (nb::isinstance<nb::bytes>(object)) {
     nb::bytes bytes = nb::cast<nb::bytes>(object);
     return vgpu::Argument::raw({static_cast<const uint8_t *>(bytes.data()), bytes.size()});
   }
   nb::tuple fields = nb::cast<nb::tuple>(object);
-  return vgpu::Argument::buffer(reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0])),
-                                nb::cast<uint64_t>(fields[1]), nb::cast<std::string>(fields[2]));
-}
-
-template <typename T> T unwrap(llvm::Expected<T> value) {
-  if (!value)
-    throw UserError(llvm::toString(value.takeError()));
-  return std::move(*value);
+  void *host = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
+  uint64_t sizeBytes = nb::cast<uint64_t>(fields[1]);
+  std::string name = nb::cast<std::string>(fields[2]);
+  if (fields.size() > 3)
+    return vgpu::Argument::tensorMap(toTensorMap(nb::cast<nb::tuple>(fields[3])), host, sizeBytes,
+                                     name);
+  return vgpu::Argument::buffer(host, sizeBytes, name);
 }
 
 /// Findings and counters as JSON text; Python reads it.

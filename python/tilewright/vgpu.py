@@ -32,6 +32,20 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class TensorMap:
+    """A TMA descriptor (CUtensorMap) of a numpy array, for a kernel's tensor-map parameter.
+
+    The kernel moves boxes of `box` elements; dimensions are in numpy's order, the innermost last.
+    The array may also be passed as an ordinary argument of the same launch.
+    """
+
+    array: Any
+    box: Sequence[int]
+    swizzle: str = "none"  # "none", "32B", "64B" or "128B"
+    oob_fill: str = "zeros"  # what loads give outside the array: "zeros" or "nan"
+
+
+@dataclass(frozen=True)
 class Result:
     """What a launch left besides the arrays it wrote."""
 
@@ -70,8 +84,38 @@ def _extents(value: int | Sequence[int]) -> list[int]:
     return [int(extent) for extent in extents] + [1] * (3 - len(extents))
 
 
+# Element types of tensor maps by numpy's names; TMA moves other 8- and 16-bit types as integers.
+_TENSOR_TYPES = {
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "int32": "s32",
+    "uint64": "u64",
+    "int64": "s64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+}
+
+
+def _tensor_type(dtype: Any) -> str:
+    return _TENSOR_TYPES.get(dtype.name) or {1: "u8", 2: "u16"}.get(dtype.itemsize, dtype.name)
+
+
 def _argument(value: Any, position: int) -> Any:
     """A numpy array is memory, updated in place; a numpy scalar is passed by value."""
+    if isinstance(value, TensorMap):
+        array = value.array
+        fields = (
+            _tensor_type(array.dtype),
+            list(array.shape),
+            list(array.strides),
+            list(value.box),
+            value.swizzle,
+            value.oob_fill,
+        )
+        return (*_argument(array, position), fields)
     if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
         if not value.flags.c_contiguous or not value.flags.writeable:
             raise ValueError(f"argument {position}: expected a contiguous, writable array")

@@ -115,6 +115,32 @@ llvm::Error fillArray(const llvm::json::Object &object, llvm::StringRef director
   return llvm::Error::success();
 }
 
+/// An array with a "box" is passed as a tensor map of it.
+llvm::Expected<TensorMap> readTensorMap(const llvm::json::Object &object,
+                                        const LaunchArray &array) {
+  TensorMap map;
+  map.type = array.type;
+  uint64_t stride = ptx::byteWidth(array.type);
+  for (size_t i = array.shape.size(); i-- > 0;) {
+    map.extents.push_back(static_cast<uint32_t>(array.shape[i]));
+    if (i + 1 < array.shape.size())
+      map.strideBytes.push_back(stride);
+    stride *= static_cast<uint64_t>(array.shape[i]);
+  }
+  const llvm::json::Array *box = object.getArray("box");
+  for (size_t i = box->size(); i-- > 0;)
+    map.box.push_back(static_cast<uint32_t>((*box)[i].getAsInteger().value_or(0)));
+  llvm::Expected<Swizzle> swizzle = parseSwizzle(object.getString("swizzle").value_or("none"));
+  if (!swizzle)
+    return swizzle.takeError();
+  map.swizzle = *swizzle;
+  llvm::StringRef fill = object.getString("oob_fill").value_or("zeros");
+  if (fill != "zeros" && fill != "nan")
+    return refuse("'oob_fill' must be 'zeros' or 'nan'");
+  map.fillsNan = fill == "nan";
+  return map;
+}
+
 llvm::Error readArgument(const llvm::json::Object &object, llvm::StringRef directory,
                          LaunchFile &launch) {
   std::optional<ptx::Type> type = ptx::parseType(object.getString("dtype").value_or("f32"));
@@ -147,7 +173,14 @@ llvm::Error readArgument(const llvm::json::Object &object, llvm::StringRef direc
   array.isPrinted = object.getBoolean("print").value_or(false);
   array.outputFile = object.getString("output").value_or("").str();
   array.name = object.getString("name").value_or("").str();
-  launch.arguments.push_back(Argument::buffer(array.bytes.data(), array.bytes.size(), array.name));
+  Argument argument = Argument::buffer(array.bytes.data(), array.bytes.size(), array.name);
+  if (object.getArray("box")) {
+    llvm::Expected<TensorMap> map = readTensorMap(object, array);
+    if (!map)
+      return map.takeError();
+    argument = Argument::tensorMap(*map, argument.host, argument.sizeBytes, array.name);
+  }
+  launch.arguments.push_back(std::move(argument));
   return llvm::Error::success();
 }
 

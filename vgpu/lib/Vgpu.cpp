@@ -125,12 +125,21 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
     const Argument &argument = arguments[i];
     const ParamInfo &param = program.params[i];
     uint64_t address = 0;
+    std::array<uint8_t, tensorMapBytes> encoded;
     llvm::ArrayRef<uint8_t> bytes = argument.bytes;
-    if (argument.kind == Argument::Kind::Buffer) {
+    if (argument.kind != Argument::Kind::Bytes) {
       address =
-          argument.offsetBytes + memory.add(argument.host, argument.sizeBytes,
-                                            argument.name.empty() ? param.name : argument.name);
+          argument.offsetBytes + memory.addOnce(argument.host, argument.sizeBytes,
+                                                argument.name.empty() ? param.name : argument.name);
       bytes = llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&address), 8);
+    }
+    if (argument.kind == Argument::Kind::TensorMap) {
+      TensorMap map = argument.map;
+      map.address = address;
+      if (llvm::Error error = map.check())
+        return error;
+      encoded = map.encode();
+      bytes = encoded;
     }
     if (bytes.size() != param.sizeBytes)
       return llvm::createStringError("argument " + std::to_string(i) + " ('" + param.name +

@@ -21,6 +21,7 @@
 #include "vgpu/Checks/Finding.h"
 #include "vgpu/Counters/Counters.h"
 #include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/TensorMap.h"
 #include "vgpu/Ptx/Parser.h"
 #include <cstring>
 
@@ -46,14 +47,16 @@ private:
 /// Parses and decodes; an instruction that is not known is an error that names it and its line.
 llvm::Expected<std::unique_ptr<Module>> parsePtx(llvm::StringRef text, llvm::StringRef fileName);
 
-/// One kernel argument: bytes by value, or a pointer to memory of the host.
+/// One kernel argument: bytes by value, a pointer to memory of the host, or a tensor map of such
+/// memory. Memory that several arguments name has one device address.
 struct Argument {
-  enum class Kind : uint8_t { Bytes, Buffer } kind = Kind::Bytes;
+  enum class Kind : uint8_t { Bytes, Buffer, TensorMap } kind = Kind::Bytes;
   std::vector<uint8_t> bytes; ///< Bytes: must have the parameter's size
-  void *host = nullptr;       ///< Buffer: updated in place
+  void *host = nullptr;       ///< Buffer, TensorMap: updated in place
   uint64_t sizeBytes = 0;
   uint64_t offsetBytes = 0; ///< Buffer: the pointer passed points this far into it
   std::string name;         ///< for messages; the parameter's name if empty
+  vgpu::TensorMap map;      ///< TensorMap: all but the address
 
   template <class T> static Argument scalar(T value) {
     Argument argument;
@@ -72,6 +75,13 @@ struct Argument {
     argument.host = host;
     argument.sizeBytes = sizeBytes;
     argument.name = std::move(name);
+    return argument;
+  }
+  static Argument tensorMap(vgpu::TensorMap map, void *host, uint64_t sizeBytes,
+                            std::string name = "") {
+    Argument argument = buffer(host, sizeBytes, std::move(name));
+    argument.kind = Kind::TensorMap;
+    argument.map = std::move(map);
     return argument;
   }
 };

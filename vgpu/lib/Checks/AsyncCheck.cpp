@@ -2,6 +2,7 @@
 //-------------------------------------------------------------------===//
 #include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/RaceCheck.h"
+#include "vgpu/Checks/TileCheck.h"
 #include "vgpu/Exec/Launch.h"
 #include "vgpu/Memory/LaneMemory.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -45,7 +46,7 @@ void AsyncCheck::reportTouch(const MemoryAccess &access, unsigned lane, const Ow
                              uint64_t address) {
   Warp &warp = access.warp;
   const Inst &copy = warp.launch->program->code[owner.pc];
-  bool isRead = access.kind == AccessKind::Read || access.kind == AccessKind::Atomic;
+  bool isRead = access.kind != AccessKind::Write && access.kind != AccessKind::AsyncWrite;
   FindingKind kind = isRead ? FindingKind::AsyncNotWaited : FindingKind::AsyncOverwrite;
   if (warp.launch->findings->countRepeat(kind, access.inst.line, copy.line))
     return;
@@ -66,7 +67,7 @@ void AsyncCheck::onAccess(const MemoryAccess &access) {
   if (access.space != ptx::Space::Shared)
     return;
   BlockState &state = stateOf(*access.warp.block);
-  bool isCopy = access.kind == AccessKind::AsyncWrite;
+  bool isCopy = access.kind == AccessKind::AsyncWrite && access.by == AccessBy::Lane;
   if (state.pendingWords == 0 && !isCopy)
     return;
   forEachLane(access.mask, [&](unsigned lane) {
@@ -123,8 +124,8 @@ void AsyncCheck::onAsyncCommit(Warp &warp, uint32_t mask) {
   forEachLane(mask, [&](unsigned lane) { ++state.committed[lane]; });
 }
 
-/// The copies of `lanes` have arrived.
-void AsyncCheck::land(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes) {
+/// The words of the copies of `lanes` are no longer their own.
+void AsyncCheck::release(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes) {
   copies.mask &= ~lanes;
   forEachLane(lanes, [&](unsigned lane) {
     uint32_t thread = warp.index * warpSize + lane, end = copies.address[lane] + copies.bytes;
@@ -146,9 +147,34 @@ void AsyncCheck::land(Warp &warp, BlockState &state, Copies &copies, uint32_t la
       }
     }
   });
+}
+
+/// The copies of `lanes` have arrived.
+void AsyncCheck::land(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes) {
+  release(warp, state, copies, lanes);
+  if (tiles)
+    forEachLane(lanes, [&](unsigned lane) {
+      tiles->landCopy(warp, warp.launch->program->code[copies.pc], lane, copies.address[lane],
+                      copies.bytes);
+    });
   if (races)
     races->landWrites(warp, warp.launch->program->code[copies.pc], lanes, copies.address,
                       copies.bytes);
+}
+
+void AsyncCheck::onCopiesArrive(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) {
+  BlockState &state = stateOf(*warp.block);
+  WarpState &own = state.warps[warp.index];
+  for (Copies &copies : own.pending) {
+    uint32_t lanes = copies.mask & mask;
+    release(warp, state, copies, lanes);
+    if (tiles)
+      forEachLane(lanes, [&](unsigned lane) {
+        tiles->onBulkWrite(warp, warp.launch->program->code[copies.pc], lane, copies.address[lane],
+                           copies.bytes, address, phase);
+      });
+  }
+  llvm::erase_if(own.pending, [](const Copies &copies) { return copies.mask == 0; });
 }
 
 void AsyncCheck::onAsyncWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, bool isAll) {

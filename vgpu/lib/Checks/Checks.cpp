@@ -4,6 +4,7 @@
 #include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/Poison.h"
 #include "vgpu/Checks/RaceCheck.h"
+#include "vgpu/Checks/TileCheck.h"
 #include "vgpu/Counters/MemoryCounter.h"
 
 namespace vgpu {
@@ -15,17 +16,27 @@ CheckPipeline::CheckPipeline(LaunchState &state) : state(state) {
     state.poison = poison.get();
   }
   bool hasShared = checks.has(Check::SharedRace), hasGlobal = checks.has(Check::GlobalRace);
+  bool hasTiles =
+      state.program->usesAsyncProxy && (checks.has(Check::Async) || checks.has(Check::ProxyFence));
   RaceCheck *races = nullptr;
-  if (hasShared || hasGlobal) {
+  TileCheck *tiles = nullptr;
+  if (hasShared || hasGlobal || hasTiles) {
     auto order = std::make_unique<HappensBefore>();
-    auto check = std::make_unique<RaceCheck>(*order, *state.program, hasShared, hasGlobal);
-    races = check.get();
-    // Races are judged by the order before the access, so the check hears of it first.
-    owned.push_back(std::move(check));
+    // Accesses are judged by the order before them, so the checks hear of them first.
+    if (hasShared || hasGlobal) {
+      auto check = std::make_unique<RaceCheck>(*order, *state.program, hasShared, hasGlobal);
+      races = check.get();
+      owned.push_back(std::move(check));
+    }
+    if (state.program->usesAsyncProxy) {
+      auto check = std::make_unique<TileCheck>(*order, races, checks);
+      tiles = check.get();
+      owned.push_back(std::move(check));
+    }
     owned.push_back(std::move(order));
   }
   if (checks.has(Check::Async) || hasShared)
-    owned.push_back(std::make_unique<AsyncCheck>(races, checks.has(Check::Async)));
+    owned.push_back(std::make_unique<AsyncCheck>(races, tiles, checks.has(Check::Async)));
   if (state.config.countMemory) {
     auto counter = std::make_unique<MemoryCounter>(*state.program);
     memory = counter.get();

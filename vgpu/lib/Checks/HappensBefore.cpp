@@ -16,6 +16,8 @@ void HappensBefore::Knowledge::join(const Knowledge &other) {
   joinClocks(warps, other.warps);
   if (!other.threads.empty())
     joinClocks(threads, other.threads);
+  if (!other.fenced.empty())
+    joinClocks(fenced, other.fenced);
   for (const auto &[block, clocks] : other.remote)
     joinClocks(remote[block], clocks);
 }
@@ -24,6 +26,12 @@ uint32_t HappensBefore::Knowledge::clockOf(uint32_t warp, uint32_t lane) const {
   uint32_t clock = warp < warps.size() ? warps[warp] : 0;
   size_t thread = size_t(warp) * warpSize + lane;
   return thread < threads.size() ? std::max(clock, threads[thread]) : clock;
+}
+
+void HappensBefore::Knowledge::fence(const Knowledge &known, uint32_t numThreads) {
+  fenced.resize(std::max<size_t>({fenced.size(), numThreads, known.threads.size()}));
+  for (uint32_t i = 0; i < fenced.size(); ++i)
+    fenced[i] = std::max(fenced[i], known.clockOf(i / warpSize, i % warpSize));
 }
 
 void HappensBefore::onBlockStart(Block &block) {
@@ -85,7 +93,7 @@ uint32_t HappensBefore::unordered(const Stamp &stamp, uint32_t lanes, const Warp
     });
     return lanes;
   }
-  if (state.common.warps[stamp.warp] >= stamp.clock)
+  if (stamp.warp < state.common.warps.size() && state.common.warps[stamp.warp] >= stamp.clock)
     return 0;
   if (stamp.warp == warp.index)
     lanes &= ~(1u << lane); // program order
@@ -95,6 +103,33 @@ uint32_t HappensBefore::unordered(const Stamp &stamp, uint32_t lanes, const Warp
       lanes &= ~(1u << other);
   });
   return lanes;
+}
+
+uint32_t HappensBefore::unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp,
+                                 unsigned lane) const {
+  const WarpState &state = stateOf(warp);
+  auto isFenced = [&](const Knowledge &knowledge, unsigned other) {
+    size_t thread = size_t(stamp.warp) * warpSize + other;
+    return thread < knowledge.fenced.size() && knowledge.fenced[thread] >= stamp.clock;
+  };
+  const Knowledge *extra = state.lanes[lane].extra.get();
+  forEachLane(lanes, [&](unsigned other) {
+    if (isFenced(state.common, other) || (extra && isFenced(*extra, other)))
+      lanes &= ~(1u << other);
+  });
+  return lanes;
+}
+
+std::pair<Stamp, uint32_t> HappensBefore::mbarrierStamp(const Warp &warp, uint64_t address,
+                                                        uint32_t phase) {
+  BlockState &block = blockState(warp.block->linearIndex);
+  uint32_t next = block.numThreads + static_cast<uint32_t>(block.actors.size());
+  uint32_t actor = block.actors.try_emplace(address, next).first->second;
+  Stamp stamp;
+  stamp.block = warp.block->linearIndex;
+  stamp.warp = actor / warpSize;
+  stamp.clock = phase + 1;
+  return {stamp, 1u << (actor % warpSize)};
 }
 
 /// What the lanes that arrive know together, their own accesses included.
@@ -113,7 +148,7 @@ HappensBefore::Knowledge HappensBefore::gather(Block &block,
     if ((block.warps[arrival.warp].liveMask() & ~arrival.mask) == 0) {
       joined.warps[arrival.warp] = std::max(joined.warps[arrival.warp], warp.now);
     } else {
-      joined.threads.resize(state.numThreads);
+      joined.threads.resize(std::max<size_t>(joined.threads.size(), state.numThreads));
       forEachLane(arrival.mask, [&](unsigned lane) {
         joined.threads[arrival.warp * warpSize + lane] = warp.now;
       });
@@ -134,12 +169,7 @@ void HappensBefore::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arriv
         for (LaneState &lane : warp.lanes)
           lane.extra.reset();
       } else {
-        forEachLane(arrival.mask, [&](unsigned lane) {
-          std::unique_ptr<Knowledge> &extra = warp.lanes[lane].extra;
-          if (!extra)
-            extra = std::make_unique<Knowledge>();
-          extra->join(joined);
-        });
+        forEachLane(arrival.mask, [&](unsigned lane) { extraOf(warp, lane).join(joined); });
       }
     }
   }
@@ -154,6 +184,13 @@ void HappensBefore::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arriv
 void HappensBefore::onWarpSync(Warp &warp, uint32_t members) {
   BarrierArrival arrival{warp.index, members, 0, true};
   onBarrier(*warp.block, arrival);
+}
+
+HappensBefore::Knowledge &HappensBefore::extraOf(WarpState &warp, unsigned lane) {
+  std::unique_ptr<Knowledge> &extra = warp.lanes[lane].extra;
+  if (!extra)
+    extra = std::make_unique<Knowledge>();
+  return *extra;
 }
 
 uint64_t HappensBefore::keyOf(const Warp &warp, ptx::Space space, uint64_t address) {
@@ -184,9 +221,26 @@ void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ow
   uint32_t self = warp.index * warpSize + lane;
   own[self] = std::max(own[self], ownClock);
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
+    if (knowledge) {
+      joinClocks(own, knowledge->threads); // actors, too
+      joinClocks(place.fenced, knowledge->fenced);
+    }
+  for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge)
       for (const auto &[remote, clocks] : knowledge->remote)
         joinClocks(place.blocks[remote], clocks);
+}
+
+void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Published &place,
+                          MemoryScope scope) {
+  bool reachesOtherBlocks = scope >= MemoryScope::Gpu && place.scope >= MemoryScope::Gpu;
+  for (const auto &[block, clocks] : place.blocks) {
+    bool isOwn = block == warp.block->linearIndex;
+    if (isOwn || reachesOtherBlocks)
+      joinClocks(isOwn ? knowledge.threads : knowledge.remote[block], clocks);
+    if (isOwn)
+      joinClocks(knowledge.fenced, place.fenced);
+  }
 }
 
 void HappensBefore::learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope scope) {
@@ -194,22 +248,16 @@ void HappensBefore::learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope s
   if (it == published.end())
     return;
   WarpState &state = stateOf(warp);
-  std::unique_ptr<Knowledge> &extra = state.lanes[lane].extra;
-  bool reachesOtherBlocks = scope >= MemoryScope::Gpu && it->second.scope >= MemoryScope::Gpu;
-  for (const auto &[block, clocks] : it->second.blocks) {
-    bool isOwn = block == warp.block->linearIndex;
-    if (!isOwn && !reachesOtherBlocks)
-      continue;
-    if (!extra)
-      extra = std::make_unique<Knowledge>();
-    state.knowsOtherBlocks |= !isOwn;
-    joinClocks(isOwn ? extra->threads : extra->remote[block], clocks);
-  }
+  Knowledge &extra = extraOf(state, lane);
+  learn(warp, extra, it->second, scope);
+  state.knowsOtherBlocks |= !extra.remote.empty();
 }
 
 void HappensBefore::onAccess(const MemoryAccess &access) {
   if (access.order == MemoryOrder::Weak && access.kind != AccessKind::Atomic)
     return;
+  if (access.by != AccessBy::Lane)
+    return; // arrivals and waits say themselves what they order
   Warp &warp = access.warp;
   WarpState &state = stateOf(warp);
   bool reads = access.kind != AccessKind::Write, writes = access.kind != AccessKind::Read;
@@ -255,19 +303,55 @@ void HappensBefore::onFence(Warp &warp, const Inst &, uint32_t mask, MemoryOrder
   ++state.now;
 }
 
-void HappensBefore::onRelease(Warp &warp, uint32_t mask, uint64_t address) {
+void HappensBefore::onProxyFence(Warp &warp, const Inst &, uint32_t mask, ptx::Space space) {
+  if (space != ptx::Space::Generic && space != ptx::Space::Shared)
+    return;
   WarpState &state = stateOf(warp);
+  uint32_t numThreads = blockState(warp.block->linearIndex).numThreads;
+  bool isWhole = (warp.liveMask() & ~mask) == 0;
+  if (isWhole)
+    state.common.fence(state.common, numThreads);
   forEachLane(mask, [&](unsigned lane) {
-    publish(warp, lane, keyOf(warp, ptx::Space::Shared, address), state.now, MemoryScope::Cta,
-            false);
+    Knowledge *extra = state.lanes[lane].extra.get();
+    if (extra)
+      extra->fence(*extra, numThreads);
+    if (!isWhole)
+      extraOf(state, lane).fence(state.common, numThreads);
+    std::vector<uint32_t> &own = isWhole ? state.common.fenced : state.lanes[lane].extra->fenced;
+    own[warp.index * warpSize + lane] = state.now;
   });
   ++state.now;
 }
 
-void HappensBefore::onAcquire(Warp &warp, uint32_t mask, uint64_t address) {
-  forEachLane(mask, [&](unsigned lane) {
-    learn(warp, lane, keyOf(warp, ptx::Space::Shared, address), MemoryScope::Cta);
-  });
+/// Phases of an mbarrier are locations of their own: its address has three bits to spare.
+static uint64_t phaseLocation(uint64_t address, uint32_t phase) { return address | (phase & 7); }
+
+void HappensBefore::onMbarrierArrive(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) {
+  WarpState &state = stateOf(warp);
+  uint64_t key = keyOf(warp, ptx::Space::Shared, phaseLocation(address, phase));
+  forEachLane(mask,
+              [&](unsigned lane) { publish(warp, lane, key, state.now, MemoryScope::Cta, false); });
+  ++state.now;
+}
+
+void HappensBefore::onMbarrierWait(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) {
+  WarpState &state = stateOf(warp);
+  auto it = published.find(keyOf(warp, ptx::Space::Shared, phaseLocation(address, phase)));
+  BlockState &block = blockState(warp.block->linearIndex);
+  auto actor = block.actors.find(address);
+  auto acquire = [&](Knowledge &knowledge) {
+    if (it != published.end())
+      learn(warp, knowledge, it->second, MemoryScope::Cta);
+    if (actor == block.actors.end())
+      return;
+    knowledge.threads.resize(std::max<size_t>(knowledge.threads.size(), actor->second + 1));
+    uint32_t &clock = knowledge.threads[actor->second];
+    clock = std::max(clock, phase + 1);
+  };
+  if ((warp.liveMask() & ~mask) == 0)
+    acquire(state.common);
+  else
+    forEachLane(mask, [&](unsigned lane) { acquire(extraOf(state, lane)); });
 }
 
 } // namespace vgpu

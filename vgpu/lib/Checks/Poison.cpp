@@ -27,6 +27,11 @@ static uint8_t &mayBePoison(Warp &warp, const Slot &slot) {
   return warp.planes[unsigned(Plane::Shadow)][rows + slot.offset / 64];
 }
 
+void markMayBePoison(Warp &warp, const Slot &slot) {
+  if (slot.bytes != 0)
+    mayBePoison(warp, slot) = 1;
+}
+
 /// Lanes of a row with a poison bit.
 uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot) {
   if (slot.plane != Plane::Register || slot.isSink)
@@ -202,7 +207,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
         setShadow(warp, inst.dst(i), guardPoison, guardPoison);
     return;
   }
-  if (inst.poison == PoisonRule::Custom && (sources != 0 || inst.numDst == 0)) {
+  if (inst.poison == PoisonRule::Custom && (sources != 0 || inst.numDst == 0 || isMemory)) {
     markResults(warp, inst);
     inst.shadowExecute(warp, inst, mask);
     return;

@@ -137,6 +137,12 @@ bool RaceCheck::report(const Current &current, unsigned lane, uint64_t address, 
   return true;
 }
 
+/// Reads of the asynchronous proxy last until they are waited for: TileCheck keeps those.
+inline void RaceCheck::keepRead(const Current &current, ShadowCell &cell, const Accessor &by) {
+  if (current.access.by != AccessBy::AsyncProxy)
+    current.shadow.addRead(cell, by);
+}
+
 /// Whatever cannot be settled for the warp: one lane against the whole history of a cell.
 void RaceCheck::visitLane(const Current &current, ShadowCell &cell, unsigned lane, uint64_t address,
                           unsigned bytes) {
@@ -151,7 +157,7 @@ void RaceCheck::visitLane(const Current &current, ShadowCell &cell, unsigned lan
       if (report(current, lane, address, bytes, {group, "updated atomically", false}))
         break;
   if (!current.isWrite)
-    return shadow.addRead(cell, by);
+    return keepRead(current, cell, by);
   if (cell.read.lanes)
     shadow.gatherCrowd(cell); // all reads, one by one
   if (Crowd *crowd = shadow.crowdOf(cell))
@@ -177,7 +183,7 @@ inline __attribute__((always_inline)) void RaceCheck::visit(const Current &curre
     if (!current.isWrite) {
       Crowd *crowd = shadow.crowdOf(cell);
       if (!crowd || crowd->strongWrites.empty())
-        return shadow.addRead(cell, by);
+        return keepRead(current, cell, by);
     } else if (current.group.isStrong) {
       if (shadow.isAmongStrong(cell, by))
         return shadow.addStrongWrite(cell, by);
@@ -228,6 +234,10 @@ void RaceCheck::onAccess(const MemoryAccess &access) {
   if (access.space != ptx::Space::Shared || !checksShared)
     return;
   SharedState &state = stateOf(*access.warp.block);
+  if (access.by == AccessBy::AsyncProxy) {
+    settle(*access.warp.block, state);
+    return visitCells(access, isWrite, isStrong);
+  }
   HappensBefore::View view = order.viewOf(access.warp);
   AccessJournal::Pages pages = AccessJournal::pagesOf(access.address, access.mask, access.bytes);
   bool isQuiet = state.journal.isOrdered(pages, view.warps, isWrite) && !isStrong &&
@@ -302,6 +312,18 @@ void RaceCheck::landWrites(Warp &warp, const Inst &inst, uint32_t mask, const ui
   state.journal.touch(AccessJournal::pagesOf(wide, mask, bytes), warp.index, now, true);
   if (state.journal.isFull())
     settle(*warp.block, state);
+}
+
+void RaceCheck::forget(Warp &warp, uint64_t address, unsigned bytes) {
+  if (!checksShared)
+    return;
+  SharedState &state = stateOf(*warp.block);
+  settle(*warp.block, state);
+  forEachCell(state.shadow, address, address + bytes, cellShift(&address, 1, bytes),
+              [&](ShadowCell &cell, uint64_t, unsigned) {
+                cell.write = {};
+                state.shadow.disperse(cell);
+              });
 }
 
 void RaceCheck::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals) {

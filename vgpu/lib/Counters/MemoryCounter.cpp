@@ -86,11 +86,33 @@ Sectors countSectors(const uint64_t *address, uint32_t mask, unsigned bytes) {
   return countAscending(starts, count, bytes);
 }
 
+/// A contiguous piece of a bulk copy or of an operand of wgmma: no conflicts, whole sectors.
+void MemoryCounter::countBulk(Traffic &traffic, const MemoryAccess &access, bool reads,
+                              bool writes) {
+  forEachLane(access.mask, [&](unsigned lane) {
+    uint64_t begin = access.address[lane], bytes = access.bytes;
+    if (access.space == ptx::Space::Shared) {
+      traffic.wavefronts += (bytes + 127) / 128;
+      traffic.wavefrontsIdeal += (bytes + 127) / 128;
+      traffic.sharedRead += reads ? bytes : 0;
+      traffic.sharedWritten += writes ? bytes : 0;
+    } else {
+      traffic.requests += 1;
+      traffic.sectors += (begin + bytes + 31) / 32 - begin / 32;
+      traffic.sectorsIdeal += (bytes + 31) / 32;
+      traffic.globalRead += reads ? bytes : 0;
+      traffic.globalWritten += writes ? bytes : 0;
+    }
+  });
+}
+
 void MemoryCounter::onAccess(const MemoryAccess &access) {
   Traffic &traffic = byPc[access.inst.pc];
   uint64_t bytes = uint64_t(access.bytes) * static_cast<unsigned>(__builtin_popcount(access.mask));
   bool reads = access.kind != AccessKind::Write && access.kind != AccessKind::AsyncWrite;
   bool writes = access.kind != AccessKind::Read && access.kind != AccessKind::AsyncRead;
+  if (access.by == AccessBy::AsyncProxy)
+    return countBulk(traffic, access, reads, writes);
   if (access.space == ptx::Space::Shared) {
     Wavefronts wavefronts = countWavefronts(access.address, access.mask, access.bytes);
     traffic.wavefronts += wavefronts.actual;

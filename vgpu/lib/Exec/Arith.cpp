@@ -78,10 +78,10 @@ FamilyDecoder findFamily(llvm::StringRef opcode) {
   static const llvm::StringMap<FamilyDecoder> table = [] {
     llvm::StringMap<FamilyDecoder> map;
     for (llvm::ArrayRef<FamilyEntry> family :
-         {arithFamily(), integerFamily(), bitFamily(), floatFamily(), approximateFamily(),
-          compareFamily(), convertFamily(), moveFamily(), memoryFamily(), atomicFamily(),
-          warpFamily(), barrierFamily(), controlFamily(), asyncFamily(), matrixLoadFamily(),
-          mmaFamily(), wmmaFamily()})
+         {arithFamily(),   integerFamily(), bitFamily(),      floatFamily(),  approximateFamily(),
+          compareFamily(), convertFamily(), moveFamily(),     memoryFamily(), atomicFamily(),
+          warpFamily(),    barrierFamily(), controlFamily(),  asyncFamily(),  matrixLoadFamily(),
+          mmaFamily(),     wmmaFamily(),    mbarrierFamily(), wgmmaFamily(),  clusterFamily()})
       for (const FamilyEntry &entry : family)
         map[entry.opcode] = entry.decode;
     return map;

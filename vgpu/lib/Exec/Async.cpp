@@ -123,6 +123,8 @@ bool decodeCopy(InstBuilder &b) {
 }
 
 bool decodeAsync(InstBuilder &b) {
+  if (b.peek() == "reduce")
+    return decodeBulkReduction(b);
   if (!b.accept("async"))
     return b.fail("expected 'cp.async'");
   if (b.accept("commit_group"))
@@ -138,7 +140,7 @@ bool decodeAsync(InstBuilder &b) {
     b.inst.immediate = static_cast<int64_t>(groups);
     return finish(b, wait);
   }
-  if (b.peek() == "bulk" || b.peek() == "reduce")
+  if (b.peek() == "bulk")
     return decodeBulkCopy(b);
   if (b.peek() == "mbarrier")
     return decodeAsyncArrive(b);

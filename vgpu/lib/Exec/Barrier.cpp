@@ -154,9 +154,6 @@ bool decodeBarrier(InstBuilder &b, bool isBar) {
   return emitInst(b);
 }
 
-/// Clusters are of one block: arriving is enough, waiting returns at once.
-void clusterBarrier(Warp &, const Inst &, uint32_t) {}
-
 void fence(Warp &w, const Inst &in, uint32_t mask) {
   for (Observer *observer : w.launch->observers)
     observer->onFence(w, in, mask, static_cast<MemoryOrder>(in.order),
@@ -190,18 +187,6 @@ bool decodeFence(InstBuilder &b) {
 }
 
 } // namespace
-
-bool decodeClusterBarrier(InstBuilder &b) {
-  int kind = b.acceptOneOf({"arrive", "wait"});
-  if (kind < 0)
-    return b.fail("expected '.arrive' or '.wait'");
-  b.acceptOneOf({"release", "relaxed", "acquire"});
-  b.inst.isAligned = b.accept("aligned");
-  b.inst.execute = clusterBarrier;
-  b.inst.instClass = InstClass::Barrier;
-  b.inst.poison = PoisonRule::Defined;
-  return b.expectOperands(0) && emitInst(b);
-}
 
 void recheckBarriers(Block &block) {
   for (NamedBarrier &barrier : block.barriers)

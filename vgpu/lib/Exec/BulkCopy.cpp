@@ -1,15 +1,382 @@
-//===- BulkCopy.cpp - cp.async.bulk and cp.async.mbarrier.arrive
-//---------------------------------------------------===//
+//===- BulkCopy.cpp - cp.async.bulk, its groups, and the decoding of all bulk copies ----------===//
 //
-// Not known yet: they are refused like any unknown instruction, with their line, before anything
-// runs.
+// PTX ISA, "Data movement: cp.async.bulk". The bytes move when the copy is issued and its mbarrier
+// gets them at once, which is one of the orders hardware may choose; what a program may rely on is
+// the business of the checks, which hear of every issue, commit and wait. Clusters are of one
+// block: shared::cluster is shared::cta.
 //
 //===-----------------------------------------------------------------------------------===//
+#include "BulkCopy.h"
 #include "Families.h"
+#include "KernelDecoder.h"
+#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Mbarrier.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace vgpu::ptx;
 
 namespace vgpu {
 
-bool decodeBulkCopy(InstBuilder &b) { return b.fail("unknown instruction"); }
-bool decodeAsyncArrive(InstBuilder &b) { return b.fail("unknown instruction"); }
+const BulkOperation &bulkOperationOf(const Warp &w, const Inst &in) {
+  return w.launch->program->bulkOperations[static_cast<size_t>(in.immediate)];
+}
+
+uint8_t *openShared(Warp &w, const Inst &in, unsigned lane, uint64_t &address, unsigned bytes,
+                    unsigned align, AccessKind kind) {
+  LaneAddresses lanes;
+  lanes.address[lane] = address;
+  resolve(w, in, Space::Shared, bytes, kind, 1u << lane, lanes, align);
+  if (lanes.mask == 0)
+    return nullptr;
+  notifyOne(w, in, Space::Shared, kind, AccessBy::AsyncProxy, lane, address, bytes);
+  return lanes.host[lane];
+}
+
+std::optional<uint64_t> mbarrierOf(Warp &w, const Inst &in, unsigned lane) {
+  const BulkOperation &operation = bulkOperationOf(w, in);
+  LaneAddresses lanes;
+  computeAddresses(w, in.src(operation.barrierSlot), operation.barrierOffset, lanes.address);
+  resolve(w, in, Space::Shared, 8, AccessKind::Atomic, 1u << lane, lanes);
+  if (lanes.mask == 0 || !findMbarrier(w, in, lane, lanes.address[lane]))
+    return std::nullopt;
+  notifyOne(w, in, Space::Shared, AccessKind::Atomic, AccessBy::Mbarrier, lane, lanes.address[lane],
+            8, MemoryOrder::Relaxed);
+  return lanes.address[lane];
+}
+
+void landInShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
+                  uint64_t mbarrier) {
+  uint32_t phase = mbarriersOf(*w.block)[mbarrier].phase;
+  for (Observer *observer : w.launch->observers)
+    observer->onBulkWrite(w, in, lane, address, bytes, mbarrier, phase);
+  if (w.launch->poison)
+    std::memset(w.block->sharedShadow.data() + address, 0, bytes);
+  completeTx(w, in, lane, mbarrier, bytes);
+}
+
+void holdShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes) {
+  std::vector<uint64_t> chunks;
+  for (uint64_t at = address; at < address + bytes; at += 16)
+    chunks.push_back(at);
+  for (Observer *observer : w.launch->observers)
+    observer->onTileRead(w, in, 1u << lane, chunks, TileGroups::Bulk);
+}
+
+void checkDefined(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes) {
+  if (!w.launch->poison)
+    return;
+  const uint8_t *shadow = w.block->sharedShadow.data() + address;
+  if (std::all_of(shadow, shadow + bytes, [](uint8_t bits) { return bits == 0; }))
+    return;
+  if (!w.launch->findings->countRepeat(FindingKind::Uninitialized, in.line, 0))
+    report(
+        w, in, lane, FindingKind::Uninitialized,
+        llvm::formatv("the copy '{0}' to global memory reads bits of {1} that were never written",
+                      in.source->opcode, describeAddress(w, Space::Shared, address)));
+}
+
+bool isCastHere(Warp &w, const Inst &in, unsigned lane) {
+  const BulkOperation &operation = bulkOperationOf(w, in);
+  if (operation.castMaskSlot < 0)
+    return true;
+  uint64_t blocks = w.lane(in.src(operation.castMaskSlot), lane);
+  if (blocks != 1)
+    report(w, in, lane, FindingKind::InvalidAccess,
+           llvm::formatv("a copy to the blocks {0:x} of the cluster, which has one", blocks));
+  return blocks & 1;
+}
+
+namespace {
+
+/// Where one lane's copy goes and comes from.
+struct Ends {
+  uint8_t *to = nullptr;
+  uint8_t *from = nullptr;
+  uint64_t toAddress = 0, fromAddress = 0;
+};
+
+/// The global side: host memory, or null after a finding.
+uint8_t *openGlobal(Warp &w, const Inst &in, unsigned lane, uint64_t &address, unsigned bytes,
+                    AccessKind kind) {
+  LaneAddresses lanes;
+  lanes.address[lane] = address;
+  resolve(w, in, Space::Global, bytes, kind, 1u << lane, lanes, 16);
+  if (lanes.mask == 0)
+    return nullptr;
+  bool isAtomic = kind == AccessKind::Atomic;
+  notifyOne(w, in, Space::Global, kind, AccessBy::AsyncProxy, lane, address, bytes,
+            isAtomic ? MemoryOrder::Relaxed : MemoryOrder::Weak, MemoryScope::Gpu);
+  return lanes.host[lane];
+}
+
+void moveBytes(Warp &w, const Inst &in, unsigned lane, const Ends &ends, unsigned bytes) {
+  const BulkOperation &operation = bulkOperationOf(w, in);
+  if (operation.reduction != BulkReduction::None)
+    return reduceBytes(operation.reduction, operation.type, ends.to, ends.from, bytes);
+  if (operation.byteMaskSlot < 0) {
+    std::memmove(ends.to, ends.from, bytes);
+    return;
+  }
+  uint64_t chosen = w.lane(in.src(operation.byteMaskSlot), lane); // bit i: byte i of each 16
+  for (unsigned i = 0; i < bytes; ++i)
+    if (chosen >> (i % 16) & 1)
+      ends.to[i] = ends.from[i];
+}
+
+void copyLane(Warp &w, const Inst &in, unsigned lane) {
+  using Kind = BulkOperation::Kind;
+  const BulkOperation &operation = bulkOperationOf(w, in);
+  uint64_t shared[warpSize], other[warpSize];
+  computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
+  computeAddresses(w, in.src(operation.otherSlot), operation.otherOffset, other);
+  uint64_t size = w.lane(in.src(operation.sizeSlot), lane);
+  if (size % 16 != 0) {
+    report(w, in, lane, FindingKind::Misaligned,
+           llvm::formatv("a bulk copy of {0} bytes; the size must be a multiple of 16", size));
+    return;
+  }
+  if (size == 0 || !isCastHere(w, in, lane))
+    return;
+  unsigned bytes = static_cast<unsigned>(size);
+  bool isReduction = operation.reduction != BulkReduction::None;
+  AccessKind write = isReduction ? AccessKind::Atomic : AccessKind::AsyncWrite;
+  std::optional<uint64_t> mbarrier;
+  if (operation.barrierSlot >= 0 && !(mbarrier = mbarrierOf(w, in, lane)))
+    return;
+  Ends ends;
+  if (operation.kind == Kind::Load) {
+    ends.from = openGlobal(w, in, lane, other[lane], bytes, AccessKind::AsyncRead);
+    ends.to = openShared(w, in, lane, shared[lane], bytes, 16, AccessKind::AsyncWrite);
+  } else {
+    ends.from = openShared(w, in, lane, shared[lane], bytes, 16, AccessKind::AsyncRead);
+    ends.to = operation.kind == Kind::Store
+                  ? openGlobal(w, in, lane, other[lane], bytes, write)
+                  : openShared(w, in, lane, other[lane], bytes, 16, AccessKind::AsyncWrite);
+    if (ends.from)
+      checkDefined(w, in, lane, shared[lane], bytes);
+  }
+  if (!ends.from || !ends.to)
+    return;
+  moveBytes(w, in, lane, ends, bytes);
+  if (mbarrier) {
+    uint64_t to = operation.kind == Kind::Load ? shared[lane] : other[lane];
+    return landInShared(w, in, lane, to, bytes, *mbarrier);
+  }
+  holdShared(w, in, lane, shared[lane], bytes);
+}
+
+void copyBulk(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) { copyLane(w, in, lane); });
+}
+void nothing(Warp &, const Inst &, uint32_t) {}
+
+void commitGroup(Warp &w, const Inst &, uint32_t mask) {
+  for (Observer *observer : w.launch->observers)
+    observer->onTileCommit(w, mask, TileGroups::Bulk);
+}
+void waitGroup(Warp &w, const Inst &in, uint32_t mask) {
+  for (Observer *observer : w.launch->observers)
+    observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Bulk);
+}
+
+// --- decoding
+
+bool finish(InstBuilder &b, Handler handler) {
+  b.inst.execute = handler;
+  b.inst.instClass = InstClass::AsyncCopy;
+  b.inst.poison = PoisonRule::AnySource;
+  return emitInst(b);
+}
+
+/// Reads modifiers and operands of the copies; what comes first differs, the rest is common.
+struct BulkDecoder {
+  InstBuilder &b;
+  BulkOperation operation;
+  bool hasPolicy = false, hasByteMask = false, isCast = false;
+  size_t next = 0; ///< operand
+  unsigned sources = 0;
+
+  /// An address in `space`: variables named there are their place in it.
+  bool address(int8_t &slot, int64_t &offset, Space space) {
+    if (next >= b.numOperands())
+      return b.fail("too few operands");
+    b.inst.space = space;
+    if (b.inst.addressSlot == 0xff) // makes poison in any of the addresses a finding
+      b.inst.addressSlot = 0;
+    slot = static_cast<int8_t>(sources++);
+    return b.addAddress(b.operand(next++), offset);
+  }
+  bool value(int8_t &slot, Type type) {
+    if (next >= b.numOperands())
+      return b.fail("too few operands");
+    slot = static_cast<int8_t>(sources++);
+    return b.addSrc(b.operand(next++), type, Role::Control);
+  }
+  /// [map, {c0, c1, ...}]
+  bool tensor() {
+    if (next >= b.numOperands() || b.operand(next).kind != Operand::Kind::Address ||
+        b.operand(next).elements.size() != 2)
+      return b.fail("expected '[tensorMap, {coordinates}]'");
+    const Operand &coordinates = b.operand(next).elements[1];
+    if (!address(operation.otherSlot, operation.otherOffset, Space::Generic))
+      return false;
+    llvm::ArrayRef<Operand> parts = InstBuilder::elements(coordinates);
+    if (parts.size() != operation.rank)
+      return b.fail("expected " + llvm::Twine(unsigned(operation.rank)) + " coordinates, got " +
+                    llvm::Twine(parts.size()));
+    operation.coordinateSlot = static_cast<int8_t>(sources);
+    for (const Operand &part : parts) {
+      ++sources;
+      if (!b.addSrc(part, Type::S32, Role::Control))
+        return false;
+    }
+    return true;
+  }
+
+  bool dimension() {
+    static constexpr llvm::StringRef words[] = {"1d", "2d", "3d", "4d", "5d"};
+    int rank = b.acceptOneOf(words);
+    operation.rank = static_cast<uint8_t>(rank + 1);
+    return rank >= 0 || b.fail("expected '.1d' to '.5d'");
+  }
+  /// Modifiers that may stand behind the spaces, in the orders compilers print them.
+  bool rest(bool &hasBarrier) {
+    bool hasCompletion = false;
+    for (bool isAny = true; isAny;) {
+      isAny = false;
+      if (b.peek().starts_with("im2col") || b.peek().starts_with("tile::"))
+        return b.fail("mode '." + b.peek() + "' is not supported, only '.tile'");
+      isAny |= b.accept("tile");
+      if (b.accept("mbarrier::complete_tx::bytes"))
+        isAny = hasCompletion = hasBarrier = true;
+      if (b.accept("bulk_group"))
+        isAny = hasCompletion = true;
+      if (b.accept("multicast::cluster"))
+        isAny = isCast = true;
+      if (b.accept("L2::cache_hint"))
+        isAny = hasPolicy = true;
+      if (b.accept("cp_mask"))
+        isAny = hasByteMask = true;
+    }
+    return hasCompletion || b.fail("expected '.mbarrier::complete_tx::bytes' or '.bulk_group'");
+  }
+  bool reduction() {
+    static constexpr llvm::StringRef words[] = {"add", "min", "max", "inc",
+                                                "dec", "and", "or",  "xor"};
+    int which = b.acceptOneOf(words);
+    operation.reduction = static_cast<BulkReduction>(which + 1);
+    return which >= 0 || b.fail("expected the operation of the reduction");
+  }
+  bool spaces() {
+    Space to = b.acceptSpace(), from = b.acceptSpace();
+    using Kind = BulkOperation::Kind;
+    if (to == Space::Shared && from == Space::Global)
+      operation.kind = Kind::Load;
+    else if (to == Space::Global && from == Space::Shared)
+      operation.kind = Kind::Store;
+    else if (to == Space::Shared && from == Space::Shared)
+      operation.kind = Kind::Local;
+    else
+      return b.fail("expected two of .global and .shared");
+    return true;
+  }
+  bool operands(bool hasBarrier) {
+    using Kind = BulkOperation::Kind;
+    bool isLoad = operation.kind == Kind::Load;
+    if (hasBarrier == (operation.kind == Kind::Store))
+      return b.fail("a copy to shared memory completes at an mbarrier, one to global memory in a "
+                    "bulk group");
+    Space otherSpace = operation.kind == Kind::Local ? Space::Shared : Space::Global;
+    auto shared = [&] {
+      return address(operation.sharedSlot, operation.sharedOffset, Space::Shared);
+    };
+    auto other = [&] {
+      return operation.rank ? tensor()
+                            : address(operation.otherSlot, operation.otherOffset, otherSpace);
+    };
+    if (!(isLoad ? shared() && other() : other() && shared()) ||
+        (!operation.rank && !value(operation.sizeSlot, Type::U32)) ||
+        (hasBarrier && !address(operation.barrierSlot, operation.barrierOffset, Space::Shared)) ||
+        (isCast && !value(operation.castMaskSlot, Type::U16)))
+      return false;
+    next += hasPolicy;
+    if (hasByteMask && !value(operation.byteMaskSlot, Type::U16))
+      return false;
+    if (next != b.numOperands())
+      return b.fail("too many operands");
+    b.inst.space = Space::Shared;
+    b.inst.immediate = b.decoder().addBulkOperation(operation);
+    return true;
+  }
+};
+
+/// cp.async.bulk.prefetch: checked like a load, does nothing.
+bool decodePrefetch(InstBuilder &b) {
+  BulkDecoder decoder{b, {}};
+  decoder.operation.kind = BulkOperation::Kind::Prefetch;
+  bool isTensor = b.accept("tensor");
+  if (isTensor && !decoder.dimension())
+    return false;
+  if (!b.accept("L2") || b.acceptSpace() != Space::Global)
+    return b.fail("expected '.L2.global'");
+  if (b.peek().starts_with("im2col") || b.peek().starts_with("tile::"))
+    return b.fail("mode '." + b.peek() + "' is not supported, only '.tile'");
+  b.accept("tile");
+  bool hasPolicy = b.accept("L2::cache_hint");
+  if (!b.expectOperands((isTensor ? 1 : 2) + (hasPolicy ? 1 : 0)))
+    return false;
+  BulkOperation &operation = decoder.operation;
+  bool isRead = isTensor
+                    ? decoder.tensor()
+                    : decoder.address(operation.otherSlot, operation.otherOffset, Space::Global) &&
+                          decoder.value(operation.sizeSlot, Type::U32);
+  return isRead && finish(b, nothing);
+}
+
+} // namespace
+
+bool decodeBulkCopy(InstBuilder &b) {
+  b.accept("bulk");
+  if (b.accept("commit_group"))
+    return b.expectOperands(0) && finish(b, commitGroup);
+  if (b.accept("wait_group")) {
+    // .read waits for the reads of shared memory only. What reaches global memory counts as
+    // written when the copy is issued, so both are the same to the checks.
+    b.accept("read");
+    uint64_t groups;
+    if (!b.expectOperands(1) || !b.constantOperand(b.operand(0), 1u << 30, groups))
+      return false;
+    b.inst.immediate = static_cast<int64_t>(groups);
+    return finish(b, waitGroup);
+  }
+  if (b.accept("prefetch"))
+    return decodePrefetch(b);
+  BulkDecoder decoder{b, {}};
+  bool hasBarrier = false;
+  if (b.accept("tensor") && !decoder.dimension())
+    return false;
+  if (!decoder.spaces() || !decoder.rest(hasBarrier) || !decoder.operands(hasBarrier))
+    return false;
+  return finish(b, decoder.operation.rank ? copyTensor : copyBulk);
+}
+
+bool decodeBulkReduction(InstBuilder &b) {
+  if (!b.accept("reduce") || !b.accept("async") || !b.accept("bulk"))
+    return b.fail("expected 'cp.reduce.async.bulk'");
+  BulkDecoder decoder{b, {}};
+  BulkOperation &operation = decoder.operation;
+  bool hasBarrier = false;
+  if (b.accept("tensor")) {
+    if (!decoder.dimension() || !decoder.spaces() || !decoder.reduction() ||
+        !decoder.rest(hasBarrier) || !decoder.operands(hasBarrier))
+      return false;
+    return finish(b, copyTensor);
+  }
+  if (!decoder.spaces() || !decoder.rest(hasBarrier) || !decoder.reduction())
+    return false;
+  b.accept("noftz");
+  operation.type = b.expectType();
+  return operation.type != Type::None && decoder.operands(hasBarrier) && finish(b, copyBulk);
+}
 
 } // namespace vgpu

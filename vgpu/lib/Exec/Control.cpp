@@ -49,7 +49,7 @@ bool decodeTrap(InstBuilder &b) {
   return b.expectOperands(0) && emitInst(b);
 }
 
-/// Hints that change no result: nanosleep, pmevent, brkpt, griddepcontrol, setmaxnreg.
+/// Hints that change no result: nanosleep, pmevent, brkpt.
 template <bool needsOperand> bool decodeHint(InstBuilder &b) {
   while (!b.atEnd())
     b.accept(b.peek());
@@ -63,17 +63,9 @@ template <bool needsOperand> bool decodeHint(InstBuilder &b) {
 
 llvm::ArrayRef<FamilyEntry> controlFamily() {
   static constexpr FamilyEntry entries[] = {
-      {"bra", decodeBranch},
-      {"brx", decodeIndexedBranch},
-      {"call", decodeCall},
-      {"ret", decodeReturn},
-      {"exit", decodeExit},
-      {"trap", decodeTrap},
-      {"nanosleep", decodeHint<true>},
-      {"pmevent", decodeHint<true>},
-      {"brkpt", decodeHint<false>},
-      {"griddepcontrol", decodeHint<false>},
-      {"setmaxnreg", decodeHint<true>},
+      {"bra", decodeBranch},           {"brx", decodeIndexedBranch},  {"call", decodeCall},
+      {"ret", decodeReturn},           {"exit", decodeExit},          {"trap", decodeTrap},
+      {"nanosleep", decodeHint<true>}, {"pmevent", decodeHint<true>}, {"brkpt", decodeHint<false>},
   };
   return entries;
 }

@@ -39,9 +39,12 @@ bool decodeVoltaMma(InstBuilder &);
 bool decodeWarpBarrier(InstBuilder &);
 bool decodeClusterBarrier(InstBuilder &);
 bool decodeProxyFence(InstBuilder &);
-/// cp.async.bulk and cp.async.mbarrier.arrive, which share the word cp.
+/// cp.async.bulk, cp.reduce.async.bulk and cp.async.mbarrier.arrive, which share the word cp.
 bool decodeBulkCopy(InstBuilder &);
+bool decodeBulkReduction(InstBuilder &);
 bool decodeAsyncArrive(InstBuilder &);
+/// The handler of bulk copies with a tensor map.
+void copyTensor(Warp &, const Inst &, uint32_t mask);
 
 } // namespace vgpu
 

@@ -1,10 +1,12 @@
 //===- KernelDecoder.cpp - a kernel and the functions it calls, as one program -----------===//
 //
 // Calls are inlined: the frame of the callee gets rows and local memory of its own, and its .param
-// formals are the caller's .param variables themselves. Recursion is refused.
+// formals are the caller's .param variables themselves. A function that calls itself while it is
+// being inlined is entered again by a jump (Recursion.cpp).
 //
 //===-----------------------------------------------------------------------------------===//
 #include "KernelDecoder.h"
+#include "Wgmma.h"
 #include "vgpu/Memory/AddressMap.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -134,6 +136,7 @@ bool KernelDecoder::placeOf(const Variable &variable, uint32_t line, Place &plac
 KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
   Frame frame;
   frame.function = &function;
+  frame.localBegin = program->localBytes;
   for (const Register &reg : function.registers) {
     Slot slot;
     slot.plane = Plane::Register;
@@ -158,6 +161,7 @@ KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
     frame.places[variable.get()] = {Space::Local, program->localBytes};
     program->localBytes += static_cast<uint32_t>(variable->sizeBytes);
   }
+  frame.localEnd = program->localBytes;
   return frame;
 }
 
@@ -208,6 +212,7 @@ llvm::Expected<std::unique_ptr<Program>> KernelDecoder::run() {
   exit.line = program->code.empty() ? entry.line : program->code.back().line;
   program->code.push_back(exit);
   insertReconvergence(*program);
+  watchWgmmaRegisters(*program);
   return std::move(program);
 }
 
@@ -216,6 +221,7 @@ bool KernelDecoder::decodeBody(Frame newFrame) {
   if (frames.size() > 64)
     return fail(frames.back().function->line, "calls are nested too deeply");
   const Function &function = *frames.back().function;
+  startRecursive(frames.back());
   // Where in the program each instruction of the body begins; labels point at those.
   std::vector<uint32_t> starts(function.body.size() + 1);
   for (size_t i = 0; i < function.body.size(); ++i) {
@@ -227,6 +233,12 @@ bool KernelDecoder::decodeBody(Frame newFrame) {
     InstBuilder builder(*this, instruction);
     if (!decode(builder))
       return fail(instruction.line, "'" + instruction.opcode + "' could not be decoded");
+  }
+  bool endsWithReturn = !function.body.empty() && function.body.back().parts[0] == "ret" &&
+                        function.body.back().guard < 0;
+  if (frames.back().returnTable >= 0 && !endsWithReturn) {
+    isUnsupported = true;
+    return fail(function.line, "recursive function '" + function.name + "' must end with 'ret'");
   }
   starts.back() = static_cast<uint32_t>(program->code.size());
   for (const Frame::Fixup &fixup : frames.back().fixups) {
@@ -307,6 +319,8 @@ bool KernelDecoder::emitIndexedBranch(InstBuilder &builder, uint32_t targets) {
 }
 
 bool KernelDecoder::emitReturn(InstBuilder &builder) {
+  if (frames.back().returnTable >= 0)
+    return emitRecursiveReturn(builder);
   if (frames.size() > 1)
     return emitBranch(builder, ~0u);
   builder.inst.flow = Flow::Exit;
@@ -318,8 +332,7 @@ bool KernelDecoder::isActive(const Function &function) const {
   return llvm::any_of(frames, [&](const Frame &frame) { return frame.function == &function; });
 }
 
-/// The lists of a call: results (optional), and arguments (optional) behind the callee.
-static std::pair<const Operand *, const Operand *> callLists(const Instruction &call) {
+std::pair<const Operand *, const Operand *> callLists(const Instruction &call) {
   const Operand *results = nullptr, *arguments = nullptr;
   for (size_t i = 0; i < call.operands.size(); ++i)
     if (call.operands[i].kind == Operand::Kind::List)
@@ -411,10 +424,8 @@ bool KernelDecoder::emitCall(InstBuilder &builder) {
   const Function *callee = mod.findFunction(target->name);
   if (!callee->hasBody)
     return builder.fail("calls '" + callee->name + "', which has no body in this module");
-  if (isActive(*callee)) {
-    isUnsupported = true;
-    return builder.fail("recursive call of '" + callee->name + "' is not supported");
-  }
+  if (isActive(*callee))
+    return emitRecursiveCall(builder, *callee);
   // A guarded call: lanes whose guard fails branch around the body.
   std::optional<uint32_t> skip;
   if (source.guard >= 0) {

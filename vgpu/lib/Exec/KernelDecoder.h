@@ -29,6 +29,16 @@ public:
   const ptx::Module &module() const { return mod; }
   const ptx::Function &currentFunction() const { return *frames.back().function; }
 
+  /// The kernel uses mbarriers, bulk copies or wgmma; their checks are not made for others.
+  void useAsyncProxy() { program->usesAsyncProxy = true; }
+
+  /// Keeps a bulk copy; returns its index in the program.
+  int64_t addBulkOperation(const BulkOperation &operation) {
+    useAsyncProxy();
+    program->bulkOperations.push_back(operation);
+    return static_cast<int64_t>(program->bulkOperations.size() - 1);
+  }
+
   /// The hidden predicate CC.CF as a destination or source.
   bool addCarry(InstBuilder &builder, bool isDestination);
   bool emit(InstBuilder &builder);
@@ -51,12 +61,21 @@ private:
       uint32_t entry;
     };
     std::vector<Fixup> fixups;
+    // Functions that may call themselves (Recursion.cpp).
+    int32_t returnTable = -1; ///< branch table of the places to return to; -1: not recursive
+    uint32_t entryPc = 0;
+    Slot returnIndex = {}; ///< row with the entry of that table
+    uint32_t localBegin = 0, localEnd = 0;
   };
   bool decodeBody(Frame frame);
   bool bindArguments(InstBuilder &builder, const ptx::Function &callee, Frame &frame);
   bool emitIndirectCall(InstBuilder &builder, const ptx::Operand &pointer);
   bool inlineCall(InstBuilder &builder, const ptx::Function &callee);
   bool isActive(const ptx::Function &function) const;
+  void startRecursive(Frame &frame);
+  bool emitRecursiveCall(InstBuilder &builder, const ptx::Function &callee);
+  bool emitRecursiveReturn(InstBuilder &builder);
+  bool saveFrame(InstBuilder &builder, const Frame &frame, RecursiveCall &call);
   Frame makeFrame(const ptx::Function &function);
   uint32_t allocateRow(unsigned bytes);
   void layOutParams();
@@ -71,6 +90,9 @@ private:
   std::string error;
   bool isUnsupported = false; ///< the error is a limit of the decoder, not of the PTX
 };
+
+/// The lists of a call: results (optional), and arguments (optional) behind the callee.
+std::pair<const ptx::Operand *, const ptx::Operand *> callLists(const ptx::Instruction &call);
 
 /// Finds each branch's reconvergence point and inserts Flow::Reconverge pseudo-instructions.
 void insertReconvergence(Program &program);

@@ -63,6 +63,11 @@ llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
   if (mostThreads && block.count() > mostThreads)
     return refuse(program, llvm::formatv("it allows {0} threads (.maxntid), got {1}", mostThreads,
                                          block.count()));
+  for (uint32_t blocks : program.entry->requiredCluster)
+    if (blocks > 1)
+      return refuse(program,
+                    "it requires clusters of several blocks (.reqnctapercluster), which are "
+                    "not supported");
   uint64_t shared = program.staticSharedBytes;
   if (config.dynamicSharedBytes)
     shared = llvm::alignTo(shared, program.dynamicSharedAlign) + config.dynamicSharedBytes;

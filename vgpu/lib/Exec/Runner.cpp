@@ -9,6 +9,7 @@
 #include "vgpu/Checks/Poison.h"
 #include "vgpu/Exec/Block.h"
 #include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Mbarrier.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
@@ -325,6 +326,37 @@ bool releaseStarving(Warp &warp) {
   return warp.splits.size() != before;
 }
 
+/// Rounds over all warps after which waits time out although others run: they may be spinning on
+/// something that only a waiting warp can change.
+constexpr uint64_t roundsToTimeOut = 64;
+/// Time-outs in a row without any change after which the block counts as deadlocked.
+constexpr uint32_t mostTimeOuts = 64;
+
+/// Makes waits that are allowed to give up (mbarrier.try_wait and test_wait) do so.
+void timeOutWaits(Block &block) {
+  for (Warp &warp : block.warps)
+    for (Split &split : warp.splits)
+      if (split.state == Split::State::Retry) {
+        warp.timedOut |= split.mask;
+        split.seenVersion = ~uint64_t(0);
+      }
+}
+
+/// Nothing goes on: lets waits time out, unless that has been in vain too often.
+bool timeOutStuck(Block &block) {
+  bool isChanged = block.version != block.timeOutVersion;
+  block.timeOuts = isChanged ? 1 : block.timeOuts + 1;
+  block.timeOutVersion = block.version;
+  bool hasWaits = llvm::any_of(block.warps, [](const Warp &warp) {
+    return llvm::any_of(warp.splits,
+                        [](const Split &split) { return split.state == Split::State::Retry; });
+  });
+  if (!hasWaits || block.timeOuts > mostTimeOuts)
+    return false;
+  timeOutWaits(block);
+  return true;
+}
+
 /// "0-15,17": lanes of a mask for messages.
 std::string laneList(uint32_t mask) {
   std::string text;
@@ -391,6 +423,7 @@ void reportDeadlock(Block &block) {
       }
     }
   }
+  text += describeMbarriers(block);
   if (first)
     report(*first, *at, __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
 }
@@ -429,7 +462,9 @@ void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
 RunStatus runBlock(Block &block, uint64_t budget) {
   LaunchState &launch = *block.launch;
   uint64_t used = 0;
-  while (true) {
+  for (uint64_t round = 1;; ++round) {
+    if (round % roundsToTimeOut == 0)
+      timeOutWaits(block);
     bool isAnyLeft = false, hasProgress = false;
     for (Warp &warp : block.warps) {
       if (warp.isDone())
@@ -470,7 +505,7 @@ RunStatus runBlock(Block &block, uint64_t budget) {
       bool isFreed = false;
       for (Warp &warp : block.warps)
         isFreed |= releaseStarving(warp);
-      if (!isFreed && !forceCollective(block)) {
+      if (!isFreed && !forceCollective(block) && !timeOutStuck(block)) {
         reportDeadlock(block);
         return RunStatus::Stopped;
       }

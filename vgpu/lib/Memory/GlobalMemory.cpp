@@ -18,6 +18,13 @@ uint64_t GlobalMemory::add(void *host, uint64_t sizeBytes, std::string name) {
   return list.back().address;
 }
 
+uint64_t GlobalMemory::addOnce(void *host, uint64_t sizeBytes, std::string name) {
+  for (const Allocation &allocation : list)
+    if (allocation.host == host && allocation.sizeBytes == sizeBytes && sizeBytes > 0)
+      return allocation.address;
+  return add(host, sizeBytes, std::move(name));
+}
+
 uint64_t GlobalMemory::allocate(uint64_t sizeBytes, std::string name) {
   owned.push_back(std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1));
   return add(owned.back().get(), sizeBytes, std::move(name));

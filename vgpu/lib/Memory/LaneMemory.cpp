@@ -217,4 +217,18 @@ void notify(Warp &warp, const Inst &inst, AccessKind kind, unsigned bytes,
   }
 }
 
+void notifyOne(Warp &warp, const Inst &inst, Space space, AccessKind kind, AccessBy by,
+               unsigned lane, uint64_t address, unsigned bytes, MemoryOrder order,
+               MemoryScope scope) {
+  if (!warp.launch->isObserved())
+    return;
+  uint64_t addresses[warpSize] = {};
+  uint8_t *host[warpSize] = {};
+  addresses[lane] = address;
+  MemoryAccess access{warp,      inst, space,   kind,  1u << lane, bytes,
+                      addresses, host, nullptr, order, scope,      by};
+  for (Observer *observer : warp.launch->observers)
+    observer->onAccess(access);
+}
+
 } // namespace vgpu

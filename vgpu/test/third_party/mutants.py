@@ -9,7 +9,7 @@ Outcomes of a mutant:
   values     no finding, but the results are wrong: not a checker's matter, the comparison sees it
              (for barriers, waits and fences it is: that counts as missed)
   never      the statement has no effect in this launch (a probe says so): the predicate skips
-             nothing, the access is not executed
+             nothing, the access, barrier, wait or fence is not executed
   redundant  nothing changes, and the text or `redundant.py` says why
   harmless   nothing changes; allowed for sampled faults only
   MISSED     nothing changes and nobody knows why; or a wrong access without its finding

@@ -29,7 +29,7 @@ class Mutant:
     was: str  # the statement that was changed
     text: str
     # The correct text with a probe that reports iff the fault can matter in this launch: the bounds
-    # predicate skips something, the displaced access is executed.
+    # predicate skips something, the removed statement or displaced access is executed.
     probe: str | None = None
     # Why the removed statement is not needed, where the text itself shows it.
     reason: str | None = None
@@ -82,7 +82,9 @@ def _removals(kernel: Kernel, operator: str, opcode: str) -> Iterator[Mutant]:
         if match["opcode"].startswith("mbarrier"):
             done = match["operands"].split(",")[0].strip()
             replacement = f"setp.eq.u32 {done}, 0, 0;"  # the wait says it is over at once
-        mutant = kernel.mutant(operator, ordinal, index, match, replacement)
+        probe = _probe((match["guard"] or "").strip()) + " " + match[0]
+        probe = kernel.with_statement(index, match, probe)
+        mutant = kernel.mutant(operator, ordinal, index, match, replacement, probe)
         yield replace(mutant, reason=_obvious_reason(kernel, index, match))
 
 

@@ -107,6 +107,69 @@ REDUNDANT = [
         "bar.sync",
         "two barriers stand between the exchange of pointers and the next use of the buffer",
     ),
+    Row(
+        "*",
+        "fence#*",
+        "fence.mbarrier_init",
+        "it publishes the barriers to other blocks of a cluster, and there is no cluster",
+    ),
+    Row(
+        "matmul_wgmma_tma",
+        "fence#2",
+        "wgmma.fence",
+        "the second half of the unrolled loop: nothing but products used the accumulators since",
+    ),
+    Row(
+        "wgmma_f16_registers",
+        "wait#0",
+        "wgmma.wait_group.*1",
+        "the wait for all groups follows",
+    ),
+    Row(
+        "triton_matmul_tma_sm90",
+        "barrier#[0-5]",
+        "bar.sync",
+        "six barriers stand between the initialisation of the mbarriers and the first wait; one is "
+        "enough, and the thread that initialises is the one that issues the copies",
+    ),
+    Row(
+        "triton_matmul_tma_sm90",
+        "barrier#6",
+        "bar.sync",
+        "each thread has waited for the mbarrier itself",
+    ),
+    Row(
+        "triton_matmul_tma_sm90",
+        "barrier#[789]",
+        "bar.sync",
+        "three barriers stand between the wait for the products and the last copy over their "
+        "tiles, two before the first",
+    ),
+    Row(
+        "triton_matmul_tma_sm90",
+        "barrier#1[01]",
+        "bar.sync",
+        "two barriers stand between the last products and the stores over their tiles; one is "
+        "enough",
+    ),
+    Row(
+        "triton_attention_sm90",
+        "fence#2",
+        "fence.proxy.async",
+        "the fence before the first product of the iteration covers the tile of V, too",
+    ),
+    Row(
+        "triton_attention_sm90",
+        "wait#3",
+        "cp.async.wait_group",
+        "what is pending after the loop fills the K and V tiles; the output is staged over Q",
+    ),
+    Row(
+        "triton_attention_sm90",
+        "barrier#2",
+        "bar.sync",
+        "the output is staged over Q, whose last readers passed the barrier in the loop body",
+    ),
 ]
 
 

@@ -4,7 +4,8 @@
 // From its issue until the issuing thread has waited for its group, the destination of a cp.async
 // belongs to the copy: no thread may read it (async_not_waited) or write it (async_overwrite). When
 // the wait comes, the bytes count as written by that thread at that moment, and other threads need
-// a barrier behind it, like for any write.
+// a barrier behind it, like for any write. Copies tracked by an mbarrier (cp.async.mbarrier.arrive)
+// land with its phase instead, and TileCheck follows them from there.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_ASYNCCHECK_H
@@ -17,16 +18,20 @@
 namespace vgpu {
 
 class RaceCheck;
+class TileCheck;
 
 class AsyncCheck : public Observer {
 public:
-  /// `races` may be null; it is told when a copy has landed. Without `reports` only that is done.
-  AsyncCheck(RaceCheck *races, bool reports) : races(races), reports(reports) {}
+  /// `races` and `tiles` may be null; they are told when a copy has landed. Without `reports` only
+  /// that is done.
+  AsyncCheck(RaceCheck *races, TileCheck *tiles, bool reports)
+      : races(races), tiles(tiles), reports(reports) {}
   void onBlockStart(Block &block) override;
   void onBlockEnd(Block &block) override;
   void onAccess(const MemoryAccess &access) override;
   void onAsyncCommit(Warp &warp, uint32_t mask) override;
   void onAsyncWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, bool isAll) override;
+  void onCopiesArrive(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) override;
 
 private:
   /// The copies that lanes of a warp issued together; all are in their lane's group of this number.
@@ -60,10 +65,12 @@ private:
   };
   BlockState &stateOf(const Block &block) { return *blocks.find(block.linearIndex)->second; }
   void issue(const MemoryAccess &access, BlockState &state);
+  void release(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes);
   void land(Warp &warp, BlockState &state, Copies &copies, uint32_t lanes);
   void reportTouch(const MemoryAccess &access, unsigned lane, const Owner &owner, uint64_t address);
 
   RaceCheck *races;
+  TileCheck *tiles;
   bool reports;
   std::unordered_map<uint64_t, std::unique_ptr<BlockState>> blocks;
   std::vector<std::unique_ptr<BlockState>> idle; ///< of blocks that have ended

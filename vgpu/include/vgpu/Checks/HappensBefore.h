@@ -9,6 +9,8 @@
 //   - a barrier joins what all who arrive know, and who waits learns it (bar.arrive only
 //   contributes);
 //   - bar.warp.sync does so among its members;
+//   - an arrival at an mbarrier releases to its phase, who has seen the phase completed acquires
+//     from it, and with it what bulk copies brought in that phase;
 //   - a fence followed by a strong write or atomic releases to that location; a strong read or
 //   atomic followed by a
 //     fence acquires from it. .release and .acquire do it in one. Both sides' scopes must include
@@ -17,6 +19,11 @@
 // Knowledge is kept per warp while all its lanes know the same, and per lane only where they
 // differ. Of a lane's release after a fence, its own accesses count up to the fence; what it had
 // learnt from others counts up to the release itself (a small over-approximation of order).
+//
+// An mbarrier is an *actor*: a thread behind the real ones whose clock is the barrier's phase and
+// that "does" the writes which land with it. Beside what is ordered before its next access, a
+// thread knows of which of these a proxy fence stands in between (`fenced`), so that a fence may be
+// anybody's on the way from a write to the asynchronous operation that reads it.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_HAPPENSBEFORE_H
@@ -44,8 +51,9 @@ public:
   void onWarpSync(Warp &warp, uint32_t members) override;
   void onFence(Warp &warp, const Inst &inst, uint32_t mask, MemoryOrder order,
                MemoryScope scope) override;
-  void onRelease(Warp &warp, uint32_t mask, uint64_t address) override;
-  void onAcquire(Warp &warp, uint32_t mask, uint64_t address) override;
+  void onProxyFence(Warp &warp, const Inst &inst, uint32_t mask, ptx::Space space) override;
+  void onMbarrierArrive(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) override;
+  void onMbarrierWait(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) override;
 
   /// What holds for all lanes of a warp. Valid until the next event.
   struct View {
@@ -61,16 +69,24 @@ public:
   /// The lanes of `lanes` of the stamp's warp whose doings at that time are not ordered before the
   /// next access of this lane.
   uint32_t unordered(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane) const;
+  /// The lanes of `lanes` whose write no proxy fence separates from this lane's next operation.
+  uint32_t unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane) const;
+  /// The stamp of writes that land with a phase of an mbarrier of the warp's block, and the bit
+  /// that stands for the barrier where lanes are asked for.
+  std::pair<Stamp, uint32_t> mbarrierStamp(const Warp &warp, uint64_t address, uint32_t phase);
 
 private:
   /// Clocks of other threads that are ordered before one's next access.
   struct Knowledge {
     std::vector<uint32_t> warps;   ///< by warp of the own block: all its lanes
-    std::vector<uint32_t> threads; ///< by thread of the own block; empty: nothing beyond `warps`
+    std::vector<uint32_t> threads; ///< by thread of the own block, then actors; may be short
+    std::vector<uint32_t> fenced;  ///< as `threads`: clocks that a proxy fence stands behind
     /// Other blocks: clocks by thread.
     std::map<uint64_t, std::vector<uint32_t>> remote;
     void join(const Knowledge &other);
     uint32_t clockOf(uint32_t warp, uint32_t lane) const;
+    /// Everything known becomes fenced; `numThreads` is that of the block.
+    void fence(const Knowledge &known, uint32_t numThreads);
   };
   struct LaneState {
     std::unique_ptr<Knowledge> extra; ///< beyond what the warp knows
@@ -88,11 +104,13 @@ private:
   struct BlockState {
     std::vector<WarpState> warps;
     uint32_t numThreads = 0;
+    std::map<uint64_t, uint32_t> actors; ///< mbarriers by address; numbers behind the threads
   };
   /// What was published at a location.
   struct Published {
     MemoryScope scope = MemoryScope::Cta;
     std::map<uint64_t, std::vector<uint32_t>> blocks; ///< clocks by thread of each block
+    std::vector<uint32_t> fenced;                     ///< of the publishing block
   };
 
   WarpState &stateOf(const Warp &warp);
@@ -101,6 +119,9 @@ private:
   void publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ownClock, MemoryScope scope,
                bool isReplaced);
   void learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope scope);
+  static void learn(const Warp &warp, Knowledge &knowledge, const Published &place,
+                    MemoryScope scope);
+  Knowledge &extraOf(WarpState &warp, unsigned lane);
   static uint64_t keyOf(const Warp &warp, ptx::Space space, uint64_t address);
 
   BlockState &blockState(uint64_t block) const;

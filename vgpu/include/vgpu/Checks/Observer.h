@@ -23,6 +23,10 @@ enum class AccessKind : uint8_t {
   AsyncWrite, ///< destination of an asynchronous copy: lands at some time until it is waited for
 };
 
+/// Who performs an access: a lane itself, the asynchronous proxy for it (TMA, wgmma), or a lane on
+/// a synchronisation object, which ordinary accesses must leave alone.
+enum class AccessBy : uint8_t { Lane, AsyncProxy, Mbarrier };
+
 /// What the lanes of one warp instruction touch; all in the same space.
 struct MemoryAccess {
   Warp &warp;
@@ -36,7 +40,12 @@ struct MemoryAccess {
   const uint8_t *values;   ///< writes: lane i's bytes at values + i * bytes; null if not known
   MemoryOrder order = MemoryOrder::Weak;
   MemoryScope scope = MemoryScope::Cta;
+  AccessBy by = AccessBy::Lane;
 };
+
+/// Operations of the asynchronous proxy that are waited for in groups: each lane's bulk copies out
+/// of shared memory, each warp's wgmma.
+enum class TileGroups : uint8_t { Bulk, Wgmma };
 
 class Observer {
 public:
@@ -56,10 +65,25 @@ public:
   /// cp.async.wait_group: at most `pendingGroups` of each lane's groups remain in flight; wait_all
   /// (`isAll`) also waits for copies that were never committed.
   virtual void onAsyncWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/, bool /*isAll*/) {}
-  /// Lanes `mask` of `warp` release (publish what they did) to / acquire from an object of shared
-  /// memory that is not an ordinary location: an mbarrier at `address`.
-  virtual void onRelease(Warp &, uint32_t /*mask*/, uint64_t /*address*/) {}
-  virtual void onAcquire(Warp &, uint32_t /*mask*/, uint64_t /*address*/) {}
+  /// Lanes `mask` arrive at the mbarrier at `address` in its phase `phase`, and release.
+  virtual void onMbarrierArrive(Warp &, uint32_t /*mask*/, uint64_t /*address*/,
+                                uint32_t /*phase*/) {}
+  /// Lanes `mask` have seen phase `phase` completed, and acquire.
+  virtual void onMbarrierWait(Warp &, uint32_t /*mask*/, uint64_t /*address*/, uint32_t /*phase*/) {
+  }
+  /// cp.async.mbarrier.arrive: what these lanes have copied so far lands with phase `phase`.
+  virtual void onCopiesArrive(Warp &, uint32_t /*mask*/, uint64_t /*address*/, uint32_t /*phase*/) {
+  }
+  /// A bulk copy of one lane writes shared memory; it lands with phase `phase` of an mbarrier.
+  virtual void onBulkWrite(Warp &, const Inst &, unsigned /*lane*/, uint64_t /*address*/,
+                           uint32_t /*bytes*/, uint64_t /*mbarrier*/, uint32_t /*phase*/) {}
+  /// An operation of the lanes of `mask` reads shared memory, chunks of 16 bytes at the given
+  /// addresses, until its group has been waited for.
+  virtual void onTileRead(Warp &, const Inst &, uint32_t /*mask*/,
+                          llvm::ArrayRef<uint64_t> /*chunks*/, TileGroups) {}
+  virtual void onTileCommit(Warp &, uint32_t /*mask*/, TileGroups) {}
+  /// At most `pendingGroups` of the lanes' groups still read.
+  virtual void onTileWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/, TileGroups) {}
 };
 
 } // namespace vgpu

@@ -30,6 +30,9 @@ private:
   std::vector<Inst> onShadow; ///< the program's code with operands redirected to the shadow
 };
 
+/// To be called by who writes the shadow of a register behind the tracker's back.
+void markMayBePoison(Warp &warp, const Slot &slot);
+
 } // namespace vgpu
 
 #endif // VGPU_CHECKS_POISON_H

@@ -32,13 +32,16 @@ public:
   void onFence(Warp &warp, const Inst &, uint32_t, MemoryOrder, MemoryScope) override {
     settleBefore(warp);
   }
-  void onRelease(Warp &warp, uint32_t, uint64_t) override { settleBefore(warp); }
-  void onAcquire(Warp &warp, uint32_t, uint64_t) override { settleBefore(warp); }
+  void onMbarrierArrive(Warp &warp, uint32_t, uint64_t, uint32_t) override { settleBefore(warp); }
+  void onMbarrierWait(Warp &warp, uint32_t, uint64_t, uint32_t) override { settleBefore(warp); }
 
   /// Asynchronous writes to shared memory have landed: from now on they count as writes of their
   /// lanes.
   void landWrites(Warp &warp, const Inst &inst, uint32_t mask, const uint32_t *address,
                   unsigned bytes);
+
+  /// A bulk copy has taken over a piece of shared memory: what was done to it before is settled.
+  void forget(Warp &warp, uint64_t address, unsigned bytes);
 
 private:
   /// The shared memory of a block.
@@ -71,6 +74,7 @@ private:
   void visitCells(const MemoryAccess &access, bool isWrite, bool isStrong);
   void visit(const Current &current, ShadowCell &cell, uint32_t lanes, uint64_t address,
              unsigned bytes);
+  static void keepRead(const Current &current, ShadowCell &cell, const Accessor &by);
   void visitLane(const Current &current, ShadowCell &cell, unsigned lane, uint64_t address,
                  unsigned bytes);
   uint32_t conflictingLanes(const Current &current, const AccessGroup &previous,

@@ -40,6 +40,7 @@ private:
     uint64_t requests = 0, sectors = 0, sectorsIdeal = 0;
     uint64_t sharedRead = 0, sharedWritten = 0, globalRead = 0, globalWritten = 0;
   };
+  static void countBulk(Traffic &traffic, const MemoryAccess &access, bool reads, bool writes);
   const Program &program;
   std::vector<Traffic> byPc;
 };

@@ -30,6 +30,8 @@ struct Block {
   uint64_t steps = 0;           ///< warp instructions executed so far
   uint64_t *executed = nullptr; ///< by pc; belongs to the host thread that runs the block
   uint64_t version = 0;         ///< grows whenever something a Retry may wait for has changed
+  uint64_t timeOutVersion = 0;  ///< the version when waits last timed out because nothing went on
+  uint32_t timeOuts = 0;        ///< how often in a row that was in vain
   std::vector<Warp> warps;
   std::vector<uint8_t> shared, sharedShadow;
   std::vector<uint8_t> local, localShadow; ///< localBytes of each thread, one after the other

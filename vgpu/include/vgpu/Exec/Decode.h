@@ -114,6 +114,9 @@ llvm::ArrayRef<FamilyEntry> asyncFamily();
 llvm::ArrayRef<FamilyEntry> matrixLoadFamily();
 llvm::ArrayRef<FamilyEntry> mmaFamily();
 llvm::ArrayRef<FamilyEntry> wmmaFamily();
+llvm::ArrayRef<FamilyEntry> mbarrierFamily();
+llvm::ArrayRef<FamilyEntry> wgmmaFamily();
+llvm::ArrayRef<FamilyEntry> clusterFamily();
 
 /// The family of an opcode's first word, or null.
 FamilyDecoder findFamily(llvm::StringRef opcode);

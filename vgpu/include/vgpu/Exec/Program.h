@@ -14,6 +14,7 @@
 #ifndef VGPU_EXEC_PROGRAM_H
 #define VGPU_EXEC_PROGRAM_H
 
+#include "vgpu/Exec/BulkOperation.h"
 #include "vgpu/Ptx/Module.h"
 #include <cstdint>
 #include <deque>
@@ -101,7 +102,7 @@ llvm::StringRef instClassName(InstClass instClass);
 enum class Outcome : uint8_t {
   Continue, ///< done, go to the next instruction
   Park,     ///< arrived; whoever completes the barrier advances this split
-  Retry,    ///< not yet; try again when the block's state has changed
+  Retry, ///< not yet; try again when the block's state has changed, or to give up (Warp::timedOut)
 };
 
 using Handler = void (*)(Warp &, const Inst &, uint32_t mask);
@@ -161,6 +162,21 @@ struct ParamInfo {
   uint32_t alignBytes;
 };
 
+/// A recursive call: what of the caller must survive it, and what goes from one to the other.
+/// Addresses are of local memory.
+struct RecursiveCall {
+  struct Bytes {
+    uint64_t from, to;
+    uint32_t count;
+  };
+  uint32_t function = 0;        ///< the inlined function that calls itself: index of its table
+  uint32_t site = 0;            ///< where it goes on: entry of that branch table
+  std::vector<Slot> registers;  ///< saved and restored
+  std::vector<Bytes> memory;    ///< the same (`to` unused)
+  std::vector<Bytes> arguments; ///< copied before the call
+  std::vector<Bytes> results;   ///< copied behind it
+};
+
 /// A kernel ready to run. Independent of launch sizes; immutable while it runs.
 struct Program {
   std::string name;
@@ -171,6 +187,8 @@ struct Program {
   std::vector<uint8_t> constants;                  ///< the Constant plane
   std::vector<std::vector<uint32_t>> branchTables; ///< IndexedBranch: `immediate` picks one
   std::vector<SpecialRow> specialRows;
+  std::vector<BulkOperation> bulkOperations;
+  std::vector<RecursiveCall> recursiveCalls;
   uint32_t registerBytes = 0; ///< of one warp
   uint32_t numRegisters = 0;
   std::vector<ParamInfo> params;
@@ -178,6 +196,10 @@ struct Program {
   uint32_t localBytes = 0;        ///< of one thread
   uint32_t staticSharedBytes = 0; ///< dynamic shared memory begins behind it
   uint32_t dynamicSharedAlign = 16;
+  bool usesAsyncProxy = false; ///< has mbarriers, bulk copies or wgmma
+  /// By pc: the handlers of instructions that touch registers of wgmma, which are watched
+  /// (Exec/Wgmma.h); null for all others, empty without wgmma.
+  std::vector<Handler> watched;
 
   /// Whether a block could learn what another one did, so that the order in which blocks run may
   /// show: false if nothing but weak loads and stores touches global memory.

@@ -50,6 +50,7 @@ struct Warp {
   uint32_t exitedMask = 0;
   std::array<uint8_t *, numPlanes> planes = {};
   bool isShadowPass = false; ///< memory handlers move shadow bytes instead of data
+  uint32_t timedOut = 0;     ///< lanes whose wait (mbarrier.try_wait) gives up when tried again
 
   std::vector<Split> splits;
   std::vector<Meeting> meetings;

@@ -33,6 +33,8 @@ class GlobalMemory {
 public:
   /// Registers host memory the caller keeps alive. Returns its device address.
   uint64_t add(void *host, uint64_t sizeBytes, std::string name);
+  /// As `add`, but the same host memory registered before keeps its address.
+  uint64_t addOnce(void *host, uint64_t sizeBytes, std::string name);
   /// Allocates zeroed memory owned here.
   uint64_t allocate(uint64_t sizeBytes, std::string name);
   /// Zeroed memory at a given address below `globalBase`. Returns the host's.

@@ -32,6 +32,11 @@ void resolve(Warp &warp, const Inst &inst, ptx::Space space, unsigned bytes, Acc
 void notify(Warp &warp, const Inst &inst, AccessKind kind, unsigned bytes,
             const LaneAddresses &lanes, const uint8_t *values = nullptr);
 
+/// One access of one lane on behalf of somebody (MemoryAccess::by), with an order of its own.
+void notifyOne(Warp &warp, const Inst &inst, ptx::Space space, AccessKind kind, AccessBy by,
+               unsigned lane, uint64_t address, unsigned bytes,
+               MemoryOrder order = MemoryOrder::Weak, MemoryScope scope = MemoryScope::Cta);
+
 /// "shared+0x440", "'y'+16": an address for messages.
 std::string describeAddress(const Warp &warp, ptx::Space space, uint64_t address);
 

@@ -1,0 +1,107 @@
+//===- TileCheck.h - shared memory that asynchronous operations use
+//------------------------------===//
+//
+// Bulk copies and wgmma work on shared memory behind the back of the threads (in the asynchronous
+// proxy). For each 16 bytes this check remembers, and reports when it does not fit,
+//
+//   - what a copy wrote that lands with a phase of an mbarrier: who touches it must have seen that
+//     phase completed, or be ordered behind somebody who has (async_not_waited, async_overwrite);
+//   - which operations read it: from their issue until the wait for their group, and for others
+//     until they are ordered behind that wait, nobody may write (async_overwrite);
+//   - who wrote it with ordinary stores: before an asynchronous operation uses it, a
+//     fence.proxy.async must stand in between (proxy_fence).
+//
+// A block must not end while its shared memory is read, and ordinary accesses must leave mbarriers
+// alone. Exists only for kernels that have such instructions.
+//
+//===-----------------------------------------------------------------------------------===//
+#ifndef VGPU_CHECKS_TILECHECK_H
+#define VGPU_CHECKS_TILECHECK_H
+
+#include "vgpu/Checks/CheckSet.h"
+#include "vgpu/Checks/Finding.h"
+#include "vgpu/Checks/HappensBefore.h"
+#include <deque>
+
+namespace vgpu {
+
+class RaceCheck;
+
+class TileCheck : public Observer {
+public:
+  /// `races` may be null; it forgets about memory that a copy has taken over.
+  TileCheck(HappensBefore &order, RaceCheck *races, const CheckSet &checks)
+      : order(order), races(races), checks(checks) {}
+  void onBlockStart(Block &block) override;
+  void onBlockEnd(Block &block) override;
+  void onAccess(const MemoryAccess &access) override;
+  void onBulkWrite(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, uint32_t bytes,
+                   uint64_t mbarrier, uint32_t phase) override;
+  void onTileRead(Warp &warp, const Inst &inst, uint32_t mask, llvm::ArrayRef<uint64_t> chunks,
+                  TileGroups groups) override;
+  void onTileCommit(Warp &warp, uint32_t mask, TileGroups groups) override;
+  void onTileWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, TileGroups groups) override;
+
+  /// A cp.async of this lane has landed: an ordinary write, now.
+  void landCopy(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, uint32_t bytes);
+
+private:
+  static constexpr unsigned lineBytes = 16;
+
+  /// Lanes of a warp that did something at a time.
+  struct Deed {
+    uint32_t warp;
+    uint32_t lanes;
+    uint32_t clock;
+    uint32_t pc;
+  };
+  /// An operation that reads, or has read.
+  struct Reader {
+    Deed deed;        ///< the clock is that of the wait
+    uint32_t pending; ///< how many such operations have not been waited for
+    TileGroups groups;
+  };
+  struct Line {
+    llvm::SmallVector<Deed, 1> writes; ///< ordinary ones
+    llvm::SmallVector<Reader, 1> readers;
+    Deed landed = {};    ///< by an mbarrier; lanes == 0: nothing
+    uint32_t issuer = 0; ///< thread that issued the copy which landed
+  };
+  struct Operation {
+    uint32_t pc;
+    std::vector<uint64_t> chunks;
+  };
+  /// The operations of one thread (bulk) or warp (wgmma).
+  struct Queue {
+    std::vector<Operation> open;
+    std::deque<std::vector<Operation>> committed;
+  };
+  struct BlockState {
+    std::vector<Line> lines;
+    std::vector<Queue> bulk, wgmma;
+  };
+
+  uint32_t nowOf(const Warp &warp) const;
+  BlockState &stateOf(const Block &block) { return blocks.find(block.linearIndex)->second; }
+  template <class Visit>
+  void forEachQueue(Warp &warp, uint32_t mask, TileGroups groups, Visit visit);
+  void visitLine(const MemoryAccess &access, unsigned lane, Line &line, uint64_t address);
+  void checkLanded(const MemoryAccess &access, unsigned lane, const Line &line, uint64_t address);
+  void checkReaders(const MemoryAccess &access, unsigned lane, const Line &line, uint64_t address);
+  void checkFenced(const MemoryAccess &access, unsigned lane, const Line &line, uint64_t address);
+  void checkMbarriers(const MemoryAccess &access, unsigned lane);
+  static void addWrite(Line &line, const Deed &deed);
+  void endRead(BlockState &state, Warp &warp, uint32_t lanes, const Operation &operation,
+               TileGroups groups);
+  void report(const MemoryAccess &access, unsigned lane, uint64_t address, FindingKind kind,
+              uint32_t otherPc, uint32_t otherThread, const std::string &what);
+
+  HappensBefore &order;
+  RaceCheck *races;
+  CheckSet checks;
+  std::unordered_map<uint64_t, BlockState> blocks;
+};
+
+} // namespace vgpu
+
+#endif // VGPU_CHECKS_TILECHECK_H

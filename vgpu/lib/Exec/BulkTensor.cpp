@@ -1,0 +1,269 @@
+//===- BulkTensor.cpp - cp.async.bulk.tensor and bulk reductions
+//-------------------------------===//
+//
+// PTX ISA, "Tensors" and "cp.async.bulk.tensor", tiled mode. A box is dense in shared memory, the
+// innermost dimension first; the swizzle permutes its 16-byte chunks by address bits. Elements
+// outside the tensor read as zero or NaN and are not written.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "BulkCopy.h"
+#include "Families.h"
+#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/SmallFloat.h"
+#include "vgpu/Exec/TensorMap.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <bit>
+#include <cmath>
+
+using namespace vgpu::ptx;
+
+namespace vgpu {
+
+// --- reductions
+
+template <class T> static T reduceInteger(BulkReduction reduction, T old, T value) {
+  using Unsigned = std::make_unsigned_t<T>;
+  switch (reduction) {
+  case BulkReduction::Add:
+    return T(Unsigned(old) + Unsigned(value));
+  case BulkReduction::Min:
+    return std::min(old, value);
+  case BulkReduction::Max:
+    return std::max(old, value);
+  case BulkReduction::Inc:
+    return Unsigned(old) >= Unsigned(value) ? T(0) : T(old + 1);
+  case BulkReduction::Dec:
+    return old == 0 || Unsigned(old) > Unsigned(value) ? value : T(old - 1);
+  case BulkReduction::And:
+    return old & value;
+  case BulkReduction::Or:
+    return old | value;
+  case BulkReduction::Xor:
+    return old ^ value;
+  case BulkReduction::None:
+    break;
+  }
+  return value;
+}
+
+template <class T> static T reduceFloat(BulkReduction reduction, T old, T value) {
+  if (reduction == BulkReduction::Add)
+    return old + value;
+  return reduction == BulkReduction::Min ? std::fmin(old, value) : std::fmax(old, value);
+}
+
+uint64_t reduceElement(BulkReduction reduction, Type type, uint64_t old, uint64_t value) {
+  auto low = [](uint64_t bits) { return static_cast<uint32_t>(bits); };
+  switch (type) {
+  case Type::F16:
+  case Type::BF16: {
+    // The sum of two 16-bit floats is exact in f64, so it is rounded once.
+    const FloatFormat &format = type == Type::F16 ? formatF16 : formatBF16;
+    double result = reduceFloat(reduction, decodeFloat(old, format), decodeFloat(value, format));
+    return encodeFloat(result, format, Rounding::Nearest);
+  }
+  case Type::F32:
+    return std::bit_cast<uint32_t>(
+        reduceFloat(reduction, std::bit_cast<float>(low(old)), std::bit_cast<float>(low(value))));
+  case Type::F64:
+    return std::bit_cast<uint64_t>(
+        reduceFloat(reduction, std::bit_cast<double>(old), std::bit_cast<double>(value)));
+  case Type::S32:
+    return low(uint64_t(reduceInteger(reduction, int32_t(low(old)), int32_t(low(value)))));
+  case Type::S64:
+    return uint64_t(reduceInteger(reduction, int64_t(old), int64_t(value)));
+  default:
+    return bitWidth(type) == 64 ? reduceInteger(reduction, old, value)
+                                : reduceInteger(reduction, low(old), low(value));
+  }
+}
+
+void reduceBytes(BulkReduction reduction, Type type, uint8_t *to, const uint8_t *from,
+                 size_t bytes) {
+  unsigned width = byteWidth(type);
+  for (size_t at = 0; at + width <= bytes; at += width) {
+    uint64_t old = 0, value = 0;
+    std::memcpy(&old, to + at, width);
+    std::memcpy(&value, from + at, width);
+    uint64_t result = reduceElement(reduction, type, old, value);
+    std::memcpy(to + at, &result, width);
+  }
+}
+
+namespace {
+
+/// NaN of the element type: all bits of exponent and mantissa, as the ISA's special NaN is only
+/// said to be one.
+uint64_t nanOf(Type type) {
+  switch (type) {
+  case Type::F16:
+    return 0x7fff;
+  case Type::BF16:
+    return 0x7fff;
+  case Type::F64:
+    return 0x7fffffffffffffffull;
+  default:
+    return 0x7fffffff;
+  }
+}
+
+/// One copy of one lane: walks the rows of the box.
+class TensorCopy {
+public:
+  TensorCopy(Warp &w, const Inst &in, unsigned lane)
+      : w(w), in(in), lane(lane), operation(bulkOperationOf(w, in)) {}
+  void run();
+
+private:
+  bool readMap();
+  bool moveRow(const std::vector<int64_t> &at, uint64_t shared);
+  uint8_t *globalRow(uint64_t address, unsigned bytes);
+  void load(uint64_t shared, const uint8_t *global, unsigned first, unsigned count);
+  void store(uint64_t shared, uint8_t *global, unsigned first, unsigned count);
+
+  Warp &w;
+  const Inst &in;
+  unsigned lane;
+  const BulkOperation &operation;
+  TensorMap map;
+};
+
+bool TensorCopy::readMap() {
+  LaneAddresses lanes;
+  computeAddresses(w, in.src(operation.otherSlot), operation.otherOffset, lanes.address);
+  resolve(w, in, Space::Generic, tensorMapBytes, AccessKind::Read, 1u << lane, lanes, 64);
+  if (lanes.mask == 0)
+    return false;
+  if (!TensorMap::decode(lanes.host[lane], map)) {
+    report(w, in, lane, FindingKind::InvalidAccess, "the address does not hold a tensor map");
+    return false;
+  }
+  if (map.rank() != operation.rank) {
+    report(w, in, lane, FindingKind::InvalidAccess,
+           llvm::formatv("the tensor has {0} dimensions, the instruction {1}", map.rank(),
+                         unsigned(operation.rank)));
+    return false;
+  }
+  return true;
+}
+
+/// Host memory of a piece of the tensor; the map may promise more than the allocation has.
+uint8_t *TensorCopy::globalRow(uint64_t address, unsigned bytes) {
+  bool isReduction = operation.reduction != BulkReduction::None;
+  AccessKind kind = operation.kind == BulkOperation::Kind::Load ? AccessKind::AsyncRead
+                    : isReduction                               ? AccessKind::Atomic
+                                                                : AccessKind::AsyncWrite;
+  LaneAddresses lanes;
+  lanes.address[lane] = address;
+  resolve(w, in, Space::Global, bytes, kind, 1u << lane, lanes, map.elementBytes());
+  if (lanes.mask == 0)
+    return nullptr;
+  notifyOne(w, in, Space::Global, kind, AccessBy::AsyncProxy, lane, address, bytes,
+            isReduction ? MemoryOrder::Relaxed : MemoryOrder::Weak, MemoryScope::Gpu);
+  return lanes.host[lane];
+}
+
+/// Elements first, first + 1, ... of a row come from global memory (packed), the rest is filled.
+void TensorCopy::load(uint64_t shared, const uint8_t *global, unsigned first, unsigned count) {
+  unsigned width = map.elementBytes(), step = map.elementStrides[0];
+  unsigned elements = (map.box[0] + step - 1) / step;
+  uint64_t outside = map.fillsNan ? nanOf(map.type) : 0;
+  std::vector<uint8_t> row(size_t(elements) * width);
+  for (unsigned i = 0; i < elements; ++i)
+    std::memcpy(row.data() + size_t(i) * width,
+                i >= first && i < first + count ? global + size_t(i - first) * step * width
+                                                : reinterpret_cast<const uint8_t *>(&outside),
+                width);
+  for (size_t chunk = 0; chunk < row.size(); chunk += 16)
+    std::memcpy(w.block->shared.data() + swizzleAddress(shared + chunk, map.swizzle),
+                row.data() + chunk, std::min<size_t>(16, row.size() - chunk));
+}
+
+void TensorCopy::store(uint64_t shared, uint8_t *global, unsigned first, unsigned count) {
+  unsigned width = map.elementBytes(), step = map.elementStrides[0];
+  for (unsigned i = first; i < first + count; ++i) {
+    uint64_t from = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
+    uint8_t *to = global + size_t(i - first) * step * width;
+    checkDefined(w, in, lane, from, width);
+    if (operation.reduction != BulkReduction::None)
+      reduceBytes(operation.reduction, map.type, to, w.block->shared.data() + from, width);
+    else
+      std::memcpy(to, w.block->shared.data() + from, width);
+  }
+}
+
+/// One innermost row at coordinates `at`; `shared` is its unswizzled place.
+bool TensorCopy::moveRow(const std::vector<int64_t> &at, uint64_t shared) {
+  int64_t step = map.elementStrides[0], extent = map.extents[0];
+  unsigned elements = static_cast<unsigned>((map.box[0] + step - 1) / step);
+  bool isInside = true;
+  uint64_t address = map.address;
+  for (unsigned i = 1; i < map.rank(); ++i) {
+    isInside &= at[i] >= 0 && at[i] < int64_t(map.extents[i]);
+    address += static_cast<uint64_t>(at[i]) * map.strideBytes[i - 1];
+  }
+  unsigned first = 0, count = 0;
+  if (isInside) {
+    while (first < elements && at[0] + first * step < 0)
+      ++first;
+    while (first + count < elements && at[0] + (first + count) * step < extent)
+      ++count;
+  }
+  bool isLoad = operation.kind == BulkOperation::Kind::Load;
+  uint8_t *global = nullptr;
+  if (count > 0) {
+    unsigned width = map.elementBytes();
+    unsigned bytes = static_cast<unsigned>((count - 1) * step + 1) * width;
+    global = globalRow(address + static_cast<uint64_t>((at[0] + first * step) * width), bytes);
+    if (!global)
+      return false;
+  }
+  if (isLoad)
+    load(shared, global, first, count);
+  else
+    store(shared, global, first, count);
+  return true;
+}
+
+void TensorCopy::run() {
+  if (!readMap() || !isCastHere(w, in, lane))
+    return;
+  bool isLoad = operation.kind == BulkOperation::Kind::Load;
+  std::optional<uint64_t> mbarrier;
+  if (isLoad && !(mbarrier = mbarrierOf(w, in, lane)))
+    return;
+  uint64_t shared[warpSize];
+  computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
+  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  if (!openShared(w, in, lane, shared[lane], bytes, 128,
+                  isLoad ? AccessKind::AsyncWrite : AccessKind::AsyncRead))
+    return;
+  std::vector<int64_t> start(map.rank());
+  for (unsigned i = 0; i < map.rank(); ++i)
+    start[i] = static_cast<int32_t>(w.lane(in.src(operation.coordinateSlot + i), lane));
+  // Count through the outer dimensions; the innermost one is a row.
+  std::vector<int64_t> at = start;
+  unsigned rowBytes =
+      (map.box[0] + map.elementStrides[0] - 1) / map.elementStrides[0] * map.elementBytes();
+  for (uint64_t place = shared[lane]; place < shared[lane] + bytes; place += rowBytes) {
+    if (!moveRow(at, place))
+      return;
+    for (unsigned i = 1; i < map.rank(); ++i) {
+      at[i] += map.elementStrides[i];
+      if (at[i] < start[i] + int64_t(map.box[i]))
+        break;
+      at[i] = start[i];
+    }
+  }
+  if (isLoad)
+    return landInShared(w, in, lane, shared[lane], bytes, *mbarrier);
+  holdShared(w, in, lane, shared[lane], bytes);
+}
+
+} // namespace
+
+void copyTensor(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) { TensorCopy(w, in, lane).run(); });
+}
+
+} // namespace vgpu
