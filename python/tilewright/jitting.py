@@ -7,8 +7,8 @@ A jitted function has one of two forms, told apart by its source:
 
 from __future__ import annotations
 
-import ast
 import inspect
+import os
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from tilewright.frontend.functions import PrimFunc, Stopwatch
 from tilewright.frontend.source import function_node, place_of
 from tilewright.frontend.trace import Buffer, TraceState
 from tilewright.frontend.twins import twin_of
+from tilewright.jit_form import is_eager, tensor_parameters
 from tilewright.kernel import JITKernel
 from tilewright.language.eager import Declarations, ProbeDone
 from tilewright.pass_config import fast_math, normalize
@@ -55,33 +56,7 @@ def _describe(value: Any) -> str:
     return "None" if value is None else f"a Python {type(value).__name__}"
 
 
-_EAGER_NAMES = ("Kernel", "const", "empty")
-
-
-def _is_eager(function: FunctionType) -> bool:
-    """True if the function's own body opens a kernel or declares tensors."""
-    stack: list[ast.AST] = list(function_node(function).body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
-            continue
-        if isinstance(node, ast.AnnAssign) and node.value is None:
-            return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in _EAGER_NAMES and _is_language(node.func.value, function):
-                return True
-        stack.extend(ast.iter_child_nodes(node))
-    return False
-
-
-def _is_language(node: ast.expr, function: FunctionType) -> bool:
-    """True if the expression names the language module, as the function would see it."""
-    try:
-        scope = inspect.getclosurevars(function)
-        value = eval(ast.unparse(node), {}, {**scope.globals, **scope.nonlocals})
-    except Exception:
-        return False  # a local of the function, or not a name at all
-    return getattr(value, "__name__", "") == "tilewright.language"
+_SIMPLE = (int, float, bool, str, type(None))
 
 
 class Traced(NamedTuple):
@@ -105,6 +80,7 @@ class JITFunction:
         self._configs = normalize(options.get("pass_configs"))
         self._traces: dict[Any, Traced] = {}
         self._kernels: dict[Any, JITKernel] = {}
+        self._quick: dict[Any, tuple[JITKernel, list[int]]] = {}  # of eager calls, by _quick_key
         self._eager: bool | None = None
         self._tensors: tuple[str, ...] = ()
 
@@ -118,23 +94,49 @@ class JITFunction:
 
     def _decide(self) -> bool:
         if self._eager is None:
-            self._eager = _is_eager(self._function)
+            self._eager = is_eager(self._function)
             if self._eager:
                 if self.options.get("out_idx") is not None:
                     raise LanguageError(
                         f"'{self.__name__}' is an eager kernel: 'out_idx' is not allowed",
                         hint="declare outputs with T.empty and return them",
                     )
-                self._tensors = _tensor_parameters(self._function)
+                self._tensors = tensor_parameters(self._function)
         return self._eager
 
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self._decide():
             return self._kernel(*self._trace_lazy(args, kwargs))
+        key = None if kwargs else self._quick_key(args)
+        if key is not None and key in self._quick:
+            kernel, positions = self._quick[key]
+            return kernel(*[args[position] for position in positions])
         bound = self._bind(args, kwargs)
         kernel = self._kernel(*self._trace_eager(bound, {}))
-        return kernel(*[bound[name] for name in self._tensors])
+        names = [p["name"] for n, p in enumerate(kernel.params) if n not in kernel.out_idx]
+        if key is not None:
+            order = list(self.signature.parameters)
+            positions = [order.index(name) for name in names]
+            if all(position < len(args) for position in positions):
+                self._quick[key] = kernel, positions
+        return kernel(*[bound[name] for name in names])
+
+    def _quick_key(self, args: tuple[Any, ...]) -> Any:
+        """A key for the positional arguments of an eager call that is cheap to make: the shapes of
+        tensors, simple values with their types, and what of the environment chooses the device.
+        None for other values."""
+        key: list[Any] = [os.environ.get("TILEWRIGHT_DEVICE"), os.environ.get("TILEWRIGHT_CHECK")]
+        for name, value in zip(self.signature.parameters, args, strict=False):
+            kind = type(value)
+            if name in self._tensors:
+                key.append(getattr(value, "shape", None))
+            elif kind in _SIMPLE:
+                key.append(value)
+            else:
+                return None
+            key.append(kind)
+        return tuple(key) if len(args) <= len(self.signature.parameters) else None
 
     @reporting
     def compile(self, *args: Any, **kwargs: Any) -> JITKernel:
@@ -315,19 +317,6 @@ def find_jit(module: str, name: str, file: str | None) -> JITFunction:
     if not isinstance(found, JITFunction):
         raise LanguageError(f"'{name}' of '{module}' is not a function under @tilelang.jit")
     return found
-
-
-def _tensor_parameters(function: FunctionType) -> tuple[str, ...]:
-    """The parameters that the body declares as tensors, in the order of the signature."""
-    node = function_node(function)
-    declared = {
-        part.target.id
-        for part in ast.walk(node)
-        if isinstance(part, ast.AnnAssign)
-        and part.value is None
-        and isinstance(part.target, ast.Name)
-    }
-    return tuple(name for name in inspect.signature(function).parameters if name in declared)
 
 
 def _shape_of(value: Any, name: str) -> tuple[int, ...] | None:

@@ -64,7 +64,9 @@ def test_the_choice_is_found_in_the_cache() -> None:
     assert again is not first
     assert (again.config, again.latency) == (first.config, first.latency)
     assert core.cache_status()["hits"] > hits
-    assert scale(300, 3).latency != first.latency  # another program is tuned anew
+    stores = core.cache_status()["stores"]
+    scale(300, 3)  # another program is tuned anew
+    assert core.cache_status()["stores"] == stores + 1 + len(CONFIGS)
 
 
 def test_candidates_that_fail_are_left_out() -> None:
@@ -88,7 +90,7 @@ def test_candidates_that_fail_are_left_out() -> None:
     kinds = ["wrong", "broken", "right", "endless"]
     tuner = AutoTuner.from_kernel(kernel=make, configs=[{"kind": kind} for kind in kinds])
     tuner.set_compile_args(out_idx=[-1]).set_profile_args(ref_prog=reference)
-    result = tuner.run(warmup=1, rep=2, timeout=1)
+    result = tuner.run(warmup=1, rep=2, timeout=3)
     assert result.config == {"kind": "right"}
     assert result.ref_latency > 0
     assert result.kernel.prim_func is result.func
@@ -96,7 +98,7 @@ def test_candidates_that_fail_are_left_out() -> None:
     assert "of 64 elements differ" in errors["wrong"]
     assert errors["broken"] == "no such kind"
     assert errors["right"] is None
-    assert "no result within 1 s" in errors["endless"]
+    assert "no result within 3 s" in errors["endless"]
 
     only_bad = AutoTuner.from_kernel(kernel=make, configs=[{"kind": "broken"}])
     with pytest.raises(tilewright.TilewrightError, match="none of 1 configurations works; no such"):

@@ -110,6 +110,46 @@ def test_eager_kernel_runs_at_once() -> None:
         add(a, a, block=48)
 
 
+def test_eager_kernel_may_declare_its_tensors_in_any_order() -> None:
+    @tilewright.jit
+    def subtract(A, scale, B):
+        N = T.const("N")
+        B: T.Tensor[[N], T.float32]
+        A: T.Tensor[[N], T.float32]
+        C = T.empty((N,), T.float32)
+        with T.Kernel(1):
+            for i in T.serial(N):
+                C[i] = A[i] - B[i] * scale
+        return C
+
+    for size in (4, 5, 4):
+        a, b = np.arange(size, dtype=np.float32), np.ones(size, np.float32)
+        for scale in (1, 1.0, 2, True, np.float32(3), np.float32(4)):
+            np.testing.assert_array_equal(subtract(a, scale, b), a - b * scale)
+            np.testing.assert_array_equal(subtract(B=b, A=a, scale=scale), a - b * scale)
+
+
+def test_eager_kernel_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    @tilewright.jit
+    def copy(A):
+        N = T.const("N")
+        A: T.Tensor[[N], T.float32]
+        B = T.empty((N,), T.float32)
+        with T.Kernel(1):
+            for i in T.serial(N):
+                B[i] = A[i]
+        return B
+
+    a = np.ones(4, np.float32)
+    copy(a)
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", "interp")
+    copy(a)
+    assert {kernel.placement.device for kernel in copy._kernels.values()} == {"cpu", "interp"}
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", "abacus")
+    with pytest.raises(tilewright.TilewrightError, match="device 'abacus' does not exist"):
+        copy(a)
+
+
 def test_eager_kernel_checks_shapes_against_each_other() -> None:
     with pytest.raises(tilewright.TilewrightError, match=r"extent 1 is 'N' = 32 .* got 64"):
         add(np.zeros((2, 32), np.float32), np.zeros((2, 64), np.float32))

@@ -377,3 +377,38 @@ def test_avx2_code_has_no_wide_registers_and_the_same_results(
     assert "zmm" in assembly["native"]
     assert "zmm" not in assembly["avx2"]
     assert "ymm" in assembly["avx2"]
+
+
+# ---- Memory ----
+
+HUGE = """
+import resource
+import numpy as np
+import tilewright
+import tilewright.language as T
+
+@T.prim_func
+def main(A: T.Tensor((4,), "float32")):
+    with T.Kernel(4, threads=32):
+        tile = T.alloc_shared((600, 1024, 1024), "float32")
+        tile[0, 0, 0] = 1.0
+        A[0] = tile[0, 0, 0]
+
+kernel = tilewright.compile(main, device="cpu")
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, used + 2**30))
+a = np.zeros(4, np.float32)
+for _ in range(2):
+    try:
+        kernel(a)
+    except tilewright.TilewrightError as error:
+        print(error)
+"""
+
+
+def test_tiles_that_do_not_fit_into_memory_are_an_error(tmp_path: Path) -> None:
+    script = tmp_path / "huge.py"
+    script.write_text(HUGE)
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.count("cannot allocate 2516582400 bytes for the tiles of a block") == 2

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -112,20 +113,44 @@ def test_manual_check_and_consistency() -> None:
     profiler.assert_consistent(repeat=3)
 
 
-def test_do_bench_takes_the_time_of_a_call() -> None:
-    def nap() -> None:
-        time.sleep(0.004)
+class Work:
+    """A function whose calls take the given milliseconds, on a clock of its own."""
 
-    assert 4 <= do_bench(nap, warmup=0, rep=40) < 40
-    low, high = do_bench(nap, _n_warmup=1, _n_repeat=5, quantiles=[0.0, 1.0])
-    assert 4 <= low <= high
-    assert do_bench(nap, _n_repeat=3, return_mode="min") <= do_bench(
-        nap, _n_repeat=3, return_mode="max"
-    )
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *durations: float) -> None:
+        self.now = 0.0
+        self.durations = itertools.cycle(durations)
+        clock = SimpleNamespace(perf_counter=lambda: self.now)
+        monkeypatch.setattr(tilewright.profiler, "time", clock)
+
+    def __call__(self) -> None:
+        self.now += next(self.durations) / 1e3
+
+
+def test_do_bench_takes_the_time_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = {"mean": 4, "median": 3, "min": 1, "max": 10}
+    for mode, milliseconds in wanted.items():
+        # Two calls come first: one to warm up, one to estimate.
+        work = Work(monkeypatch, 50, 20, 1, 2, 3, 4, 10)
+        found = do_bench(work, _n_warmup=7, _n_repeat=5, return_mode=mode)
+        assert found == pytest.approx(milliseconds), mode
+    work = Work(monkeypatch, 50, 20, 1, 2, 3, 4, 10)
+    found = do_bench(work, _n_warmup=7, _n_repeat=5, quantiles=[0.0, 0.5, 0.875, 1.0])
+    assert found == pytest.approx([1, 3, 7, 10])
+    assert do_bench(Work(monkeypatch, 5), quantiles=[0.5]) == pytest.approx(5)
+
+
+def test_do_bench_runs_about_as_long_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = Work(monkeypatch, 4)
+    do_bench(work, warmup=40, rep=200)
+    assert work.now == pytest.approx((1 + 3 + 10 + 50) * 4e-3, rel=0.1)
+
+
+def test_do_bench_refuses_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(tilewright.TilewrightError, match="unknown return_mode 'mode'"):
         tilewright.compile(scale.get_tir(8, 1)).get_profiler().do_bench(return_mode="mode")
+    work = Work(monkeypatch, 4)
     with pytest.raises(TimeoutError):
-        do_bench(nap, deadline=time.perf_counter() + 0.001)
+        do_bench(work, deadline=0.001)
 
 
 def test_do_bench_counts_calls() -> None:
@@ -137,7 +162,7 @@ def test_do_bench_counts_calls() -> None:
 def test_profiler_times_the_kernel_and_another_function() -> None:
     profiler = scale(64, 2).get_profiler()
     a = np.ones(64, np.float32)
-    assert 0 < profiler.do_bench(input_tensors=[a], warmup=1, rep=2) < 50
+    assert profiler.do_bench(input_tensors=[a], warmup=1, rep=2) > 0
     seen = []
     profiler.do_bench(lambda x: seen.append(x), input_tensors=[a], n_warmup=1, n_repeat=1)
     assert all(x is a for x in seen)
