@@ -30,6 +30,8 @@ static std::optional<std::vector<int64_t>> valuesOf(const IndexExpr &expr,
 }
 
 std::optional<Offsets> Offsets::get(const Request &request) {
+  if (!request.hasCoordinates())
+    return std::nullopt;
   ArrayRef<int64_t> iterations = request.loop->extents;
   SmallVector<IndexFacts, 4> dims = factsOfShape(iterations);
   const Memory &memory = request.memory;
@@ -89,9 +91,11 @@ std::optional<Offsets> Offsets::get(const Request &request) {
   return offsets;
 }
 
-std::optional<SmallVector<CoordinateRange, 4>> getCoordinateRanges(const Request &request) {
+std::optional<CoordinateRanges> getCoordinateRanges(const Request &request) {
+  if (!request.hasCoordinates())
+    return std::nullopt;
   SmallVector<IndexFacts, 4> dims = factsOfShape(request.loop->extents);
-  SmallVector<CoordinateRange, 4> ranges;
+  CoordinateRanges ranges;
   for (const IndexExpr &coordinate : request.coordinates) {
     std::optional<analysis::SeparatedExpr> parts =
         analysis::separate(coordinate, dims, request.symbols);

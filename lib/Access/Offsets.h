@@ -39,7 +39,8 @@ struct Offsets {
 };
 
 /// The coordinates of a global access, to decide where its bounds must be tested.
-std::optional<llvm::SmallVector<CoordinateRange, 4>> getCoordinateRanges(const Request &request);
+using CoordinateRanges = llvm::SmallVector<CoordinateRange, 4>;
+std::optional<CoordinateRanges> getCoordinateRanges(const Request &request);
 
 } // namespace tilewright::access
 

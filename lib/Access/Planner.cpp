@@ -1,7 +1,7 @@
 //===- Planner.cpp - the one decision procedure for access widths ----------------------------===//
 
 #include "tilewright/Access/Planner.h"
-#include "Offsets.h"
+#include "Cases.h"
 #include "tilewright/Layout/Banks.h"
 #include "tilewright/Support/IndexMath.h"
 #include "tilewright/Target/Arch.h"
@@ -18,7 +18,7 @@ namespace {
 class Planner {
 public:
   explicit Planner(const Request &request)
-      : request(request), table(request.loop->table), offsets(Offsets::get(request)) {}
+      : request(request), table(request.loop->table), cases(splitCases(request)) {}
 
   Plan run();
 
@@ -29,7 +29,10 @@ private:
   bool shareElements(int64_t thread, ArrayRef<int64_t> slots);
   bool group(int64_t width, Plan &plan);
   bool checkGroup(int64_t thread, ArrayRef<int64_t> slots);
-  bool isUniformInBounds(ArrayRef<int64_t> iterations, ArrayRef<int64_t> slots, int64_t thread);
+  bool checkOffsets(const Case &symbols, ArrayRef<int64_t> iterations, ArrayRef<int64_t> slots,
+                    int64_t thread);
+  bool checkBounds(const Case &symbols, ArrayRef<int64_t> iterations, ArrayRef<int64_t> slots,
+                   int64_t thread);
   void anchor(Plan &plan);
   void measure(Plan &plan);
   void scalar(Plan &plan);
@@ -40,8 +43,8 @@ private:
 
   const Request &request;
   const analysis::PlaceTable &table;
-  std::optional<Offsets> offsets;
-  SmallVector<CoordinateRange, 4> ranges;
+  /// What holds for all symbols holds in every case; none where the offsets are not known.
+  std::vector<Case> cases;
   SmallVector<int64_t> guarded;
   /// Reads only: for each slot the first slot that touches the same element on every thread.
   SmallVector<int64_t> sharedWith;
@@ -85,32 +88,46 @@ int64_t Planner::referenceThread() const {
   return best;
 }
 
+/// Whether a coordinate stays within its extent under every iteration and symbol.
+static bool isAlwaysInBounds(const CoordinateRange &range, int64_t extent) {
+  if (extent == kDynamic || range.own.empty())
+    return false;
+  auto [low, high] = std::minmax_element(range.own.begin(), range.own.end());
+  const IndexFacts &outer = range.outer;
+  std::optional<int64_t> first =
+      outer.low == IndexFacts::kNoLow ? std::nullopt : checkedAdd(*low, outer.low);
+  std::optional<int64_t> last =
+      outer.high == IndexFacts::kNoHigh ? std::nullopt : checkedAdd(*high, outer.high);
+  return first && last && *first >= 0 && *last < extent;
+}
+
 /// The dimensions of a global tensor in which some iteration may leave its bounds.
 void Planner::findGuards(Plan &plan) {
   if (!request.memory.isGlobal)
     return;
-  std::optional<SmallVector<CoordinateRange, 4>> found = getCoordinateRanges(request);
-  if (found)
-    ranges = std::move(*found);
-  for (auto [dim, extent] : llvm::enumerate(request.memory.extents)) {
-    bool isProved = false;
-    if (found && extent != kDynamic && !ranges[dim].own.empty()) {
-      auto [low, high] = std::minmax_element(ranges[dim].own.begin(), ranges[dim].own.end());
-      const IndexFacts &outer = ranges[dim].outer;
-      std::optional<int64_t> first =
-          outer.low == IndexFacts::kNoLow ? std::nullopt : checkedAdd(*low, outer.low);
-      std::optional<int64_t> last =
-          outer.high == IndexFacts::kNoHigh ? std::nullopt : checkedAdd(*high, outer.high);
-      isProved = first && last && *first >= 0 && *last < extent;
-    }
-    if (!isProved)
+  SmallVector<std::optional<CoordinateRanges>> all;
+  for (const Case &symbols : cases)
+    all.push_back(symbols.ranges);
+  if (cases.empty())
+    all.push_back(getCoordinateRanges(request));
+  for (auto [dim, extent] : llvm::enumerate(request.memory.extents))
+    if (!llvm::all_of(all, [&, dim = dim, extent = extent](const auto &ranges) {
+          return ranges && isAlwaysInBounds((*ranges)[dim], extent);
+        }))
       guarded.push_back(dim);
-  }
   plan.guarded = guarded;
 }
 
 /// Slots of `thread` at one offset share a read where they do so on every thread.
 bool Planner::shareElements(int64_t thread, ArrayRef<int64_t> slots) {
+  auto areSame = [&](const Case &symbols, int64_t a, int64_t b) {
+    if (symbols.offsets.fixed[a] != symbols.offsets.fixed[b] ||
+        !symbols.offsets.areComparable(a, b))
+      return false;
+    return llvm::all_of(guarded, [&](int64_t dim) { // one test of the bounds must do for both
+      return symbols.ranges && (*symbols.ranges)[dim].own[a] == (*symbols.ranges)[dim].own[b];
+    });
+  };
   bool isShared = false;
   llvm::DenseMap<int64_t, int64_t> first; // offset -> slot
   for (int64_t slot : slots) {
@@ -118,16 +135,15 @@ bool Planner::shareElements(int64_t thread, ArrayRef<int64_t> slots) {
     int64_t iteration = table.at(thread, slot);
     if (!request.isRead || iteration < 0)
       continue;
-    auto [it, isNew] = first.try_emplace(offsets->fixed[iteration], slot);
+    auto [it, isNew] = first.try_emplace(cases[0].offsets.fixed[iteration], slot);
     if (isNew)
       continue;
     bool same = true;
     for (int64_t t = 0; t < table.threads && same; ++t) {
       int64_t a = table.at(t, it->second), b = table.at(t, slot);
       same = (a < 0) == (b < 0) &&
-             (a < 0 || (offsets->fixed[a] == offsets->fixed[b] && offsets->areComparable(a, b)));
-      for (int64_t dim : guarded) // one test of the bounds must do for both
-        same &= a < 0 || (!ranges.empty() && ranges[dim].own[a] == ranges[dim].own[b]);
+             (a < 0 ||
+              llvm::all_of(cases, [&](const Case &symbols) { return areSame(symbols, a, b); }));
     }
     if (same) {
       sharedWith[slot] = it->second;
@@ -137,28 +153,59 @@ bool Planner::shareElements(int64_t thread, ArrayRef<int64_t> slots) {
   return isShared;
 }
 
-/// In every dimension whose bounds are tested, the group stays in one aligned block of the extent,
-/// so that its first element decides for all.
-bool Planner::isUniformInBounds(ArrayRef<int64_t> iterations, ArrayRef<int64_t> slots,
-                                int64_t thread) {
+/// Whether the facts allow a value of `[first, last]`.
+static bool mayLieWithin(const IndexFacts &facts, int64_t first, int64_t last) {
+  first = std::max(first, facts.low);
+  last = std::min(last, facts.high);
+  if (facts.modulus == 0)
+    return first <= facts.remainder && facts.remainder <= last;
+  // The distance to the next value of the right remainder.
+  return first <= last &&
+         floorMod(facts.remainder - floorMod(first, facts.modulus), facts.modulus) <= last - first;
+}
+
+/// In every dimension whose bounds are tested, no bound falls between elements of the group, so
+/// that its first element decides for all.
+bool Planner::checkBounds(const Case &symbols, ArrayRef<int64_t> iterations,
+                          ArrayRef<int64_t> slots, int64_t thread) {
   for (int64_t dim : guarded) {
-    if (ranges.empty())
+    if (!symbols.ranges)
       return refuse("the bounds of dimension " + Twine(dim) + " cannot be decided for a vector");
-    const CoordinateRange &range = ranges[dim];
+    const CoordinateRange &range = (*symbols.ranges)[dim];
     int64_t low = range.own[iterations[0]], high = low;
     for (int64_t iteration : iterations) {
       low = std::min(low, range.own[iteration]);
       high = std::max(high, range.own[iteration]);
     }
-    if (low == high)
-      continue;
-    int64_t block = llvm::bit_ceil(uint64_t(high - low + 1)), extent = request.memory.extents[dim];
-    if (extent != kDynamic && extent % block == 0 && range.outer.modulus % block == 0 &&
-        floorMod(low + range.outer.remainder, block) == 0)
+    int64_t extent = request.memory.extents[dim];
+    auto mayCross = [&](int64_t bound) { // low + outer < bound <= high + outer
+      return mayLieWithin(range.outer, bound - high, bound - low - 1);
+    };
+    if (low == high || (extent != kDynamic && !mayCross(0) && !mayCross(extent)))
       continue;
     return refuse(describe(slots, thread) + " may lie on both sides of the bound of dimension " +
                   Twine(dim) + (extent == kDynamic ? " (known only at launch)" : ""));
   }
+  return true;
+}
+
+/// Whether the elements of these slots are neighbours, the first one aligned.
+bool Planner::checkOffsets(const Case &symbols, ArrayRef<int64_t> iterations,
+                           ArrayRef<int64_t> slots, int64_t thread) {
+  const Offsets &offsets = symbols.offsets;
+  int64_t width = slots.size();
+  for (int64_t k = 1; k < width; ++k) {
+    if (!offsets.areComparable(iterations[0], iterations[k]))
+      return refuse(describe({slots[0], slots[k]}, thread) + " lie a run-time distance apart");
+    int64_t distance = offsets.fixed[iterations[k]] - offsets.fixed[iterations[0]];
+    if (distance != k)
+      return refuse(describe({slots[0], slots[k]}, thread) + " lie " + Twine(std::abs(distance)) +
+                    (std::abs(distance) == 1 ? " element" : " elements") + " apart" +
+                    (request.memory.layout ? " in " + request.name + "'s layout" : ""));
+  }
+  if (!offsets.isMultiple(iterations[0], width))
+    return refuse(describe({slots[0]}, thread) + " is not known to start at a multiple of " +
+                  Twine(width) + " elements");
   return true;
 }
 
@@ -173,22 +220,14 @@ bool Planner::checkGroup(int64_t thread, ArrayRef<int64_t> slots) {
       return true;
     return refuse("only a part of " + describe(slots, thread) + " runs");
   }
-  for (int64_t k = 1; k < width; ++k) {
+  for (int64_t k = 1; k < width; ++k)
     if (!request.isRead && (table.replica[thread * table.slots + slots[k]] == 0) !=
                                (table.replica[thread * table.slots + slots[0]] == 0))
       return refuse(describe({slots[0], slots[k]}, thread) + " are not owned together");
-    if (!offsets->areComparable(iterations[0], iterations[k]))
-      return refuse(describe({slots[0], slots[k]}, thread) + " lie a run-time distance apart");
-    int64_t distance = offsets->fixed[iterations[k]] - offsets->fixed[iterations[0]];
-    if (distance != k)
-      return refuse(describe({slots[0], slots[k]}, thread) + " lie " + Twine(std::abs(distance)) +
-                    (std::abs(distance) == 1 ? " element" : " elements") + " apart" +
-                    (request.memory.layout ? " in " + request.name + "'s layout" : ""));
-  }
-  if (!offsets->isMultiple(iterations[0], width))
-    return refuse(describe({slots[0]}, thread) + " is not known to start at a multiple of " +
-                  Twine(width) + " elements");
-  return isUniformInBounds(iterations, slots, thread);
+  return llvm::all_of(cases, [&](const Case &symbols) {
+    return checkOffsets(symbols, iterations, slots, thread) &&
+           checkBounds(symbols, iterations, slots, thread);
+  });
 }
 
 /// Tries to make groups of `width` slots that are right on every thread.
@@ -206,12 +245,13 @@ bool Planner::group(int64_t width, Plan &plan) {
     order.push_back(slot);
   }
   // The thread's elements in the order of their addresses; equal ones in the order of slots.
+  const Offsets &offsets = cases[0].offsets;
   llvm::sort(order, [&](int64_t a, int64_t b) {
     int64_t ia = table.at(reference, a), ib = table.at(reference, b);
-    for (const std::vector<int64_t> &moving : offsets->moving)
+    for (const std::vector<int64_t> &moving : offsets.moving)
       if (moving[ia] != moving[ib])
         return moving[ia] < moving[ib];
-    return std::pair(offsets->fixed[ia], a) < std::pair(offsets->fixed[ib], b);
+    return std::pair(offsets.fixed[ia], a) < std::pair(offsets.fixed[ib], b);
   });
   if (order.size() % width)
     return refuse("a thread's " + Twine(order.size()) + " elements are no multiple of " +
@@ -244,6 +284,7 @@ void Planner::scalar(Plan &plan) {
 /// An address is computed once for groups that lie constant distances apart on every thread.
 void Planner::anchor(Plan &plan) {
   constexpr unsigned kMaxAnchors = 16;
+  constexpr int64_t kMaxDelta = int64_t(1) << 28; // its bytes are a 32-bit immediate
   SmallVector<int64_t> anchors;
   auto distance = [&](int64_t from, int64_t to) -> std::optional<int64_t> {
     std::optional<int64_t> delta;
@@ -253,10 +294,13 @@ void Planner::anchor(Plan &plan) {
         return std::nullopt;
       if (a < 0)
         continue;
-      int64_t here = offsets->fixed[b] - offsets->fixed[a];
-      if (!offsets->areComparable(a, b) || (delta && *delta != here))
-        return std::nullopt;
-      delta = here;
+      for (const Case &symbols : cases) {
+        int64_t here = symbols.offsets.fixed[b] - symbols.offsets.fixed[a];
+        if (!symbols.offsets.areComparable(a, b) || (delta && *delta != here) ||
+            std::abs(here) > kMaxDelta)
+          return std::nullopt;
+        delta = here;
+      }
     }
     return delta;
   };
@@ -280,6 +324,7 @@ void Planner::anchor(Plan &plan) {
 void Planner::measure(Plan &plan) {
   constexpr int64_t kSample = 4;
   constexpr int64_t kFar = int64_t(1) << 24; // run-time strides are taken to be long
+  const Offsets &offsets = cases[0].offsets;
   int64_t groups = plan.getNumGroups(), sampled = std::min(groups, kSample), passes = 0;
   int64_t bytes = plan.width * request.memory.elementBytes;
   for (int64_t i = 0; i < sampled; ++i) {
@@ -292,8 +337,8 @@ void Planner::measure(Plan &plan) {
         addresses.push_back(kInactiveLane);
         continue;
       }
-      int64_t offset = offsets->fixed[iteration];
-      for (const std::vector<int64_t> &moving : offsets->moving)
+      int64_t offset = offsets.fixed[iteration];
+      for (const std::vector<int64_t> &moving : offsets.moving)
         offset += moving[iteration] * kFar;
       addresses.push_back(offset * request.memory.elementBytes);
       lowest = std::min(lowest, addresses.back());
@@ -315,11 +360,12 @@ Plan Planner::run() {
   sharedWith.resize(table.slots);
   for (int64_t slot = 0; slot < table.slots; ++slot)
     sharedWith[slot] = slot;
-  if (!offsets) {
+  if (cases.empty()) {
     findGuards(plan);
     scalar(plan);
-    plan.refusal = "the offsets of a thread's elements depend on run-time values";
-    plan.isUnknown = true;
+    plan.isUnknown = request.maxWidth > 1;
+    plan.refusal = plan.isUnknown ? "the offsets of a thread's elements depend on run-time values"
+                                  : request.maxWidthReason;
     plan.cost = plan.getNumGroups() * (1 + kWarpSize);
     return plan;
   }

@@ -48,12 +48,6 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
   if (auto found = getCoordinates(loop, access.buffer, access.indices)) {
     request.coordinates = std::move(found->coordinates);
     request.symbols = std::move(found->symbols);
-  } else {
-    // Unknown coordinates: any symbol will do, since nothing is known of it.
-    for (unsigned dim = 0; dim < request.memory.extents.size(); ++dim) {
-      request.coordinates.push_back(IndexExpr::symbol(dim) ^ IndexExpr::dim(0));
-      request.symbols.push_back(IndexFacts());
-    }
   }
   request.maxWidth = std::max<int64_t>(1, kMaxVectorBytes / request.memory.elementBytes);
   auto limit = [&](int64_t width, const Twine &reason) {

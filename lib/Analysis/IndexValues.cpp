@@ -22,7 +22,10 @@ std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth)
     return IndexExpr::dim(it->second);
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return IndexExpr(*constant);
-  bool isOutside = !scope->isAncestor(value.getParentRegion()->getParentOp());
+  auto isDefinedOutside = [&](Value v) {
+    return !scope->isAncestor(v.getParentRegion()->getParentOp());
+  };
+  bool isOutside = isDefinedOutside(value);
   if (isOutside && outer == OuterValues::Opaque)
     return symbolOf(value);
   // Machine integers wrap; only index values are the mathematical integers of an IndexExpr.
@@ -31,7 +34,10 @@ std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth)
     if (auto it = known.find(value); it != known.end())
       return it->second;
     std::optional<IndexExpr> expr = translateOp(op, depth);
-    if (!expr && isOutside)
+    // What is computed from outer values alone is the same for all iterations, wherever it stands.
+    bool isInvariant =
+        op->getNumRegions() == 0 && isPure(op) && llvm::all_of(op->getOperands(), isDefinedOutside);
+    if (!expr && (isOutside || isInvariant))
       expr = symbolOf(value);
     known.try_emplace(value, expr);
     return expr;
@@ -141,20 +147,26 @@ private:
   /// Bits below those of the symbols are changed among themselves.
   std::optional<SeparatedExpr> exclusiveOr(const IndexExpr &expr) {
     std::optional<SeparatedExpr> lhs = run(expr.getLhs()), rhs = run(expr.getRhs());
-    if (!lhs || !rhs || hasSymbols(lhs->symbols) == hasSymbols(rhs->symbols))
+    if (!lhs || !rhs)
+      return std::nullopt;
+    if (!hasSymbols(lhs->symbols) && !hasSymbols(rhs->symbols)) // they cancelled: (8 * n + i) % 8
+      return SeparatedExpr{(lhs->dims + lhs->symbols) ^ (rhs->dims + rhs->symbols), IndexExpr(0)};
+    if (hasSymbols(lhs->symbols) && hasSymbols(rhs->symbols))
       return std::nullopt;
     const SeparatedExpr &with = hasSymbols(lhs->symbols) ? *lhs : *rhs;
-    const IndexExpr &other = hasSymbols(lhs->symbols) ? rhs->dims : lhs->dims;
-    IndexFacts low = analyzeIndexExpr(with.dims, dims, symbols),
-               changed = analyzeIndexExpr(other, dims, symbols),
-               high = analyzeIndexExpr(with.symbols, dims, symbols);
-    int64_t unit = high.getDivisor() & -high.getDivisor(); // the lowest bit of the symbols
-    auto isBelow = [&](const IndexFacts &facts) {
-      return facts.low >= 0 && facts.high != IndexFacts::kNoHigh && facts.high < unit;
-    };
-    if (!isBelow(low) || !isBelow(changed))
+    const SeparatedExpr &without = hasSymbols(lhs->symbols) ? *rhs : *lhs;
+    IndexExpr other = without.dims + without.symbols;
+    // What is constant in the symbols goes to the dims; the rest is a multiple of the modulus.
+    IndexFacts high = analyzeIndexExpr(with.symbols, dims, symbols);
+    IndexExpr own = with.dims + high.remainder;
+    if (high.modulus == 0)
+      return SeparatedExpr{own ^ other, IndexExpr(0)};
+    // Such a multiple has no bits below this one, and `other` has no others: it adds up.
+    int64_t unit = high.modulus & -high.modulus;
+    IndexFacts changed = analyzeIndexExpr(other, dims, symbols);
+    if (changed.low < 0 || changed.high >= unit)
       return std::nullopt;
-    return SeparatedExpr{with.dims ^ other, with.symbols};
+    return SeparatedExpr{own ^ other, with.symbols - high.remainder};
   }
 
   ArrayRef<IndexFacts> dims, symbols;

@@ -30,12 +30,14 @@ struct Request {
   Memory memory;
   std::string name; ///< The buffer's, for reasons.
   /// Coordinates in the root, as expressions of the loop's variables (dims) and of values that do
-  /// not change while it runs (symbols).
+  /// not change while it runs (symbols). None where they depend on memory: nothing is known then.
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
   bool isRead = false;        ///< Slots may share an element.
   int64_t maxWidth = 1;       ///< The widest form that the target has, in elements.
   std::string maxWidthReason; ///< Why no wider form exists.
+
+  bool hasCoordinates() const { return coordinates.size() == memory.extents.size(); }
 };
 
 /// How an access is done, and why not wider.

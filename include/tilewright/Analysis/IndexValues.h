@@ -71,7 +71,7 @@ struct SeparatedExpr {
 /// Nothing where dims and symbols are mixed in one term, as in `(i + n) // 2`.
 std::optional<SeparatedExpr> separate(const IndexExpr &expr);
 /// The same with the help of facts: `(i + 32 * n) // 8` is `i // 8` and `4 * n`, since 8 divides
-/// 32 * n, and `(i + 32 * n) ^ j` is `(i ^ j)` and `32 * n` where i and j are below 32.
+/// 32 * n, and `(i + 32 * n) ^ j` is `(i ^ j)` and `32 * n` where j is below 32.
 std::optional<SeparatedExpr> separate(const IndexExpr &expr, llvm::ArrayRef<IndexFacts> dims,
                                       llvm::ArrayRef<IndexFacts> symbols);
 
