@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - which passes run in which order ----------------------------------------===//
 
 #include "tilewright/Driver/Pipeline.h"
+#include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -23,6 +24,8 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
   pm.addPass(createPlanAccesses(PlanAccessesOptions{arch.str(), alignment}));
   pm.addPass(createPlanPipeline(PlanPipelineOptions{disjoint})); // what runs ahead
+  if (options.checkPlans)
+    pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createInsertBarriers(InsertBarriersOptions{disjoint}));
 }
@@ -96,7 +99,9 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
 std::vector<std::string> getPassNames() {
   OpPassManager pm("builtin.module");
   buildCheckPipeline(pm);
-  buildGpuPipeline(pm, "sm_80");
+  PipelineOptions options;
+  options.checkPlans = true;
+  buildGpuPipeline(pm, "sm_80", options);
   std::vector<std::string> names;
   for (Pass &pass : pm.getPasses())
     names.push_back(pass.getArgument().str());

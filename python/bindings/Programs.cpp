@@ -114,6 +114,19 @@ nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
   return dumps;
 }
 
+/// Whether an environment variable is set to anything but 0.
+bool isSwitchedOn(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && *value && llvm::StringRef(value) != "0";
+}
+
+/// TILEWRIGHT_CHECK checks everything; TILEWRIGHT_CHECK_PLANS only what is decided while compiling.
+driver::PipelineOptions getGpuOptions() {
+  driver::PipelineOptions options;
+  options.checkPlans = isSwitchedOn("TILEWRIGHT_CHECK") || isSwitchedOn("TILEWRIGHT_CHECK_PLANS");
+  return options;
+}
+
 /// Compiles for a GPU: {ptx, kernels, remarks, dumps}.
 nb::dict compileGpu(const Program &self, const std::string &archName,
                     const std::vector<std::string> &dumpAfter) {
@@ -121,7 +134,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   if (!arch)
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   nb::list dumps;
-  driver::PipelineOptions options;
+  driver::PipelineOptions options = getGpuOptions();
   options.dumpAfter = dumpAfter;
   options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
     dumps.append(nb::make_tuple(pass.str(), ir.str()));
@@ -219,7 +232,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   std::vector<runtime::BoundArgument> arguments = bind(self, args);
   // Calls whose arguments share memory take code that does not assume otherwise.
-  driver::PipelineOptions pipeline;
+  driver::PipelineOptions pipeline = getGpuOptions();
   pipeline.disjointArguments = !driver::haveOverlap(arguments);
   std::shared_ptr<void> &cached =
       self.getCompiled(pipeline.disjointArguments ? device : device + " overlapping");

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -20,6 +21,7 @@
 #ifdef TW_TESTS
 namespace tilewright::test {
 void registerInterpTestPass();
+void registerMutatePlansPass();
 void registerPrintEffectsPass();
 } // namespace tilewright::test
 #endif
@@ -30,8 +32,10 @@ int main(int argc, char **argv) {
                   mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
   mlir::registerTransformsPasses();
   tilewright::registerTilewrightPasses();
+  tilewright::registerTilewrightPlanCheckPasses();
 #ifdef TW_TESTS
   tilewright::test::registerInterpTestPass();
+  tilewright::test::registerMutatePlansPass();
   tilewright::test::registerPrintEffectsPass();
 #endif
   return mlir::asMainReturnCode(

@@ -29,6 +29,8 @@ struct PipelineOptions {
   int64_t argumentAlignment = 16;
   /// No two tensor arguments share memory of which one is written; the launcher makes sure.
   bool disjointArguments = true;
+  /// Re-verify every access plan by enumeration (tile-check-plans).
+  bool checkPlans = false;
 };
 
 /// What every engine wants of a traced program, whatever it is compiled for.

@@ -1,0 +1,102 @@
+// RUN: tw-opt %s -tile-plan-accesses=arch=sm_80 -tile-check-plans=arch=sm_80 2>/dev/null | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: tw-opt %s -tile-plan-accesses=arch=sm_90 -tile-check-plans=arch=sm_90 2>/dev/null | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: tw-opt %s -tile-plan-accesses=arch=sm_90 -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// One procedure decides all of these. The first three are the seed's dQ: in its own layout, without
+// one, and in one that keeps a thread's four results together.
+
+// CHECK-LABEL: func.func @annotated
+// REMARK: dQ: 1 x red.global.add.f32 (2 wide refused: slots 0, 1 of thread 0 lie 32 elements apart in dQ's layout); a warp covers one 128-byte line
+func.func @annotated(%dQ: memref<16x8xf32, #tile.space<global>> {tile.name = "dQ"}, %x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.annotate_layout %dQ : memref<16x8xf32, #tile.space<global>> is #tile.layout<[16, 8], "(l, d) -> (l // 8, d % 2, 4 * (l % 8) + d // 2)">
+    tile.parallel (%i, %j) in (16, 8) attributes {tile.distribution = #tile.fragment<[16, 8], "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2">} {
+      // CHECK: tile.atomic_element {{.*}}<width = 1, slots = [0, 1, 2, 3], anchors = [0, 0, 0, 0], deltas = [0, 32, 64, 96]>
+      %p = tile.atomic_element add %x, %dQ[%i, %j] : memref<16x8xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @row_major
+// REMARK: dQ: 2 x red.global.add.v2.f32 (4 wide refused: slots 0, 2 of thread 0 lie 64 elements apart); a warp covers 2 lines of 128 bytes
+func.func @row_major(%dQ: memref<16x8xf32, #tile.space<global>> {tile.name = "dQ"}, %x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.parallel (%i, %j) in (16, 8) attributes {tile.distribution = #tile.fragment<[16, 8], "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2">} {
+      // SM80: tile.atomic_element {{.*}}<width = 1, slots = [0, 1, 2, 3]
+      // SM90: tile.atomic_element {{.*}}<width = 2, slots = [0, 1, 2, 3], anchors = [0, 0], deltas = [0, 64]>
+      %p = tile.atomic_element add %x, %dQ[%i, %j] : memref<16x8xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @quads
+// REMARK: dQ: 4 x red.global.add.v4.f32; a warp covers 4 lines of 128 bytes
+func.func @quads(%dQ: memref<16x8xf32, #tile.space<global>> {tile.name = "dQ"}, %x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.annotate_layout %dQ : memref<16x8xf32, #tile.space<global>> is #tile.layout<[16, 8], "(l, d) -> (4 * (l % 8) + d // 2, 2 * (l // 8) + d % 2)">
+    tile.parallel (%i, %j) in (16, 8) attributes {tile.distribution = #tile.fragment<[16, 8], "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2">} {
+      // SM80: tile.atomic_element {{.*}}<width = 1,
+      // SM90: tile.atomic_element {{.*}}<width = 4, slots = [0, 1, 2, 3], anchors = [0], deltas = [0]>
+      %p = tile.atomic_element add %x, %dQ[%i, %j] : memref<16x8xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// Registers are only registers: a 16-byte read of a swizzled tile beside a scalar update.
+// CHECK-LABEL: func.func @from_shared
+// REMARK: s: 4 x ld.shared.v4.f32
+// REMARK: dK: 4 x red.global.add.v4.f32; a warp covers 4 lines of 128 bytes
+func.func @from_shared(%dK: memref<64x32xf32, #tile.space<global>> {tile.name = "dK"}) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [32] {
+    %s = tile.alloc "s" {tile.placement = #tile.layout<[8, 32], "(i, j) -> (i, j ^ 4 * i)">} : memref<8x32xf32, #tile.space<shared>>
+    %base = arith.muli %bx, %c8 : index
+    tile.parallel (%i, %j) in (8, 32) attributes {tile.distribution = #tile.fragment<[256], "(n) -> thread n // 4 % 32, slot 4 * (n // 128) + n % 4">} {
+      // CHECK: tile.load {{.*}}<width = 4, slots = [0, 1, 2, 3, 4, 5, 6, 7]
+      %v = tile.load %s[%i, %j] : memref<8x32xf32, #tile.space<shared>>
+      %row = arith.addi %base, %i : index
+      // SM80: tile.atomic_element {{.*}}<width = 1,
+      // SM90: tile.atomic_element {{.*}}<width = 4, slots = [0, 1, 2, 3, 4, 5, 6, 7], anchors = [0, 0], deltas = [0, 128]>
+      %p = tile.atomic_element add %v, %dK[%row, %j] : memref<64x32xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// An index that memory decides is not known, even where the loop's first variable is always 0.
+// CHECK-LABEL: func.func @gather
+// REMARK: I: 4 x ld.global.v4.b32
+// REMARK: A: 1 x ld.global.f32 (the offsets of a thread's elements depend on run-time values)
+func.func @gather(%A: memref<128xf32, #tile.space<global>> {tile.name = "A"}, %I: memref<128xi32, #tile.space<global>> {tile.name = "I"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.parallel (%i, %j) in (1, 128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
+      %n = tile.load %I[%j] : memref<128xi32, #tile.space<global>>
+      %index = tile.cast %n from i32 to index
+      // CHECK: tile.load %arg0{{.*}}<width = 1, slots = [0, 1, 2, 3], guarded = [0]>
+      %v = tile.load %A[%index] : memref<128xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// A row that memory decides outside the loop is one row for all columns.
+// CHECK-LABEL: func.func @row_of_a_table
+// REMARK: A: 4 x ld.global.v4.f32
+func.func @row_of_a_table(%A: memref<64x128xf32, #tile.space<global>> {tile.name = "A"}, %I: memref<8xi32, #tile.space<global>>) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [32] {
+    %n = tile.load %I[%bx] : memref<8xi32, #tile.space<global>>
+    tile.parallel (%j) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
+      %row = tile.cast %n from i32 to index
+      // CHECK: tile.load %arg0{{.*}}<width = 4, slots = [0, 1, 2, 3], anchors = [0], deltas = [0], guarded = [0]>
+      %v = tile.load %A[%row, %j] : memref<64x128xf32, #tile.space<global>>
+    }
+  }
+  return
+}
