@@ -11,6 +11,14 @@ namespace vgpu {
 
 uint32_t TileCheck::nowOf(const Warp &warp) const { return order.viewOf(warp).now; }
 
+Stamp TileCheck::stampOf(const MemoryAccess &access, const Deed &deed) {
+  Stamp stamp;
+  stamp.block = access.warp.block->linearIndex;
+  stamp.warp = deed.warp;
+  stamp.clock = deed.clock;
+  return stamp;
+}
+
 void TileCheck::onBlockStart(Block &block) {
   BlockState &state = blocks[block.linearIndex];
   state.lines.resize((block.shared.size() + lineBytes - 1) / lineBytes);
@@ -58,10 +66,7 @@ void TileCheck::checkLanded(const MemoryAccess &access, unsigned lane, const Lin
                             uint64_t address) {
   if (line.landed.lanes == 0)
     return;
-  Stamp stamp;
-  stamp.block = access.warp.block->linearIndex;
-  stamp.warp = line.landed.warp;
-  stamp.clock = line.landed.clock;
+  Stamp stamp = stampOf(access, line.landed);
   if (order.unordered(stamp, line.landed.lanes, access.warp, lane) == 0)
     return;
   const Inst &copy = access.warp.launch->program->code[line.landed.pc];
@@ -78,10 +83,7 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
                              uint64_t address) {
   for (const Reader &reader : line.readers) {
     const Deed &deed = reader.deed;
-    Stamp stamp;
-    stamp.block = access.warp.block->linearIndex;
-    stamp.warp = deed.warp;
-    stamp.clock = deed.clock;
+    Stamp stamp = stampOf(access, deed);
     // A warp waits for its products as a whole: it is over for whoever knows so from one lane.
     bool isProduct = reader.groups == TileGroups::Wgmma;
     uint32_t rest = isProduct && deed.warp == access.warp.index
@@ -104,10 +106,7 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
 void TileCheck::checkFenced(const MemoryAccess &access, unsigned lane, const Line &line,
                             uint64_t address) {
   for (const Deed &write : line.writes) {
-    Stamp stamp;
-    stamp.block = access.warp.block->linearIndex;
-    stamp.warp = write.warp;
-    stamp.clock = write.clock;
+    Stamp stamp = stampOf(access, write);
     uint32_t rest = order.unfenced(stamp, write.lanes, access.warp, lane);
     if (rest == 0)
       continue;

@@ -66,14 +66,24 @@ void completeTx(Warp &w, const Inst &in, unsigned lane, uint64_t address, uint64
 std::string describeMbarriers(Block &block) {
   std::string text;
   for (const auto &[address, barrier] : mbarriersOf(block))
-    text +=
-        llvm::formatv("\n  mbarrier shared+{0:x}: phase {1}, {2} of {3} arrivals and {4} bytes "
-                      "missing",
-                      address, barrier.phase, barrier.pending, barrier.expected, barrier.txCount);
+    text += llvm::formatv("\n  mbarrier shared+{0:x}: phase {1}, {2} of {3} arrivals and {4} bytes "
+                          "missing",
+                          address, barrier.phase - barrier.first, barrier.pending, barrier.expected,
+                          barrier.txCount);
   return text;
 }
 
 namespace {
+
+/// The phase at which the next barrier at an address starts: phases of one that is initialised
+/// again must not be taken for those of the one before.
+struct NextPhases {
+  std::map<uint64_t, uint32_t> byAddress;
+};
+uint32_t &nextPhaseOf(Block &block, uint64_t address) {
+  static const char key = 0;
+  return block.state<NextPhases>(&key).byAddress[address];
+}
 
 enum class Arrival : uint8_t { Arrive, ArriveDrop, ExpectTx, CompleteTx };
 enum MbarrierFlags : uint8_t {
@@ -132,7 +142,8 @@ void initialize(Warp &w, const Inst &in, uint32_t mask) {
                            maxMbarrierCount));
     if (table.count(address))
       misuse(w, in, lane, address, "is initialised again without being invalidated");
-    table[address] = {count, count, 0, 0};
+    uint32_t first = nextPhaseOf(*w.block, address);
+    table[address] = {count, count, 0, first, first};
   });
 }
 
@@ -141,8 +152,11 @@ void invalidate(Warp &w, const Inst &in, uint32_t mask) {
   resolveBarriers(w, in, in.src(0), mask, AccessKind::Write, lanes);
   notifyBarriers(w, in, AccessKind::Write, lanes);
   forEachLane(lanes.mask, [&](unsigned lane) {
-    if (findMbarrier(w, in, lane, lanes.address[lane]))
-      mbarriersOf(*w.block).erase(lanes.address[lane]);
+    uint64_t address = lanes.address[lane];
+    if (const Mbarrier *barrier = findMbarrier(w, in, lane, address)) {
+      nextPhaseOf(*w.block, address) = (barrier->phase | 1) + 1;
+      mbarriersOf(*w.block).erase(address);
+    }
   });
 }
 
@@ -161,7 +175,7 @@ void arriveOne(Warp &w, const Inst &in, unsigned lane, uint64_t address, Mbarrie
     if (count == 0 || count > barrier.pending) {
       misuse(w, in, lane, address,
              llvm::formatv("gets {0} arrivals in phase {1}, {2} of {3} are missing", count,
-                           barrier.phase, barrier.pending, barrier.expected));
+                           barrier.phase - barrier.first, barrier.pending, barrier.expected));
       count = std::min(count, barrier.pending);
     }
     barrier.pending -= count;
@@ -293,7 +307,7 @@ bool decodeArrive(InstBuilder &b, Arrival kind) {
     return false;
   bool needsOperand = !isArrival || (inst.flags & (ExpectsTx | NoComplete));
   // Arrivals at another block's barrier return no state, and may leave the operand away.
-  bool hasState = isArrival && b.operand(0).kind != Operand::Kind::Address;
+  bool hasState = isArrival && b.numOperands() > 0 && b.operand(0).kind != Operand::Kind::Address;
   size_t first = hasState ? 1 : 0;
   if (!b.expectOperands(first + (needsOperand ? 2 : 1), first + 2) ||
       (hasState && !b.addDst(b.operand(0), Type::B64)) || !b.addAddress(b.operand(first)))

@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t magic = 0x50414d524f534e54ull; // "TNSORMAP", little-endian
 constexpr unsigned maxRank = 5;
+constexpr uint64_t maxBoxBytes = 1 << 18;
 
 /// The bytes of an encoded map.
 struct Encoded {
@@ -90,6 +91,8 @@ llvm::Error TensorMap::check() const {
     return refuse("the innermost row of the box has {0} bytes; rows narrower than the swizzle's "
                   "{1} are not supported",
                   rowBytes, swizzleSpan(swizzle));
+  if (boxBytes() > maxBoxBytes)
+    return refuse("the box has {0} bytes, more than shared memory can have", boxBytes());
   if (fillsNan && !ptx::isFloat(type))
     return refuse("elements outside can be NaN only in floating-point tensors");
   return llvm::Error::success();
@@ -129,7 +132,7 @@ bool TensorMap::decode(const uint8_t *bytes, TensorMap &map) {
   map.strideBytes.assign(encoded.strideBytes, encoded.strideBytes + encoded.rank - 1);
   map.box.assign(encoded.box, encoded.box + encoded.rank);
   map.elementStrides.assign(encoded.elementStrides, encoded.elementStrides + encoded.rank);
-  return true;
+  return !llvm::errorToBool(map.check());
 }
 
 llvm::Expected<Swizzle> parseSwizzle(llvm::StringRef name) {

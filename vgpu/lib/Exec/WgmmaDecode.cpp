@@ -68,7 +68,7 @@ bool acceptShape(InstBuilder &b, WgmmaShape &shape) {
 bool isAllowed(const WgmmaShape &shape) {
   bool is8Bit = shape.a == Type::S8 || shape.a == Type::U8;
   bool isFp8 = shape.a == Type::E4M3 || shape.a == Type::E5M2;
-  if (shape.n < 8 || shape.n > maxWgmmaN || shape.n % 8 != 0 ||
+  if (shape.n < 8 || shape.n > maxWgmmaN || shape.n % 8 != 0 || shape.k > maxWgmmaK ||
       shape.k * shape.elementBits() != maxWgmmaK)
     return false;
   switch (shape.a) {

@@ -153,6 +153,13 @@ REDUNDANT = [
         "enough",
     ),
     Row(
+        "triton_matmul_s8_sm90",
+        "barrier#1",
+        "bar.sync",
+        "three stages: the next copy goes to the tile of the product before this one, and all "
+        "warps had waited for that when they came to the barrier at the begin of the loop body",
+    ),
+    Row(
         "triton_attention_sm90",
         "fence#2",
         "fence.proxy.async",

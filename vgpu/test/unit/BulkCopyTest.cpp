@@ -368,6 +368,12 @@ TEST(TensorMap, RefusesWhatTheDriverRefuses) {
   refuses([](TensorMap &map) { map.address = 8; }, "multiple of 16");
   refuses([](TensorMap &map) { map.type = ptx::Type::U16, map.fillsNan = true; }, "NaN");
   refuses([](TensorMap &map) { map.box.pop_back(); }, "different numbers");
+  refuses(
+      [](TensorMap &map) {
+        map = mapOf(tensors[8]);
+        map.box = {256, 256, 256};
+      },
+      "more than shared memory");
   TensorMap decoded;
   EXPECT_TRUE(TensorMap::decode(good.encode().data(), decoded));
   EXPECT_EQ(decoded.encode(), good.encode());

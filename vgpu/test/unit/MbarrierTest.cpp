@@ -217,6 +217,7 @@ TEST(Mbarrier, ADeadlockNamesWhatIsMissing) {
 
 TEST(Mbarrier, WhatDoesNotExistIsRefused) {
   EXPECT_NE(loadError("  mbarrier.depart.shared.b64 [bar];"), "");
+  EXPECT_NE(loadError("  mbarrier.arrive.shared.b64;"), "");
   EXPECT_NE(loadError("  mbarrier.arrive.global.b64 %rd1, [bar];"), "");
   EXPECT_NE(loadError("  mbarrier.test_wait.shared.b32 %p1, [bar], %rd1;"), "");
   EXPECT_NE(loadError("  mbarrier.test_wait.shared.b64 %p1, [bar], %rd1, 10;"), "");

@@ -266,6 +266,7 @@ TEST(Wgmma, WhatDoesNotExistIsRefused) {
   };
   const std::string d = " {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1";
   refuses("sync.aligned.m64n8k8.f32.f16.f16" + d + ", 1, 1, 0, 0;", "does not exist");
+  refuses("sync.aligned.m64n8k268435472.f32.f16.f16" + d + ", 1, 1, 0, 0;", "does not exist");
   refuses("sync.aligned.m64n12k16.f32.f16.f16" + d + ", 1, 1, 0, 0;", "does not exist");
   refuses("sync.aligned.m64n40k32.s32.s8.s8" + d + ";", "does not exist");
   refuses("sync.aligned.m64n8k16.f16.bf16.bf16" + d + ", 1, 1, 0, 0;", "does not exist");

@@ -82,6 +82,8 @@ private:
   };
 
   uint32_t nowOf(const Warp &warp) const;
+  /// When a deed of the access's block was done.
+  static Stamp stampOf(const MemoryAccess &access, const Deed &deed);
   BlockState &stateOf(const Block &block) { return blocks.find(block.linearIndex)->second; }
   template <class Visit>
   void forEachQueue(Warp &warp, uint32_t mask, TileGroups groups, Visit visit);

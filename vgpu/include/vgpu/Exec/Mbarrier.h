@@ -17,7 +17,8 @@ struct Mbarrier {
   uint32_t expected = 0; ///< arrivals of a phase
   uint32_t pending = 0;  ///< arrivals still missing in this phase
   int64_t txCount = 0;   ///< bytes still missing; negative: they came before they were expected
-  uint32_t phase = 0;    ///< phases completed so far
+  uint32_t phase = 0;    ///< phases completed at this address so far, in all its lives
+  uint32_t first = 0;    ///< what it was when the barrier was initialised; even
 };
 
 /// The initialised mbarriers of a block, by address.
