@@ -83,48 +83,48 @@ Value ThreadLowering::evaluate(const IndexExpr &expr, ArrayRef<Value> dims) {
 
 /// Walks from a view to its root; a coordinate of a slice is `offset + step * x` of its source, one
 /// of a view with another shape is renumbered row-major.
-SmallVector<Value> ThreadLowering::viewCoordinates(Value buffer, SmallVector<Value> coordinates) {
-  while (Operation *op = buffer.getDefiningOp()) {
-    if (auto slice = dyn_cast<SliceOp>(op)) {
-      SmallVector<Value> source;
-      unsigned next = 0;
-      SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), steps = slice.getMixedSteps();
-      auto value = [&](OpFoldResult result) -> Value {
-        if (std::optional<int64_t> constant = getConstantIntValue(result))
-          return index(*constant);
-        return mapped(cast<Value>(result));
-      };
-      for (unsigned dim = 0; dim < offsets.size(); ++dim) {
-        Value coordinate = value(offsets[dim]);
-        if (!llvm::is_contained(slice.getDropped(), int64_t(dim))) {
-          Value scaled = coordinates[next++];
-          if (getConstantIntValue(steps[dim]) != 1)
-            scaled = b.createOrFold<arith::MulIOp>(scaled, value(steps[dim]));
-          coordinate = b.createOrFold<arith::AddIOp>(coordinate, scaled);
-        }
-        source.push_back(coordinate);
+SmallVector<Value> ThreadLowering::viewStep(Value buffer, SmallVector<Value> coordinates) {
+  SmallVector<Value> source;
+  if (auto slice = buffer.getDefiningOp<SliceOp>()) {
+    unsigned next = 0;
+    SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), steps = slice.getMixedSteps();
+    auto value = [&](OpFoldResult result) -> Value {
+      if (std::optional<int64_t> constant = getConstantIntValue(result))
+        return index(*constant);
+      return mapped(cast<Value>(result));
+    };
+    for (unsigned dim = 0; dim < offsets.size(); ++dim) {
+      Value coordinate = value(offsets[dim]);
+      if (!llvm::is_contained(slice.getDropped(), int64_t(dim))) {
+        Value scaled = coordinates[next++];
+        if (getConstantIntValue(steps[dim]) != 1)
+          scaled = b.createOrFold<arith::MulIOp>(scaled, value(steps[dim]));
+        coordinate = b.createOrFold<arith::AddIOp>(coordinate, scaled);
       }
-      coordinates = std::move(source);
-      buffer = slice.getSource();
-      continue;
+      source.push_back(coordinate);
     }
-    auto view = dyn_cast<ViewOp>(op);
-    if (!view)
-      break;
-    auto from = cast<MemRefType>(view.getSource().getType()),
-         to = cast<MemRefType>(view.getResult().getType());
-    Value number = index(0);
-    for (int64_t dim = 0; dim < to.getRank(); ++dim) {
-      number = b.createOrFold<arith::MulIOp>(number, index(to.getDimSize(dim)));
-      number = b.createOrFold<arith::AddIOp>(number, coordinates[dim]);
-    }
-    SmallVector<Value> source(from.getRank());
-    for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
-      source[dim] = dim == 0 ? number : floorModConstant(b, number, from.getDimSize(dim));
-      number = floorDivConstant(b, number, from.getDimSize(dim));
-    }
-    coordinates = std::move(source);
-    buffer = view.getSource();
+    return source;
+  }
+  auto view = buffer.getDefiningOp<ViewOp>();
+  auto from = cast<MemRefType>(view.getSource().getType()),
+       to = cast<MemRefType>(view.getResult().getType());
+  Value number = index(0);
+  for (int64_t dim = 0; dim < to.getRank(); ++dim) {
+    number = b.createOrFold<arith::MulIOp>(number, index(to.getDimSize(dim)));
+    number = b.createOrFold<arith::AddIOp>(number, coordinates[dim]);
+  }
+  source.resize(from.getRank());
+  for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
+    source[dim] = dim == 0 ? number : floorModConstant(b, number, from.getDimSize(dim));
+    number = floorDivConstant(b, number, from.getDimSize(dim));
+  }
+  return source;
+}
+
+SmallVector<Value> ThreadLowering::viewCoordinates(Value buffer, SmallVector<Value> coordinates) {
+  while (Value source = getViewSource(buffer)) {
+    coordinates = viewStep(buffer, std::move(coordinates));
+    buffer = source;
   }
   return coordinates;
 }
@@ -270,30 +270,6 @@ void ThreadLowering::storeRegister(const Storage &storage, int64_t slot, Value v
   LLVM::StoreOp::create(b, toStorage(value, storage.elementType), registerAddress(storage, slot));
 }
 
-/// The address of an element of a view with another element width: its bytes inside the root, whose
-/// elements it is a part of or covers, found through the root's own layout.
-Value ThreadLowering::viewAddress(Value buffer, ValueRange coordinates, const Storage &storage) {
-  auto type = cast<MemRefType>(buffer.getType());
-  int64_t own = getStorageBytes(type.getElementType()),
-          rootBytes = getStorageBytes(storage.elementType);
-  Value number = index(0);
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    number = b.createOrFold<arith::MulIOp>(number, index(type.getDimSize(dim)));
-    number = b.createOrFold<arith::AddIOp>(number, coordinates[dim]);
-  }
-  Value byte = b.createOrFold<arith::MulIOp>(number, index(own));
-  Value element = floorDivConstant(b, byte, rootBytes);
-  Value rest = floorModConstant(b, byte, rootBytes);
-  SmallVector<Value> root(storage.staticExtents.size());
-  for (int64_t dim = root.size() - 1; dim >= 0; --dim) {
-    root[dim] = dim == 0 ? element : floorModConstant(b, element, storage.staticExtents[dim]);
-    element = floorDivConstant(b, element, storage.staticExtents[dim]);
-  }
-  Value base = addressOf(storage, root);
-  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
-                             ArrayRef<LLVM::GEPArg>{i64(rest)});
-}
-
 bool changesElement(Value buffer) {
   return cast<MemRefType>(buffer.getType()).getElementType() !=
          cast<MemRefType>(getRoot(buffer).getType()).getElementType();
@@ -328,18 +304,9 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
     return success();
   }
   if (changesElement(op.getBuffer())) {
-    if (op.getBuffer().getDefiningOp<SliceOp>() || storage.isGlobal ||
-        getStorageBytes(op.getBuffer().getType().getElementType()) >
-            getStorageBytes(storage.elementType))
+    if (!canSeeThrough(op.getBuffer()))
       return unsupported(op) << "this view with another element type";
-    SmallVector<Value> coordinates;
-    for (Value old : op.getIndices())
-      coordinates.push_back(mapped(old));
-    Type element = op.getBuffer().getType().getElementType();
-    Value value = LLVM::LoadOp::create(b, getStorageType(element),
-                                       viewAddress(op.getBuffer(), coordinates, storage),
-                                       getStorageBytes(element));
-    define(op.getValue(), fromStorage(value, element));
+    define(op.getValue(), loadThroughView(op.getBuffer(), op.getIndices()));
     return success();
   }
   define(op.getValue(), loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices())));
@@ -358,8 +325,12 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
     storeRegister(storage, registerOf(op), value);
     return success();
   }
-  if (changesElement(op.getBuffer()))
-    return unsupported(op) << "stores through a view with another element type";
+  if (changesElement(op.getBuffer())) {
+    if (!canSeeThrough(op.getBuffer()))
+      return unsupported(op) << "this view with another element type";
+    guarded(writerCondition(), [&] { storeThroughView(op.getBuffer(), op.getIndices(), value); });
+    return success();
+  }
   guarded(writerCondition(),
           [&] { storeAt(storage, rootCoordinates(op.getBuffer(), op.getIndices()), value); });
   return success();

@@ -6,6 +6,7 @@
 //
 //   Kernels.cpp    functions, storage of buffers, control flow
 //   Accesses.cpp   addresses, bounds, loads, stores of one element
+//   Views.cpp      elements seen through another element type
 //   Vectors.cpp    accesses of many slots at once, as the access planner grouped them
 //   Atomics.cpp    updates of one element by many threads
 //   Loops.cpp      T.Parallel: which thread runs which iteration
@@ -110,6 +111,8 @@ private:
   /// Coordinates in the root of the element of `buffer` at `indices` (old values).
   llvm::SmallVector<Value> rootCoordinates(Value buffer, mlir::ValueRange indices);
   llvm::SmallVector<Value> viewCoordinates(Value buffer, llvm::SmallVector<Value> coordinates);
+  /// One step of that: from a slice or a view of the same element type to its source.
+  llvm::SmallVector<Value> viewStep(Value buffer, llvm::SmallVector<Value> coordinates);
   Value evaluate(const IndexExpr &expr, llvm::ArrayRef<Value> dims);
   Value offsetOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
   Value addressOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
@@ -125,8 +128,6 @@ private:
   void storeRegister(const Storage &storage, int64_t slot, Value value);
   Value toStorage(Value value, mlir::Type elementType);
   Value fromStorage(Value value, mlir::Type elementType);
-  /// Coordinates of an old view with another element type or shape, as bytes of the root.
-  Value viewAddress(Value buffer, mlir::ValueRange coordinates, const Storage &storage);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   /// Runs `body` only where `condition` holds; always, if it is null.
@@ -135,6 +136,15 @@ private:
 
   /// Which thread does what only one may do: the owner of the iteration, or thread 0 outside loops.
   Value writerCondition();
+
+  // Views.cpp
+  std::pair<llvm::SmallVector<Value>, Value>
+  byteCoordinates(Value buffer, llvm::SmallVector<Value> coordinates, int64_t byte);
+  void forEachPiece(Value buffer, mlir::ValueRange indices,
+                    llvm::function_ref<void(Value address, Value condition, int64_t bit)> access);
+  bool canSeeThrough(Value buffer);
+  Value loadThroughView(Value buffer, mlir::ValueRange indices);
+  void storeThroughView(Value buffer, mlir::ValueRange indices, Value value);
 
   // Vectors.cpp
   /// The addresses of a plan's groups inside one chunk.

@@ -1,0 +1,147 @@
+//===- Views.cpp - elements seen through another element type --------------------------------===//
+//
+// A view sees the row-major bytes of its source under another shape or element type. Where the
+// bytes of a source element lie is the root's layout's business, so an element of a view is read
+// and written in pieces that no element on the way splits: one piece where the view is narrower
+// than its source, several where it is wider. Nothing is assumed about neighbouring elements.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "ThreadLowering.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+/// The bytes of the largest piece that lies inside one element of every buffer of the chain.
+static int64_t pieceBytes(Value buffer) {
+  int64_t bytes = getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType());
+  while (Value source = getViewSource(buffer)) {
+    buffer = source;
+    bytes = std::min(bytes, getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()));
+  }
+  return bytes;
+}
+
+/// Coordinates in the root, and a byte inside that element, of byte `byte` of an element of
+/// `buffer`.
+std::pair<SmallVector<Value>, Value>
+ThreadLowering::byteCoordinates(Value buffer, SmallVector<Value> coordinates, int64_t byte) {
+  Value inElement = index(byte);
+  while (Value source = getViewSource(buffer)) {
+    auto to = cast<MemRefType>(buffer.getType()), from = cast<MemRefType>(source.getType());
+    if (!buffer.getDefiningOp<ViewOp>() || to.getElementType() == from.getElementType()) {
+      coordinates = viewStep(buffer, std::move(coordinates));
+      buffer = source;
+      continue;
+    }
+    IndexExpr number(0), at = IndexExpr::dim(0);
+    for (int64_t dim = 0; dim < to.getRank(); ++dim)
+      number = number * to.getDimSize(dim) + IndexExpr::dim(dim);
+    Value position = evaluate(number * getStorageBytes(to.getElementType()), coordinates);
+    position = b.createOrFold<arith::AddIOp>(position, inElement);
+    int64_t bytes = getStorageBytes(from.getElementType());
+    inElement = evaluate(at % bytes, position);
+    Value element = evaluate(floorDiv(at, bytes), position);
+    coordinates.assign(from.getRank(), Value());
+    for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
+      coordinates[dim] = dim == 0 ? element : evaluate(at % from.getDimSize(dim), element);
+      if (dim)
+        element = evaluate(floorDiv(at, from.getDimSize(dim)), element);
+    }
+    buffer = source;
+  }
+  return {std::move(coordinates), inElement};
+}
+
+/// Calls `access` with the address of each piece and the bits below it, where it is in bounds.
+void ThreadLowering::forEachPiece(
+    Value buffer, ValueRange indices,
+    llvm::function_ref<void(Value address, Value condition, int64_t bit)> access) {
+  const Storage &storage = storageOf(getRoot(buffer));
+  int64_t bytes = getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType());
+  SmallVector<Value> coordinates;
+  for (Value old : indices)
+    coordinates.push_back(mapped(old));
+  for (int64_t byte = 0, step = pieceBytes(buffer); byte < bytes; byte += step) {
+    auto [inRoot, inElement] = byteCoordinates(buffer, coordinates, byte);
+    Value base = addressOf(storage, inRoot);
+    Value address = LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                                        ArrayRef<LLVM::GEPArg>{i64(inElement)});
+    access(address, inBounds(storage, inRoot), 8 * byte);
+  }
+}
+
+/// Whether all bits of a constant are zero.
+static bool isZero(TypedAttr value) {
+  if (auto real = dyn_cast<FloatAttr>(value))
+    return real.getValue().isPosZero();
+  auto integer = dyn_cast<IntegerAttr>(value);
+  return integer && integer.getValue().isZero();
+}
+
+/// Whether accesses through this view can be done: its shapes are constants, and what is read out
+/// of bounds is zero bytes.
+bool ThreadLowering::canSeeThrough(Value buffer) {
+  const Storage &storage = storageOf(getRoot(buffer));
+  if (storage.isGlobal && !isZero(storage.safeValue))
+    return false;
+  for (Value at = buffer; Value source = getViewSource(at); at = source) {
+    auto to = cast<MemRefType>(at.getType()), from = cast<MemRefType>(source.getType());
+    if (at.getDefiningOp<ViewOp>() && (!to.hasStaticShape() || !from.hasStaticShape()))
+      return false;
+  }
+  return true;
+}
+
+Value ThreadLowering::loadThroughView(Value buffer, ValueRange indices) {
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  int64_t step = pieceBytes(buffer);
+  Type whole = b.getIntegerType(getStorageBits(element)), part = b.getIntegerType(8 * step);
+  Value bits;
+  forEachPiece(buffer, indices, [&](Value address, Value condition, int64_t bit) {
+    Value piece;
+    if (!condition) {
+      piece = LLVM::LoadOp::create(b, part, address, step);
+    } else {
+      // Out of bounds there are zeros (canSeeThrough refuses other safe values).
+      auto branch = scf::IfOp::create(b, TypeRange(part), condition, /*withElse=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&branch.getThenRegion().front());
+      scf::YieldOp::create(b, LLVM::LoadOp::create(b, part, address, step).getResult());
+      b.setInsertionPointToStart(&branch.getElseRegion().front());
+      scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(part)).getResult());
+      piece = branch.getResult(0);
+    }
+    if (part != whole) {
+      piece = arith::ExtUIOp::create(b, whole, piece);
+      Value shift = arith::ConstantOp::create(b, b.getIntegerAttr(whole, bit));
+      piece = b.createOrFold<arith::ShLIOp>(piece, shift);
+    }
+    bits = bits ? b.createOrFold<arith::OrIOp>(bits, piece) : piece;
+  });
+  Type stored = getStorageType(element);
+  if (bits.getType() != stored)
+    bits = LLVM::BitcastOp::create(b, stored, bits);
+  return fromStorage(bits, element);
+}
+
+void ThreadLowering::storeThroughView(Value buffer, ValueRange indices, Value value) {
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  int64_t step = pieceBytes(buffer);
+  Type whole = b.getIntegerType(getStorageBits(element)), part = b.getIntegerType(8 * step);
+  Value bits = toStorage(value, element);
+  if (bits.getType() != whole)
+    bits = LLVM::BitcastOp::create(b, whole, bits);
+  forEachPiece(buffer, indices, [&](Value address, Value condition, int64_t bit) {
+    Value piece = bits;
+    if (part != whole) {
+      Value shift = arith::ConstantOp::create(b, b.getIntegerAttr(whole, bit));
+      piece = arith::TruncIOp::create(b, part, b.createOrFold<arith::ShRUIOp>(bits, shift));
+    }
+    guarded(condition, [&] { LLVM::StoreOp::create(b, piece, address, step); });
+  });
+}
+
+} // namespace tilewright::nvptx

@@ -1,0 +1,54 @@
+"""Tiles seen through another element type: the row-major bytes, whatever the layout in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+ROWS, COLUMNS = 8, 64  # of bytes
+TYPES = ["uint8", "uint16", "uint32", "float16", "float32"]
+
+
+def rewrite(own: str, seen: str, swizzled: bool):
+    """Copies through a view of a tile: read as `seen`, written back as `seen` in reverse order."""
+    width, other = np.dtype(own).itemsize, np.dtype(seen).itemsize
+    shape, view_shape = (ROWS, COLUMNS // width), (ROWS, COLUMNS // other)
+
+    @T.prim_func
+    def main(A: T.Tensor(shape, own), B: T.Tensor(view_shape, seen), C: T.Tensor(shape, own)):
+        with T.Kernel(1, threads=32):
+            tile = T.alloc_shared(shape, own)
+            out = T.alloc_shared(shape, own)
+            if swizzled:
+                layout = tilewright.layout.make_swizzled_layout
+                T.annotate_layout({tile: layout(tile), out: layout(out)})
+            seen_tile = T.view(tile, view_shape, seen)
+            seen_out = T.view(out, view_shape, seen)
+            T.copy(A, tile)
+            for i, j in T.Parallel(ROWS, COLUMNS // other):
+                B[i, j] = seen_tile[i, j]
+            for i, j in T.Parallel(ROWS, COLUMNS // other):
+                seen_out[i, j] = seen_tile[ROWS - 1 - i, j]
+            T.copy(out, C)
+
+    return main
+
+
+@pytest.mark.parametrize("swizzled", [False, True])
+@pytest.mark.parametrize("seen", TYPES)
+@pytest.mark.parametrize("own", TYPES)
+@pytest.mark.parametrize("target", ["sm_80", "cpu"])
+def test_bytes_stay(target: str, own: str, seen: str, swizzled: bool) -> None:
+    kernel = tilewright.compile(rewrite(own, seen, swizzled), target=target)
+    rng = np.random.default_rng(5)
+    # Small exponents: no bit pattern is a NaN whose payload a copy might change.
+    data = (rng.integers(0, 256, ROWS * COLUMNS) & 0x3B).astype(np.uint8)
+    a = data.view(own).reshape(ROWS, -1).copy()
+    b = np.zeros((ROWS, COLUMNS // np.dtype(seen).itemsize), seen)
+    c = np.zeros_like(a)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(b.view(np.uint8), a.view(np.uint8))
+    np.testing.assert_array_equal(c.view(np.uint8), a.view(np.uint8)[::-1])
+    assert not kernel.findings
