@@ -334,6 +334,36 @@ LogicalResult ThreadLowering::refuseTypes() {
   return failure(result.wasInterrupted());
 }
 
+/// `T.use_swizzle`: blocks that run at the same time read tiles near each other. The grid is walked
+/// in panels of so many rows (or columns) of blocks, each panel across its short side first and
+/// every second panel backwards. A renumbering of blocks: each still runs once.
+void ThreadLowering::rasterise(UseSwizzleOp op) {
+  Value idX = kernel.getBlockIds()[0], idY = kernel.getBlockIds()[1];
+  bool byRow = op.getOrder() == RasterOrder::Row;
+  Value longId = byRow ? idX : idY, shortId = byRow ? idY : idX;
+  Value longExtent = mapped(kernel.getGrid()[byRow ? 0 : 1]),
+        shortExtent = mapped(kernel.getGrid()[byRow ? 1 : 0]);
+  Value x = mapped(idX), y = mapped(idY), extentX = mapped(kernel.getGrid()[0]);
+  auto mul = [&](Value a, Value c) -> Value { return b.createOrFold<arith::MulIOp>(a, c); };
+  auto add = [&](Value a, Value c) -> Value { return b.createOrFold<arith::AddIOp>(a, c); };
+  auto sub = [&](Value a, Value c) -> Value { return b.createOrFold<arith::SubIOp>(a, c); };
+  auto div = [&](Value a, Value c) -> Value { return b.createOrFold<arith::DivUIOp>(a, c); };
+  auto rem = [&](Value a, Value c) -> Value { return b.createOrFold<arith::RemUIOp>(a, c); };
+  Value panel = index(op.getPanelSize());
+  Value number = add(mul(y, extentX), x);
+  Value panelBlocks = mul(panel, longExtent);
+  Value panelNumber = div(number, panelBlocks), inPanel = rem(number, panelBlocks);
+  // The last panel may be thinner.
+  Value start = mul(panelNumber, panel);
+  Value thickness = b.createOrFold<arith::MinUIOp>(panel, sub(shortExtent, start));
+  Value along = div(inPanel, thickness), across = rem(inPanel, thickness);
+  Value isBackward =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ne, rem(panelNumber, index(2)), index(0));
+  Value backward = sub(sub(longExtent, index(1)), along);
+  values[longId] = b.createOrFold<arith::SelectOp>(isBackward, backward, along);
+  values[shortId] = add(start, across);
+}
+
 LogicalResult ThreadLowering::run() {
   if (failed(refuseTypes()))
     return failure();
@@ -353,6 +383,9 @@ LogicalResult ThreadLowering::run() {
     if (!isa<KernelOp>(op) && failed(lowerOp(&op)))
       return failure();
   }
+  auto swizzles = kernel.getBody().front().getOps<UseSwizzleOp>();
+  if (!swizzles.empty() && kernel.getGrid().size() >= 2)
+    rasterise(*swizzles.begin());
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());

@@ -104,6 +104,7 @@ private:
   mlir::LogicalResult lowerLoopBody(mlir::Operation *op, Value lower, Value upper, Value step,
                                     Value variable, mlir::Block &body);
   Value extentOfArgument(Value argument, unsigned dim);
+  void rasterise(tile::UseSwizzleOp op);
   void barrier();
 
   // Accesses.cpp
