@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import tilewright
 from tilewright._core import core
+from tilewright.kernel import JITKernel, listeners
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "seed"))
@@ -25,16 +27,40 @@ MUTANTS = re.compile(r"(\w+) (\d+) refused (\d+) legal")
 UNKNOWN = "the offsets of a thread's elements depend on run-time values"
 
 
-def programs(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
-    """The name and the tile IR of every program of corpus and seed that is not refused."""
-    monkeypatch.setenv("TILEWRIGHT_DEVICE", "interp")
-    for path in sorted(CORPUS.glob("*.py")):
-        try:
-            yield path.stem, load(path).kernel().ir()
-        except tilewright.TilewrightError:
-            continue
-    for case in run_seed.SMALL:
-        yield f"seed, {case.arch}, {case.window}", run_seed.load_kernel(case, "interp").ir()
+def kernels_of(script: Path) -> list[JITKernel]:
+    """The kernels that a script compiles when it is run."""
+    compiled: list[JITKernel] = []
+
+    def listen(event: str, kernel: JITKernel) -> None:
+        if event == "compiled":
+            compiled.append(kernel)
+
+    listeners.append(listen)
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    finally:
+        listeners.remove(listen)
+    assert compiled
+    return compiled
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[tuple[str, str]]:
+    """Name and tile IR of every program of corpus, seed and examples that is not refused."""
+    found = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEWRIGHT_DEVICE", "interp")
+        for path in sorted(CORPUS.glob("*.py")):
+            with contextlib.suppress(tilewright.TilewrightError):
+                found.append((path.stem, load(path).kernel().ir()))
+        for case in run_seed.SMALL:
+            name = f"seed, {case.arch}, {case.window}"
+            found.append((name, run_seed.load_kernel(case, "interp").ir()))
+        patch.setenv("TILEWRIGHT_DEVICE", "cpu")
+        for example in ("quickstart.py", "matmul.py", "flash_attention.py"):
+            kernels = kernels_of(ROOT / "examples" / example)
+            found += [(example, kernel.ir()) for kernel in kernels]
+    return found
 
 
 def plan(ir: str, arch: str, *then: str) -> tuple[int, str]:
@@ -48,11 +74,11 @@ def plan(ir: str, arch: str, *then: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("arch", ARCHS)
-def test_checker_refuses_every_wrong_mutant(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checker_refuses_every_wrong_mutant(arch: str, programs: list[tuple[str, str]]) -> None:
     """`-test-mutate-plans` fails where the checker accepts a plan that a simulation finds wrong, or
     refuses one that does what the loop says."""
     refused: Counter[str] = Counter()
-    for name, ir in programs(monkeypatch):
+    for name, ir in programs:
         status, said = plan(ir, arch, f"-test-mutate-plans=arch={arch}")
         assert status == 0, f"{name}: {said}"
         tally = said[said.index("mutants of ") :]
@@ -65,10 +91,10 @@ def test_checker_refuses_every_wrong_mutant(arch: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("arch", ARCHS)
-def test_few_accesses_stay_unproved(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_accesses_stay_unproved(arch: str, programs: list[tuple[str, str]]) -> None:
     """Under 1% of all accesses are scalar for want of a proof."""
     known = unknown = 0
-    for name, ir in programs(monkeypatch):
+    for name, ir in programs:
         status, said = plan(ir, arch)
         assert status == 0, f"{name}: {said}"
         for line in said.splitlines():
