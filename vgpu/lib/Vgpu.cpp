@@ -7,6 +7,8 @@
 #include "vgpu/Exec/Decode.h"
 #include "vgpu/Exec/Limits.h"
 #include "llvm/Support/MathExtras.h"
+#include <atomic>
+#include <deque>
 #include <mutex>
 #include <thread>
 
@@ -53,6 +55,13 @@ namespace {
 /// other through global memory make progress, all others finish undisturbed.
 constexpr uint64_t blockQuantum = 1 << 22;
 
+/// What a host thread has of its own: blocks see a launch through it.
+struct Worker {
+  explicit Worker(const LaunchState &shared) : state(shared) { state.findings = &findings; }
+  LaunchState state;
+  FindingSink findings;
+};
+
 class Launcher {
 public:
   Launcher(const Module &module, const Program &program, const LaunchConfig &config)
@@ -72,8 +81,10 @@ public:
   LaunchResult run();
 
 private:
+  using Pipelines = std::vector<std::unique_ptr<CheckPipeline>>;
   void makeVariables();
-  void work();
+  Pipelines runBlocks(unsigned numThreads);
+  void work(LaunchState &own);
   const Module &module;
   const Program &program;
   LaunchState state;
@@ -82,6 +93,7 @@ private:
   std::vector<uint64_t> executed;
   std::mutex mutex; ///< guards nextBlock and executed
   uint64_t nextBlock = 0;
+  std::atomic<bool> isStopped = false; ///< in one of the threads
 };
 
 /// Module variables get the addresses the decoder has already put into the program.
@@ -152,12 +164,14 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
 }
 
 /// Takes blocks in order until none is left; parks those that wait for others.
-void Launcher::work() {
+void Launcher::work(LaunchState &own) {
   std::vector<uint64_t> counts(program.code.size());
   std::vector<std::unique_ptr<Block>> parked;
   std::unique_ptr<Block> ended; // its memory serves the next one
-  uint64_t total = state.config.grid.count();
-  while (!state.stop) {
+  uint64_t total = own.config.grid.count();
+  // Blocks that cannot wait for each other need not take turns.
+  uint64_t quantum = program.canBlocksMeet() ? blockQuantum : ~uint64_t(0);
+  while (!isStopped) {
     std::unique_ptr<Block> block;
     uint64_t next = total;
     {
@@ -166,9 +180,9 @@ void Launcher::work() {
         next = nextBlock++;
     }
     if (next < total) {
-      block = makeBlock(state, next, std::move(ended));
+      block = makeBlock(own, next, std::move(ended));
       block->executed = counts.data();
-      for (Observer *observer : state.observers)
+      for (Observer *observer : own.observers)
         observer->onBlockStart(*block);
     } else if (!parked.empty()) {
       block = std::move(parked.front());
@@ -176,42 +190,70 @@ void Launcher::work() {
     } else {
       break;
     }
-    RunStatus status = runBlock(*block, blockQuantum);
+    RunStatus status = runBlock(*block, quantum);
     if (status == RunStatus::Done) {
-      for (Observer *observer : state.observers)
+      for (Observer *observer : own.observers)
         observer->onBlockEnd(*block);
       ended = std::move(block);
     }
     if (status == RunStatus::Yielded)
       parked.push_back(std::move(block));
     if (status == RunStatus::Stopped)
-      state.stop = true;
+      isStopped = true;
   }
   std::lock_guard lock(mutex);
   for (size_t i = 0; i < counts.size(); ++i)
     executed[i] += counts[i];
 }
 
-LaunchResult Launcher::run() {
+/// All blocks, on so many threads of the host; each thread has checks of its own.
+Launcher::Pipelines Launcher::runBlocks(unsigned numThreads) {
   executed.assign(program.code.size(), 0);
-  CheckPipeline checks(state);
-  unsigned numThreads =
-      state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
-  // Observers see blocks one after another, which also makes their findings repeatable.
-  if (state.isObserved() || state.poison)
-    numThreads = 1;
-  numThreads = static_cast<unsigned>(
-      std::clamp<uint64_t>(state.config.grid.count(), 1, std::max(1u, numThreads)));
+  nextBlock = 0;
+  isStopped = false;
   state.config.numThreads = numThreads;
+  std::deque<Worker> workers;
+  Pipelines pipelines;
+  for (unsigned i = 0; i < numThreads; ++i) {
+    workers.emplace_back(state);
+    pipelines.push_back(std::make_unique<CheckPipeline>(workers.back().state));
+  }
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < numThreads; ++i)
-    threads.emplace_back([this] { work(); });
-  work();
+    threads.emplace_back([&, i] { work(workers[i].state); });
+  work(workers[0].state);
   for (std::thread &thread : threads)
     thread.join();
+  for (Worker &worker : workers)
+    findings.absorb(worker.findings);
+  return pipelines;
+}
+
+/// With checks a run must be repeatable. Blocks run on several threads in the hope that none
+/// touches what another one writes; the race check tells afterwards. If one does, or if a fault has
+/// ended the launch, memory is put back and everything is done again, in order, on one thread.
+LaunchResult Launcher::run() {
+  unsigned numThreads =
+      state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
+  numThreads = static_cast<unsigned>(
+      std::clamp<uint64_t>(state.config.grid.count(), 1, std::max(1u, numThreads)));
+  bool isChecked = state.config.checks.any();
+  if (isChecked && (program.canBlocksMeet() || !state.config.checks.has(Check::GlobalRace)))
+    numThreads = 1;
+  GlobalMemory::Contents before;
+  if (isChecked && numThreads > 1)
+    before = memory.save();
+  Pipelines pipelines = runBlocks(numThreads);
+  if (isChecked && numThreads > 1 && (isStopped || !CheckPipeline::areIndependent(pipelines))) {
+    memory.restore(before);
+    findings.take();
+    pipelines = runBlocks(1);
+  }
+  for (size_t i = 1; i < pipelines.size(); ++i)
+    pipelines[0]->absorb(*pipelines[i]);
   LaunchResult result;
-  result.isComplete = !state.stop;
-  result.counters = checks.counters(executed);
+  result.isComplete = !isStopped;
+  result.counters = pipelines[0]->counters(executed);
   result.findings = findings.take();
   return result;
 }

@@ -9,7 +9,7 @@
 
 namespace vgpu {
 
-CheckPipeline::CheckPipeline(LaunchState &state) : state(state) {
+CheckPipeline::CheckPipeline(LaunchState &state) : program(*state.program) {
   const CheckSet &checks = state.config.checks;
   if (checks.has(Check::Uninitialized)) {
     poison = std::make_unique<PoisonTracker>(*state.program);
@@ -18,7 +18,6 @@ CheckPipeline::CheckPipeline(LaunchState &state) : state(state) {
   bool hasShared = checks.has(Check::SharedRace), hasGlobal = checks.has(Check::GlobalRace);
   bool hasTiles =
       state.program->usesAsyncProxy && (checks.has(Check::Async) || checks.has(Check::ProxyFence));
-  RaceCheck *races = nullptr;
   TileCheck *tiles = nullptr;
   if (hasShared || hasGlobal || hasTiles) {
     auto order = std::make_unique<HappensBefore>();
@@ -48,9 +47,25 @@ CheckPipeline::CheckPipeline(LaunchState &state) : state(state) {
 
 CheckPipeline::~CheckPipeline() = default;
 
+bool CheckPipeline::areIndependent(llvm::ArrayRef<std::unique_ptr<CheckPipeline>> pipelines) {
+  for (size_t i = 0; i < pipelines.size(); ++i) {
+    if (pipelines[i]->races->haveBlocksMet())
+      return false;
+    for (size_t j = 0; j < i; ++j)
+      if (pipelines[i]->races->haveBlocksMet(*pipelines[j]->races))
+        return false;
+  }
+  return true;
+}
+
+void CheckPipeline::absorb(const CheckPipeline &other) {
+  if (memory)
+    memory->absorb(*other.memory);
+}
+
 Counters CheckPipeline::counters(llvm::ArrayRef<uint64_t> executed) const {
   Counters result;
-  for (const Inst &inst : state.program->code) {
+  for (const Inst &inst : program.code) {
     if (inst.flow == Flow::Reconverge)
       continue;
     uint64_t count = executed[inst.pc];

@@ -110,12 +110,23 @@ bool FindingSink::countRepeat(FindingKind kind, uint32_t ptxLine, uint32_t other
 
 void FindingSink::report(Finding finding) {
   std::lock_guard lock(mutex);
+  add(std::move(finding));
+}
+
+void FindingSink::absorb(FindingSink &other) {
+  std::lock_guard lock(mutex);
+  for (auto &entry : other.findings)
+    add(std::move(entry.second));
+  other.findings.clear();
+}
+
+void FindingSink::add(Finding finding) {
   Key key = keyOf(finding.kind, finding.site.ptxLine, finding.other.ptxLine);
   auto [it, isNew] = findings.try_emplace(key, finding);
   if (isNew)
     return;
   // Keep the first by block and thread, so that parallel blocks do not change the report.
-  uint64_t total = it->second.occurrences + 1;
+  uint64_t total = it->second.occurrences + finding.occurrences;
   auto order = [](const Finding &f) {
     return std::make_tuple(f.site.block[2], f.site.block[1], f.site.block[0], f.site.linearThread);
   };

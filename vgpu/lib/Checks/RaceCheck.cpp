@@ -102,6 +102,7 @@ bool RaceCheck::report(const Current &current, unsigned lane, uint64_t address, 
   uint32_t others = previous.lanes ? conflictingLanes(current, previous, lane) : 0;
   if (others == 0)
     return false;
+  hasMet |= previous.block != current.group.block;
   bool isSameValue = conflict.isSameValue;
   Warp &warp = current.access.warp;
   const Inst &inst = current.access.inst;

@@ -113,6 +113,30 @@ bool RaceShadow::isAmongStrong(const ShadowCell &cell, const Accessor &by) {
   return crowd->reads.empty() && llvm::all_of(crowd->strongWrites, isOwnBlock);
 }
 
+RaceShadow::Use RaceShadow::useOf(const ShadowCell &cell) const {
+  const Crowd *crowd = cell.crowd ? &crowds[cell.crowd - 1] : nullptr;
+  if (cell.write.lanes || (crowd && !crowd->strongWrites.empty()))
+    return Use::Written;
+  return cell.read.lanes || (crowd && !crowd->reads.empty()) ? Use::Read : Use::None;
+}
+
+bool RaceShadow::overlaps(const RaceShadow &other) const {
+  for (const auto &[number, page] : pages) {
+    auto it = other.pages.find(number);
+    if (it == other.pages.end())
+      continue;
+    const Page &here = *page, &there = *it->second;
+    unsigned shift = std::min(here.shift, there.shift);
+    for (unsigned i = 0; i < pageBytes >> shift; ++i) {
+      Use a = useOf(here.cells[i >> (here.shift - shift)]);
+      Use b = other.useOf(there.cells[i >> (there.shift - shift)]);
+      if (a != Use::None && b != Use::None && (a == Use::Written || b == Use::Written))
+        return true;
+    }
+  }
+  return false;
+}
+
 void RaceShadow::clear() {
   for (auto &[number, page] : pages)
     std::memset(page->cells.get(), 0, page->cellCount() * sizeof(ShadowCell));

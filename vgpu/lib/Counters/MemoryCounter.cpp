@@ -129,6 +129,22 @@ void MemoryCounter::onAccess(const MemoryAccess &access) {
   }
 }
 
+void MemoryCounter::absorb(const MemoryCounter &other) {
+  for (size_t pc = 0; pc < byPc.size(); ++pc) {
+    Traffic &sum = byPc[pc];
+    const Traffic &more = other.byPc[pc];
+    sum.wavefronts += more.wavefronts;
+    sum.wavefrontsIdeal += more.wavefrontsIdeal;
+    sum.requests += more.requests;
+    sum.sectors += more.sectors;
+    sum.sectorsIdeal += more.sectorsIdeal;
+    sum.sharedRead += more.sharedRead;
+    sum.sharedWritten += more.sharedWritten;
+    sum.globalRead += more.globalRead;
+    sum.globalWritten += more.globalWritten;
+  }
+}
+
 void MemoryCounter::addTo(Counters &counters, llvm::ArrayRef<uint64_t> executed) const {
   counters.hasMemory = true;
   for (const Inst &inst : program.code) {

@@ -2,7 +2,6 @@
 #include "vgpu/Exec/Program.h"
 #include "vgpu/Memory/Ordering.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
 
 namespace vgpu {
 
@@ -11,6 +10,8 @@ static bool touchesOnlyOwnBlock(ptx::Space space) {
 }
 
 bool Program::canBlocksMeet() const {
+  if (usesAsyncProxy) // bulk copies write and reduce global memory by ways of their own
+    return true;
   return llvm::any_of(code, [](const Inst &inst) {
     switch (inst.instClass) {
     case InstClass::Atomic:
@@ -18,8 +19,6 @@ bool Program::canBlocksMeet() const {
     case InstClass::GlobalLoad:
     case InstClass::GlobalStore:
       return inst.order != static_cast<uint8_t>(MemoryOrder::Weak);
-    case InstClass::AsyncCopy: // cp.reduce.async.bulk
-      return inst.source && llvm::StringRef(inst.source->opcode).starts_with("cp.reduce");
     default:
       return false;
     }

@@ -50,6 +50,18 @@ void GlobalMemory::free(uint64_t address) {
       allocation.isFreed = true;
 }
 
+GlobalMemory::Contents GlobalMemory::save() const {
+  Contents contents;
+  for (const Allocation &allocation : list)
+    contents.emplace_back(allocation.host, allocation.host + allocation.sizeBytes);
+  return contents;
+}
+
+void GlobalMemory::restore(const Contents &contents) {
+  for (size_t i = 0; i < list.size(); ++i)
+    std::copy(contents[i].begin(), contents[i].end(), list[i].host);
+}
+
 const Allocation *GlobalMemory::nearest(uint64_t address) const {
   auto above = std::upper_bound(
       list.begin(), list.end(), address,

@@ -114,7 +114,7 @@ static uint8_t *resolveLane(Warp &warp, const Inst &inst, unsigned lane, Space s
         cached = warp.launch->memory->find(address, bytes);
       if (cached) {
         // What is in global memory is defined: host data, or checked when it was stored.
-        static uint8_t scratch[256];
+        static thread_local uint8_t scratch[256];
         if (warp.isShadowPass)
           return isWrite ? scratch + 128 : scratch;
         return cached->host + (address - cached->address);

@@ -78,6 +78,30 @@ TEST_P(FindingPairs, ReportsExactlyWhatIsMarked) {
   }
 }
 
+/// Several threads of the host change nothing: not the findings, not the counters, not the results.
+TEST_P(FindingPairs, DoesNotDependOnTheHostsThreads) {
+  auto buffer = llvm::MemoryBuffer::getFile(GetParam());
+  ASSERT_TRUE(bool(buffer));
+  llvm::StringRef text = (*buffer)->getBuffer();
+  auto module = parsePtx(text, llvm::sys::path::filename(GetParam()));
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  auto outcome = [&](unsigned numThreads) {
+    auto file = parseLaunchFile(text.split("// launch: ").second.split('\n').first, "");
+    file->config.numThreads = numThreads;
+    file->config.grid.x *= 5;
+    auto result = launch(**module, file->config, file->arguments);
+    std::string all = result->counters.text();
+    for (const Finding &finding : result->findings)
+      all += finding.text() + "\n";
+    for (const LaunchArray &array : file->arrays)
+      llvm::raw_string_ostream(all) << arrayToJson(array);
+    return all;
+  };
+  std::string alone = outcome(1);
+  for (unsigned round = 0; round < 4; ++round)
+    EXPECT_EQ(outcome(3), alone);
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, FindingPairs, testing::ValuesIn(ptxFiles()), [](const auto &info) {
   std::string name = llvm::sys::path::stem(info.param).str();
   std::replace(name.begin(), name.end(), '-', '_');

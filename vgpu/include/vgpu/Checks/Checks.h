@@ -9,20 +9,27 @@
 namespace vgpu {
 
 class MemoryCounter;
+class RaceCheck;
 
 /// Creates the observers that the launch's configuration asks for and registers them in `state`.
 class CheckPipeline {
 public:
   explicit CheckPipeline(LaunchState &state);
   ~CheckPipeline();
+  /// Whether the blocks of all these pipelines did without each other, so that the order in which
+  /// they ran could not show. Only told if races on global memory are watched.
+  static bool areIndependent(llvm::ArrayRef<std::unique_ptr<CheckPipeline>> pipelines);
+  /// Takes over what another pipeline of the same launch has counted.
+  void absorb(const CheckPipeline &other);
   /// The counters, from the executions by pc and from what the memory counter saw.
   Counters counters(llvm::ArrayRef<uint64_t> executed) const;
 
 private:
-  LaunchState &state;
+  const Program &program;
   std::vector<std::unique_ptr<Observer>> owned;
   std::unique_ptr<PoisonTracker> poison;
   MemoryCounter *memory = nullptr;
+  RaceCheck *races = nullptr;
 };
 
 } // namespace vgpu

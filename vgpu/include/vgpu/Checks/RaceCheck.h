@@ -43,6 +43,11 @@ public:
   /// A bulk copy has taken over a piece of shared memory: what was done to it before is settled.
   void forget(Warp &warp, uint64_t address, unsigned bytes);
 
+  /// Whether blocks have been seen to touch the same bytes, at least one writing them: among those
+  /// that this check watched, or between them and those of another.
+  bool haveBlocksMet() const { return hasMet; }
+  bool haveBlocksMet(const RaceCheck &other) const { return global.overlaps(other.global); }
+
 private:
   /// The shared memory of a block.
   struct SharedState {
@@ -91,6 +96,7 @@ private:
   std::vector<std::unique_ptr<SharedState>> idle;                    ///< of blocks that have ended
   RaceShadow global;
   uint32_t serial = 0; ///< of the access at hand
+  bool hasMet = false;
 };
 
 } // namespace vgpu

@@ -130,6 +130,9 @@ public:
   /// Whether a strong write can only meet strong writes of its own block; they do not race.
   bool isAmongStrong(const ShadowCell &cell, const Accessor &by);
 
+  /// Whether a byte was touched here and there, and written in one of them.
+  bool overlaps(const RaceShadow &other) const;
+
   /// Forgets everything; keeps the memory for the next block.
   void clear();
 
@@ -142,6 +145,8 @@ private:
   /// one finding is enough.
   static constexpr size_t crowdLimit = 16;
 
+  enum class Use : uint8_t { None, Read, Written };
+  Use useOf(const ShadowCell &cell) const;
   Page &findPage(uint64_t number, unsigned shift);
   void addToCrowd(llvm::SmallVectorImpl<AccessGroup> &groups, const Accessor &by);
   static bool areReadsBefore(const ShadowCell &cell, const Accessor &by);

@@ -31,6 +31,8 @@ class MemoryCounter : public Observer {
 public:
   explicit MemoryCounter(const Program &program) : program(program), byPc(program.code.size()) {}
   void onAccess(const MemoryAccess &access) override;
+  /// Adds what another counter of the same program saw.
+  void absorb(const MemoryCounter &other);
   /// Adds what was seen to the counters of the launch.
   void addTo(Counters &counters, llvm::ArrayRef<uint64_t> executed) const;
 

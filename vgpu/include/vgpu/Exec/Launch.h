@@ -7,7 +7,6 @@
 #include "vgpu/Exec/Program.h"
 #include "vgpu/Memory/GlobalMemory.h"
 #include <array>
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,10 @@ struct LaunchConfig {
   CheckSet checks;
   bool countMemory = true;         ///< bank conflicts and sectors; costs some speed
   uint64_t stepLimit = 1ull << 34; ///< warp instructions of one block before it counts as endless
-  unsigned numThreads = 0;         ///< host threads; 0: all cores. Checks need one
+  unsigned numThreads = 0;         ///< host threads; 0: all cores
 };
 
+/// Each thread of the host has its own.
 struct LaunchState {
   const Program *program = nullptr;
   LaunchConfig config;
@@ -42,7 +42,7 @@ struct LaunchState {
   std::vector<Observer *> observers; ///< empty: nothing is observed
   PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
-  std::atomic<bool> stop = false; ///< a fault in one block ends the launch
+  bool stop = false; ///< a fault in one block ends the launch
 
   bool isObserved() const { return !observers.empty(); }
 };

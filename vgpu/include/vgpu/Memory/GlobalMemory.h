@@ -41,6 +41,11 @@ public:
   uint8_t *allocateAt(uint64_t address, uint64_t sizeBytes, std::string name);
   void free(uint64_t address);
 
+  /// The contents of all allocations, to go back to.
+  using Contents = std::vector<std::vector<uint8_t>>;
+  Contents save() const;
+  void restore(const Contents &contents);
+
   /// The allocation that holds [address, address + bytes), or null.
   const Allocation *find(uint64_t address, uint64_t bytes) const;
   /// The allocation nearest below `address`, for messages; null if there is none.
