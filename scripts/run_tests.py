@@ -30,6 +30,7 @@ from lint import LINTS
 ROOT = Path(__file__).resolve().parent.parent
 JOBS = str(len(os.sched_getaffinity(0)))
 FUZZ_SECONDS = 60
+FUZZ_SEEDS = {"ptx-fuzz": ["vgpu/test/ptx", "vgpu/test/third_party/ptx"]}
 # A suite that takes longer hangs.
 SUITE_SECONDS = 20 * 60
 LONG_SUITE_SECONDS = 4 * 60 * 60
@@ -189,18 +190,20 @@ def lints(session: Session) -> Tally:
 
 def fuzz(session: Session) -> Tally:
     """Each libFuzzer program of the fuzz preset (bin/*-fuzz) runs a minute with a fixed seed,
-    starting from the lit tests, with the tokens of test/fuzz/<what>.dict if there is such a file; a
-    finding is kept in build-fuzz/findings."""
+    starting from the tests of its language, with the tokens of test/fuzz/<what>.dict if there is
+    such a file; a finding is kept in build-fuzz/findings."""
     tally = Tally()
     findings = ROOT / "build-fuzz" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
     for program in sorted((ROOT / "build-fuzz" / "bin").glob("*-fuzz")):
         corpus = ROOT / "build-fuzz" / "corpus" / program.name
         corpus.mkdir(parents=True, exist_ok=True)
+        seeds = FUZZ_SEEDS.get(program.name, ["test/lit"])
         tokens = ROOT / "test" / "fuzz" / f"{program.name.removesuffix('-fuzz')}.dict"
         print(f"{program.name}: {FUZZ_SECONDS} s", flush=True)
         status = session.run(
-            *(program, corpus, ROOT / "test" / "lit", "-seed=1", "-verbosity=0", "-timeout=20"),
+            *(program, corpus, *(ROOT / seed for seed in seeds)),
+            *("-seed=1", "-verbosity=0", "-timeout=20"),
             *(f"-max_total_time={FUZZ_SECONDS}", f"-artifact_prefix={findings}/{program.name}-"),
             *([f"-dict={tokens}"] if tokens.exists() else []),
         )
