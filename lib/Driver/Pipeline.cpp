@@ -5,6 +5,7 @@
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
+#include <chrono>
 
 using namespace mlir;
 
@@ -30,6 +31,14 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createInsertBarriers(InsertBarriersOptions{disjoint}));
 }
 
+/// Whether the caller asked for the IR after this pass or stage.
+static bool isWanted(const PipelineOptions &options, StringRef stage) {
+  return options.afterPass && !stage.empty() &&
+         llvm::any_of(options.dumpAfter, [&](const std::string &pattern) {
+           return pattern == "*" || pattern == stage;
+         });
+}
+
 namespace {
 /// Hands the IR after each pass of interest to the caller.
 class DumpInstrumentation : public PassInstrumentation {
@@ -38,10 +47,7 @@ public:
 
   void runAfterPass(Pass *pass, Operation *op) override {
     StringRef name = pass->getArgument();
-    bool wanted = llvm::any_of(options.dumpAfter, [&](const std::string &pattern) {
-      return pattern == "*" || pattern == name;
-    });
-    if (!wanted || name.empty())
+    if (!isWanted(options, name))
       return;
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -53,6 +59,32 @@ public:
 
 private:
   const PipelineOptions &options;
+};
+
+/// Times the stages of a compilation, and hands over those that the caller asked for.
+class StageRecorder {
+public:
+  StageRecorder(const PipelineOptions &options, std::vector<PhaseTime> &phases)
+      : options(options), phases(phases) {}
+
+  void finish(StringRef stage, llvm::function_ref<void(raw_ostream &)> print = {}) {
+    std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+    phases.push_back({stage.str(), elapsed.count()});
+    if (print && isWanted(options, stage)) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      print(os);
+      options.afterPass(stage, text);
+    }
+    start = Clock::now(); // printing belongs to no stage
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  const PipelineOptions &options;
+  std::vector<PhaseTime> &phases;
+  Clock::time_point start = Clock::now();
 };
 } // namespace
 
@@ -70,6 +102,8 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   nvptx::registerDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
+  GpuProgram program;
+  StageRecorder recorder(options, program.phases);
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
   PassManager pm(module.getContext());
   buildGpuPipeline(pm, arch.name, options);
@@ -77,21 +111,21 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
   if (failed(pm.run(*planned)))
     return failure();
-  GpuProgram program;
+  recorder.finish("passes");
   auto function = *planned->getOps<func::FuncOp>().begin();
   FailureOr<OwningOpRef<ModuleOp>> threads = nvptx::lowerToThreads(function, arch, program.kernels);
   if (failed(threads))
     return failure();
-  if (options.afterPass && llvm::is_contained(options.dumpAfter, "threads")) {
-    std::string text;
-    llvm::raw_string_ostream(text) << **threads;
-    options.afterPass("threads", text);
-  }
+  recorder.finish("threads", [&](raw_ostream &os) { (*threads)->print(os); });
   nvptx::EmitOptions emit;
   emit.fastMath = function->hasAttr("tile.fast_math");
+  emit.observer = [&](StringRef stage, llvm::function_ref<void(raw_ostream &)> print) {
+    recorder.finish(stage, print);
+  };
   FailureOr<std::string> ptx = nvptx::emitPtx(**threads, arch, emit);
   if (failed(ptx))
     return failure();
+  recorder.finish("ptx");
   program.ptx = std::move(*ptx);
   return program;
 }

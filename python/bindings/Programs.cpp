@@ -127,7 +127,7 @@ driver::PipelineOptions getGpuOptions() {
   return options;
 }
 
-/// Compiles for a GPU: {ptx, kernels, remarks, dumps}.
+/// Compiles for a GPU: {ptx, kernels, remarks, dumps, phases: [(name, ms)]}.
 nb::dict compileGpu(const Program &self, const std::string &archName,
                     const std::vector<std::string> &dumpAfter) {
   const Arch *arch = findArch(archName);
@@ -156,8 +156,12 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
     SourcePosition position = remark.position.value_or(SourcePosition());
     remarks.append(nb::make_tuple(position.file, position.line, position.column, remark.message));
   }
+  nb::list phases;
+  for (const driver::PhaseTime &phase : program->phases)
+    phases.append(nb::make_tuple(phase.name, phase.milliseconds));
   nb::dict result;
   result["ptx"] = program->ptx;
+  result["phases"] = phases;
   result["kernels"] = kernels;
   result["remarks"] = remarks;
   result["dumps"] = dumps;

@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from tilewright.arguments import (
@@ -19,6 +20,7 @@ from tilewright.device import Placement
 from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
 from tilewright.frontend.functions import PrimFunc
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
+from tilewright.ptxas import Cubin, assemble, find_ptxas
 
 
 class Remark(NamedTuple):
@@ -39,6 +41,9 @@ class TilewrightWarning(UserWarning):
 
 #: Called while a kernel runs with the number of the launch, its blocks that are done, and all.
 Progress = Callable[[int, int, int], Any]
+
+#: What `JITKernel.ir` shows of the way to GPU code, in order.
+GPU_STAGES = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx")
 
 #: Called with each kernel after it was compiled and after each run; `tw run` listens.
 listeners: list[Any] = []
@@ -76,6 +81,7 @@ class JITKernel:
         self._gpu: dict[str, dict[str, Any]] = {}
         self._cpu: Any = None
         self._progress: Progress | None = None
+        self._cubins: dict[str, Cubin] = {}
         if self.placement.reason is not None:
             self._remark("device", self.placement.reason)
         self._compile()
@@ -194,19 +200,28 @@ class JITKernel:
             text = render("warning", _finding_text(finding), place)
             warnings.warn_explicit(text, TilewrightWarning, place.file, place.line)
 
-    def ir(self, stage: str = "tile") -> str:
-        """The program as text: "tile" as it was traced, or after the pass of that name."""
-        if stage == "tile":
-            return self.program.text()
+    @reporting
+    def ir(self, stage: str = "tile", arch: str | None = None) -> str:
+        """The program as text, at one stage of its way to GPU code for `arch`.
+
+        "tile" is as it was traced, "layouts" after layout inference, "threads" the code of one
+        thread, "nvvm" the same in LLVM's and NVVM's dialects, "llvm" optimised LLVM IR, "ptx" what
+        the GPU is given. The name of a pass gives the IR after it.
+        """
         from tilewright._core import core
 
-        if stage not in core.pass_names():
-            known = ", ".join(["tile", *core.pass_names()])
-            raise TilewrightError(f"there is no stage '{stage}'; the stages are {known}")
+        known = [*GPU_STAGES, *core.pass_names()]
+        if stage not in known:
+            raise TilewrightError(f"there is no stage '{stage}'; the stages are {', '.join(known)}")
+        if stage == "tile":
+            return self.program.text()
+        if stage == "ptx":
+            return self._ptx(arch)
+        stage = {"layouts": "tile-infer-layouts"}.get(stage, stage)
         dumps = dict(self.program.check([stage]))
         if stage not in dumps:
-            device = self.placement.device
-            raise TilewrightError(f"the pass '{stage}' is not part of compiling for {device}")
+            compiled = self.program.compile_gpu(arch or self.placement.arch, [stage])
+            dumps = dict(compiled["dumps"])
         return dumps[stage]
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
@@ -248,6 +263,45 @@ class JITKernel:
         return self._compiled(arch)["ptx"]
 
     @reporting
+    def cubin(self, arch: str | None = None) -> bytes:
+        """Machine code, by ptxas. A kernel that spills registers gets a remark."""
+        return self._assembled(arch or self.placement.arch).data
+
+    def _assembled(self, arch: str) -> Cubin:
+        if arch not in self._cubins:
+            cubin = self._cubins[arch] = assemble(self._ptx(arch), arch)
+            place = self.prim_func.place
+            for name, usage in cubin.usage.items():
+                if usage.spills:
+                    text = (
+                        f"'{name}' spills for {arch}: {usage.registers} registers, "
+                        f"{usage.spill_store_bytes} bytes of spill stores and "
+                        f"{usage.spill_load_bytes} bytes of spill loads a thread"
+                    )
+                    data = {"arch": arch, **asdict(usage)}
+                    self.remarks.append(
+                        Remark(place.file, place.line, "remark", "spill", "", text, data)
+                    )
+        return self._cubins[arch]
+
+    @reporting
+    def summary(self, arch: str | None = None) -> dict[str, Any]:
+        """What the kernel is: name, parameters, and for each launch its grid, threads and tiles.
+
+        With `arch`, or on a GPU device, each launch also has "gpu": dynamic shared memory and,
+        where ptxas is installed, its figures (`registers`, `spill_store_bytes`, …).
+        """
+        summary = self.program.summary()
+        arch = arch or (self.placement.arch if self.placement.device.startswith("vgpu:") else None)
+        if arch is None:
+            return summary
+        usage = self._assembled(arch).usage if find_ptxas() else {}
+        for launch, info in zip(summary["kernels"], self._compiled(arch)["kernels"], strict=True):
+            figures = asdict(usage[info["name"]]) if usage else {}
+            launch["gpu"] = {"arch": arch, "shared_bytes": info["shared_bytes"], **figures}
+        return summary
+
+    @reporting
     def verify(self, *args: Any, arch: str | None = None) -> Any:
         """Runs copies of `args` on the interpreter and, checked, on the virtual GPU, and compares.
 
@@ -273,9 +327,12 @@ def _findings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
     for launch in map(read_launch, run["launches"]):
         for severity, entries in (("finding", launch.findings), ("note", launch.notes)):
             for entry in entries:
+                file, _, line = entry.source.rpartition(":")  # empty for code of no Python line
                 findings.append(
-                    {"severity": severity, "kind": entry.kind, "message": str(entry), "file": "",
-                     "line": 0, "column": 0, "count": entry.data.get("occurrences", 1)}
+                    {"severity": severity, "kind": entry.kind, "file": file,
+                     "message": str(entry).removeprefix(f"{entry.source}: {entry.kind}: "),
+                     "line": int(line or 0), "column": 0,
+                     "count": entry.data.get("occurrences", 1)}
                 )  # fmt: skip
     return findings
 

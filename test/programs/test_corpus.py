@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tilewright
+from tilewright.ptxas import find_ptxas
 
 CORPUS = Path(__file__).parent / "corpus"
 #: Each engine: the name in a file's ARCHS that covers it, and the device that runs it. `sm_90a` in
@@ -107,6 +108,23 @@ def check_code(module, kernel, arch: str) -> None:
     for where, rule, pattern in getattr(module, "CODE_CHECKS", ()):
         if where == arch and arch != "interp":
             assert (re.search(pattern, kernel.ptx) is not None) == (rule == "must"), pattern
+
+
+@pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
+@pytest.mark.parametrize(
+    ("path", "engine"), [p for p in programs() if ENGINES[p.values[1]][1].startswith("vgpu:")]
+)
+def test_ptxas_accepts_program(path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", ENGINES[engine][1])
+    module = load(path)
+    try:
+        kernel = module.kernel()
+    except tilewright.TilewrightError:
+        assert module.EXPECT != "ok"
+        return
+    if not hasattr(kernel, "cubin"):
+        pytest.skip("an eager function has no code before it is called")
+    assert kernel.cubin().startswith(b"\x7fELF")
 
 
 PRINT_IR = """

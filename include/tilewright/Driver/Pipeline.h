@@ -18,11 +18,12 @@
 
 namespace tilewright::driver {
 
-/// Called with a pass's name and the IR it leaves.
+/// Called with the name of a pass, or of a later stage ("threads", "nvvm", "llvm"), and the IR it
+/// leaves.
 using AfterPass = std::function<void(llvm::StringRef pass, llvm::StringRef ir)>;
 
 struct PipelineOptions {
-  /// Passes whose result is shown; "*" shows all.
+  /// Passes and stages whose result is shown; "*" shows all.
   std::vector<std::string> dumpAfter;
   AfterPass afterPass;
   /// Bytes that divide the address of every tensor argument; the launcher makes sure.
@@ -43,9 +44,16 @@ mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &o
 void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
                       const PipelineOptions &options = {});
 
+/// How long a part of a compilation took: "passes", "threads", "nvvm", "llvm", "ptx".
+struct PhaseTime {
+  std::string name;
+  double milliseconds;
+};
+
 /// A function compiled for a GPU architecture.
 struct GpuProgram {
   std::string ptx;
+  std::vector<PhaseTime> phases;
   std::vector<nvptx::KernelInfo> kernels; ///< In launch order.
 };
 /// Compiles a checked module, which stays as it is. Errors are emitted as diagnostics.

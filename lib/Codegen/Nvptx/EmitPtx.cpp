@@ -13,6 +13,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
@@ -57,6 +58,9 @@ LogicalResult lowerToLlvmDialect(ModuleOp module, bool fastMath) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createConvertNVVMToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  // .file and .loc lines, and no other debug information: it would change what ptxas optimises.
+  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(
+      {/*emissionKind=*/LLVM::DIEmissionKind::DebugDirectivesOnly}));
   return pm.run(module);
 }
 
@@ -113,6 +117,8 @@ LogicalResult refuseLibraryCalls(ModuleOp module, llvm::Module &llvmModule) {
 FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOptions &options) {
   if (failed(lowerToLlvmDialect(module, options.fastMath)))
     return failure();
+  if (options.observer)
+    options.observer("nvvm", [&](llvm::raw_ostream &os) { module.print(os); });
   std::string error;
   const llvm::Target *target = findTarget(error);
   if (!target)
@@ -136,10 +142,8 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
   optimise(*llvmModule, *machine);
   if (failed(refuseLibraryCalls(module, *llvmModule)))
     return failure();
-  if (options.llvmIr) {
-    llvm::raw_string_ostream os(*options.llvmIr);
-    llvmModule->print(os, nullptr);
-  }
+  if (options.observer)
+    options.observer("llvm", [&](llvm::raw_ostream &os) { llvmModule->print(os, nullptr); });
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream os(text);
   llvm::legacy::PassManager codegen;

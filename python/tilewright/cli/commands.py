@@ -10,9 +10,13 @@ EXAMPLE = """\
 examples:
   tw run examples/seed/flash_attention_backward.py          run an unmodified TileLang script
   tw run script.py --check -- --size 512                    with every check; arguments after --
-  tw compile examples/quickstart.py --emit tile             print the tile IR of its kernels
+  tw compile examples/quickstart.py --arch sm_80 --emit ptx  print the PTX of its kernels
   tw layout "(i, j) -> (i, j ^ (i % 8))" 8 8                show a layout as a table
 """
+
+
+#: Stages of `tw compile`, as in `kernel.ir`.
+EMIT = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx", "cubin")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -43,10 +47,22 @@ def make_parser() -> argparse.ArgumentParser:
     compile_ = commands.add_parser(
         "compile",
         help="print what the kernels of a script compile to",
-        epilog="example: tw compile examples/quickstart.py --emit tile",
+        epilog="example: tw compile examples/quickstart.py --arch sm_90 --emit ptx",
     )
     _add_script_options(compile_)
-    compile_.add_argument("--emit", choices=["tile"], default="tile", help="what to print")
+    compile_.add_argument(
+        "--emit",
+        choices=EMIT,
+        default="tile",
+        help="how far to go: tile IR, layouts, the code of a thread, its NVVM and LLVM IR, PTX, or "
+        "machine code by ptxas",
+    )
+    compile_.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write there instead; for a cubin, KERNEL.cubin without it",
+    )
 
     layout = commands.add_parser(
         "layout",
@@ -63,7 +79,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", help="where kernels run: cpu (the default), interp, vgpu:sm_80, vgpu:sm_90"
     )
-    parser.add_argument("--arch", help="the architecture that device queries answer for: sm_80")
+    parser.add_argument("--arch", help="the architecture to compile for, and of device queries")
     parser.add_argument("--dump-ir", action="store_true", help="print the tile IR of each kernel")
     parser.add_argument(
         "--dump-ir-after", metavar="PASS", help="print the IR of each kernel after a pass"

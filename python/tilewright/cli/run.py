@@ -8,6 +8,7 @@ import runpy
 import sys
 import time
 import traceback
+from pathlib import Path
 from typing import Any
 
 from tilewright.cli import imports
@@ -57,6 +58,8 @@ def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
     session = Session(options)
     try:
         status = _execute(options.file, script_arguments, session)
+        if status == 0:
+            _finish(session)
     except Exception as error:
         if debugging():
             raise
@@ -66,8 +69,6 @@ def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
         else:
             _print_traceback(error)
         return 1
-    if status == 0:
-        _finish(session)
     return status
 
 
@@ -109,7 +110,27 @@ def _finish(session: Session) -> None:
     from tilewright.cli.summary import print_summary
 
     if session.options.command == "compile":
-        for kernel in session.kernels:
-            print(kernel.ir(session.options.emit))
+        _emit(session)
     else:
         print_summary(session)
+
+
+def _emit(session: Session) -> None:
+    """Prints or writes what `--emit` asks for of every kernel."""
+    from tilewright.cli.summary import describe_gpu
+
+    options = session.options
+    if options.emit == "cubin":
+        for number, kernel in enumerate(session.kernels, start=1):
+            several = f"-{number}" if len(session.kernels) > 1 else ""
+            base = Path(options.output or f"{kernel.name}.cubin")
+            target = base.with_stem(base.stem + several)
+            target.write_bytes(kernel.cubin(options.arch))
+            launches = kernel.summary(options.arch or kernel.placement.arch)["kernels"]
+            print(f"{target}: {'; '.join(describe_gpu(launch['gpu']) for launch in launches)}")
+        return
+    text = "\n".join(kernel.ir(options.emit, options.arch) for kernel in session.kernels)
+    if options.output:
+        Path(options.output).write_text(text)
+    else:
+        print(text)

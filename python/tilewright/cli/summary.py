@@ -19,7 +19,7 @@ def print_summary(session: Any) -> None:
 
 
 def _print_kernel(kernel: Any, session: Any) -> None:
-    summary = kernel.program.summary()
+    summary = kernel.summary()
     place = kernel.prim_func.place
     from tilewright.errors import shorten
 
@@ -32,6 +32,8 @@ def _print_kernel(kernel: Any, session: Any) -> None:
         grid = " x ".join(str(extent) for extent in launch["grid"])
         threads = " x ".join(str(extent) for extent in launch["threads"])
         print(f"  grid {grid}, threads {threads}, {launch['statements']} tile statements")
+        if "gpu" in launch:
+            print(f"  {describe_gpu(launch['gpu'])}")
         _print_tiles(launch["tiles"])
     phases = [f"{name} {_time(seconds)}" for name, seconds in kernel.seconds.items()]
     runs = session.runs.get(id(kernel), 0)
@@ -41,6 +43,16 @@ def _print_kernel(kernel: Any, session: Any) -> None:
         phases.append("not called")
     print(f"  {', '.join(phases)}")
     _print_radii(kernel)
+
+
+def describe_gpu(gpu: dict[str, Any]) -> str:
+    """The resources of a launch; registers where ptxas could tell."""
+    shared = gpu["shared_bytes"] + gpu.get("static_shared_bytes", 0)
+    figures = [gpu["arch"], f"{shared} bytes of shared memory"]
+    if "registers" in gpu:
+        figures.append(f"{gpu['registers']} registers")
+        figures.append(f"{gpu['spill_store_bytes']} bytes spilled")
+    return ", ".join(figures)
 
 
 def _print_radii(kernel: Any) -> None:

@@ -16,6 +16,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,16 @@ struct KernelInfo {
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 lowerToThreads(mlir::func::FuncOp function, const Arch &arch, std::vector<KernelInfo> &kernels);
 
+/// Called when a stage of `emitPtx` is done: "nvvm", then "llvm" (optimised). `print` writes it.
+using StageObserver =
+    std::function<void(llvm::StringRef stage, llvm::function_ref<void(llvm::raw_ostream &)> print)>;
+
 struct EmitOptions {
   bool fastMath = false;
-  std::string *llvmIr = nullptr; ///< Receives the optimised LLVM IR.
+  StageObserver observer;
 };
-/// PTX text of a module of `lowerToThreads`, which is consumed.
+/// PTX text of a module of `lowerToThreads`, which is consumed. `.loc` lines lead back to the
+/// locations of its operations.
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const Arch &arch,
                                      const EmitOptions &options = {});
 
