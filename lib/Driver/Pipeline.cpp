@@ -5,7 +5,7 @@
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
-#include <chrono>
+#include <ctime>
 
 using namespace mlir;
 
@@ -68,23 +68,20 @@ public:
       : options(options), phases(phases) {}
 
   void finish(StringRef stage, llvm::function_ref<void(raw_ostream &)> print = {}) {
-    std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-    phases.push_back({stage.str(), elapsed.count()});
+    phases.push_back({stage.str(), 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC});
     if (print && isWanted(options, stage)) {
       std::string text;
       llvm::raw_string_ostream os(text);
       print(os);
       options.afterPass(stage, text);
     }
-    start = Clock::now(); // printing belongs to no stage
+    start = std::clock(); // printing belongs to no stage
   }
 
 private:
-  using Clock = std::chrono::steady_clock;
-
   const PipelineOptions &options;
   std::vector<PhaseTime> &phases;
-  Clock::time_point start = Clock::now();
+  std::clock_t start = std::clock();
 };
 } // namespace
 

@@ -3,6 +3,7 @@
 #include "Bindings.h"
 #include "tilewright/Layout/Algebra.h"
 #include "tilewright/Layout/Notation.h"
+#include "tilewright/Layout/Picture.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Layout/SharedLayouts.h"
 
@@ -83,6 +84,12 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
       .def_prop_ro("input_shape", [](const Layout &self) { return fromExtents(self.getShape()); })
       .def_prop_ro("output_shape",
                    [](const Layout &self) { return fromExtents(self.getOutputShape()); })
+      .def(
+          "svg",
+          [](const Layout &self, int64_t elementBits, const std::string &title) {
+            return drawSvg(self, elementBits, {.title = title});
+          },
+          nb::arg("element_bits"), nb::arg("title") = "")
       .def("map",
            [](const Layout &self, const std::vector<int64_t> &index) {
              if (index.size() != self.getRank())
@@ -127,6 +134,12 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
           },
           nb::arg("shape"), nb::arg("thread"), nb::arg("slot"), nb::arg("replicate") = 1)
       .def_prop_ro("input_shape", [](const Fragment &self) { return fromExtents(self.getShape()); })
+      .def(
+          "svg",
+          [](const Fragment &self, const std::string &title) {
+            return drawSvg(self, {.title = title});
+          },
+          nb::arg("title") = "")
       .def_prop_ro("replicate", &Fragment::getReplicas)
       .def_prop_ro("threads", &Fragment::getThreadExtent)
       .def_prop_ro("slots", &Fragment::getSlotsPerThread)

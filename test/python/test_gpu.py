@@ -29,12 +29,6 @@ def test_copy_of_each_dtype(dtype: str) -> None:
     np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "tfloat32"])
-def test_dtypes_without_registers_are_refused(dtype: str) -> None:
-    with pytest.raises(tilewright.TilewrightError, match=f"not supported on the GPU yet.*{dtype}"):
-        compile_copy(dtype)
-
-
 def test_too_much_shared_memory_names_the_tiles() -> None:
     @T.prim_func
     def main(A: T.Tensor((256, 256), "float32")):

@@ -86,3 +86,20 @@ def test_repeat_and_reshape() -> None:
     assert flat.map_forward_index([9]) == layout.map_forward_index([1, 1])
     fragment = T.Fragment((8, 8), lambda i, j: (i * 4 + j // 2, j % 2)).repeat([2, 1])
     assert (fragment.threads, fragment.slots) == (32, 4)
+
+
+def test_pictures_show_banks_and_owners(tmp_path) -> None:
+    from xml.etree import ElementTree
+
+    swizzle = T.Layout((8, 8), lambda i, j: [i, j ^ i])
+    path = tmp_path / "swizzle.svg"
+    text = swizzle.plot(str(path), dtype="float32")
+    assert path.read_text() == text
+    cells = [e.text for e in ElementTree.fromstring(text).iter() if e.tag.endswith("title")]
+    assert any("bank 1" in cell and "(0, 1)" in cell for cell in cells if cell)
+    narrow = swizzle.plot(dtype="float16")  # two elements share a bank
+    assert narrow != text
+
+    owners = T.Fragment((8, 8), lambda i, j: (i * 4 + j // 2, j % 2)).plot()
+    ElementTree.fromstring(owners)
+    assert "T5:1" in owners

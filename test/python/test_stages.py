@@ -81,7 +81,7 @@ def test_a_finding_of_a_run_is_shown_with_its_source() -> None:
 MARKS = {
     "tile": "tile.parallel",
     "layouts": "tile.distribution",
-    "threads": "scf.if",
+    "threads": "nvvm.read.ptx.sreg.tid.x",
     "nvvm": "llvm.func",
     "llvm": "define ptx_kernel void",
     "ptx": ".visible .entry",

@@ -44,7 +44,7 @@ mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &o
 void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
                       const PipelineOptions &options = {});
 
-/// How long a part of a compilation took: "passes", "threads", "nvvm", "llvm", "ptx".
+/// The processor time of a part of a compilation: "passes", "threads", "nvvm", "llvm", "ptx".
 struct PhaseTime {
   std::string name;
   double milliseconds;

@@ -1,8 +1,10 @@
-//===- EmitSteps.h - the steps of emitPtx that are files of their own -------------------------===//
+//===- EmitSteps.h - the steps of emitPtx that are files of their own, device library ---------===//
 
 #ifndef TILEWRIGHT_LIB_CODEGEN_NVPTX_EMITSTEPS_H
 #define TILEWRIGHT_LIB_CODEGEN_NVPTX_EMITSTEPS_H
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Pass/Pass.h"
 
 namespace llvm {
@@ -15,6 +17,11 @@ namespace tilewright::nvptx {
 /// LowerMath.cpp: functions that PTX has no precise instruction for become calls of the device
 /// library or, under fast math, approximate instructions; fast math also permits contraction.
 std::unique_ptr<mlir::Pass> createLowerMathPass(bool fastMath);
+
+/// LowerMath.cpp: a call of a function of the device library, which is declared if it is not yet.
+mlir::Value callDeviceLibrary(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp module,
+                              llvm::StringRef function, mlir::Type result,
+                              mlir::ValueRange operands);
 
 /// LinkDeviceMath.cpp: gives the declared functions of the device library their bodies.
 llvm::Error linkDeviceMath(llvm::Module &module);

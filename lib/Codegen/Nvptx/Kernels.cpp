@@ -127,7 +127,7 @@ void ThreadLowering::addGlobal(Value argument, Value pointer) {
   storage->safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage->elementType)));
   kernel.walk([&](Operation *op) {
     if (auto note = dyn_cast<AnnotateSafeValueOp>(op); note && note.getBuffer() == argument)
-      storage->safeValue = cast<TypedAttr>(note.getValue());
+      storage->safeValue = getRegisterConstant(cast<TypedAttr>(note.getValue()));
     if (auto note = dyn_cast<AnnotateLayoutOp>(op); note && note.getBuffer() == argument)
       storage->layout = cast<LayoutAttr>(note.getLayout()).getLayout();
   });
@@ -263,7 +263,7 @@ LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
 
 LogicalResult ThreadLowering::lowerIf(scf::IfOp op) {
   bool hasElse = !op.getElseRegion().empty();
-  SmallVector<Type> types(op.getResultTypes());
+  SmallVector<Type> types(llvm::map_range(op.getResultTypes(), getScalarType));
   auto branch = scf::IfOp::create(b, types, mapped(op.getCondition()), hasElse || !types.empty());
   auto fill = [&](Region &from, Region &to) -> LogicalResult {
     OpBuilder::InsertionGuard guard(b);
@@ -307,33 +307,6 @@ LogicalResult ThreadLowering::lowerWhile(scf::WhileOp op) {
   return success();
 }
 
-/// Element types that have no registers of their own yet.
-LogicalResult ThreadLowering::refuseTypes() {
-  auto isRefused = [](Type type) {
-    if (auto memref = dyn_cast<MemRefType>(type))
-      type = memref.getElementType();
-    return isa<Float8E4M3FNType, Float8E5M2Type, FloatTF32Type>(type);
-  };
-  for (auto [position, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (isRefused(type))
-      return unsupported(function)
-             << "dtype "
-             << describeElementType(isa<MemRefType>(type) ? cast<MemRefType>(type).getElementType()
-                                                          : type);
-  WalkResult result = kernel.walk([&](Operation *op) {
-    for (Value value : op->getResults())
-      if (isRefused(value.getType())) {
-        Type type = value.getType();
-        if (auto memref = dyn_cast<MemRefType>(type))
-          type = memref.getElementType();
-        unsupported(op) << "dtype " << describeElementType(type);
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
 /// `T.use_swizzle`: blocks that run at the same time read tiles near each other. The grid is walked
 /// in panels of so many rows (or columns) of blocks, each panel across its short side first and
 /// every second panel backwards. A renumbering of blocks: each still runs once.
@@ -365,8 +338,6 @@ void ThreadLowering::rasterise(UseSwizzleOp op) {
 }
 
 LogicalResult ThreadLowering::run() {
-  if (failed(refuseTypes()))
-    return failure();
   int64_t scratch = 0;
   kernel.walk([&](TileEffectsOpInterface op) {
     scratch = std::max(scratch, op.getScratchSharedBytes(kernel.getNumThreads()));

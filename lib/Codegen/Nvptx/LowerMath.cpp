@@ -87,14 +87,7 @@ Value MathLowering::call(StringRef function, Type type, ValueRange operands) {
   std::string name = ("__tw_" + function + "_" + (type.isInteger() ? "i" : "f") +
                       Twine(type.getIntOrFloatBitWidth()))
                          .str();
-  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
-  if (!callee) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    SmallVector<Type> parameters(operands.getTypes());
-    callee = LLVM::LLVMFuncOp::create(b, name, LLVM::LLVMFunctionType::get(type, parameters));
-  }
-  return LLVM::CallOp::create(b, callee, operands).getResult();
+  return callDeviceLibrary(b, module, name, type, operands);
 }
 
 Value MathLowering::instruction(StringRef opcode, ValueRange operands) {
@@ -207,6 +200,18 @@ struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
 };
 
 } // namespace
+
+Value callDeviceLibrary(ImplicitLocOpBuilder &b, ModuleOp module, StringRef function, Type result,
+                        ValueRange operands) {
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(function);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    SmallVector<Type> parameters(operands.getTypes());
+    callee = LLVM::LLVMFuncOp::create(b, function, LLVM::LLVMFunctionType::get(result, parameters));
+  }
+  return LLVM::CallOp::create(b, callee, operands).getResult();
+}
 
 std::unique_ptr<Pass> createLowerMathPass(bool fastMath) {
   return std::make_unique<LowerMathPass>(fastMath);

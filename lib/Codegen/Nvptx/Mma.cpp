@@ -94,7 +94,7 @@ public:
   /// The elements of one register of an operand, as the instruction takes them.
   Value pack(ArrayRef<Value> elements) {
     if (elements.size() == 1)
-      return elements[0].getType().isF64() ? elements[0] : asBits(elements[0]);
+      return elements[0].getType().isF64() ? elements[0] : fromWord(elements[0]);
     Value vector = LLVM::UndefOp::create(
         b, VectorType::get({int64_t(elements.size())}, elements[0].getType()));
     for (auto [position, element] : llvm::enumerate(elements))
@@ -107,6 +107,11 @@ public:
     if (a.isF16()) {
       Type pair = VectorType::get({2}, a);
       return word.getType() == pair ? word : LLVM::BitcastOp::create(b, pair, word).getResult();
+    }
+    if (isa<FloatTF32Type>(a)) {
+      bool isFloat = word.getType().isF32();
+      Value number = isFloat ? word : LLVM::BitcastOp::create(b, b.getF32Type(), word).getResult();
+      return roundToTf32(b, number);
     }
     return asBits(word);
   }

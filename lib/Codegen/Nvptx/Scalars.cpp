@@ -140,6 +140,12 @@ Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding ro
                                     bool saturate) {
   if (from == to)
     return value;
+  if (isStorageFloat(from)) {
+    value = widenStorageFloat(value, from);
+    from = b.getF32Type();
+    if (from == to && !saturate)
+      return value;
+  }
   Type result = getScalarType(to);
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   if (to.isInteger(1)) {
@@ -150,24 +156,15 @@ Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding ro
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
   }
-  if (fromFloat && toFloat) {
-    unsigned own = from.getIntOrFloatBitWidth(), wanted = to.getIntOrFloatBitWidth();
-    if (own == wanted) { // float16 and bfloat16 meet in float32
-      value = arith::ExtFOp::create(b, b.getF32Type(), value);
-      return arith::TruncFOp::create(b, result, value);
-    }
-    if (own < wanted)
-      return arith::ExtFOp::create(b, result, value);
-    return arith::TruncFOp::create(b, result, value);
-  }
+  if (fromFloat && toFloat)
+    return convertFloat(value, to, rounding, saturate);
   bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   if (!fromFloat && isa<IndexType>(from)) {
     value = arith::IndexCastOp::create(b, b.getI64Type(), value);
     from = b.getI64Type();
   }
   if (!fromFloat && toFloat)
-    return isUnsigned ? arith::UIToFPOp::create(b, result, value).getResult()
-                      : arith::SIToFPOp::create(b, result, value).getResult();
+    return convertIntegerToFloat(value, isUnsigned, to, rounding, saturate);
   Type integer = isa<IndexType>(to) ? Type(b.getI64Type()) : result;
   if (fromFloat) {
     // Truncates and saturates; NaN gives 0.
@@ -184,8 +181,6 @@ Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding ro
       value = isUnsigned ? arith::ExtUIOp::create(b, integer, value).getResult()
                          : arith::ExtSIOp::create(b, integer, value).getResult();
   }
-  (void)rounding;
-  (void)saturate;
   return isa<IndexType>(to) ? arith::IndexCastOp::create(b, result, value).getResult() : value;
 }
 
@@ -237,13 +232,16 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
         .Default([&](Operation *) { return result(integers.shiftRight(operand(0), operand(1))); });
   }
   if (auto convert = dyn_cast<CastOp>(op)) {
-    if (convert.getRounding() != Rounding::NearestEven || convert.getSaturate())
-      return unsupported(op) << "conversions with a rounding mode or saturation";
     return result(convertScalar(operand(0), convert.getFrom(), convert.getTo(),
                                 convert.getRounding(), convert.getSaturate()));
   }
-  if (auto bits = dyn_cast<BitcastOp>(op))
-    return result(LLVM::BitcastOp::create(b, bits.getType(), operand(0)));
+  if (auto bits = dyn_cast<BitcastOp>(op)) {
+    Type type = getScalarType(bits.getType());
+    bool isSame = operand(0).getType() == type;
+    return result(isSame ? operand(0) : LLVM::BitcastOp::create(b, type, operand(0)).getResult());
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return result(arith::ConstantOp::create(b, getRegisterConstant(constant.getValue())));
   if (isa<func::ReturnOp>(op))
     return success();
   bool isArith = isa<arith::ArithDialect>(op->getDialect());
@@ -256,8 +254,11 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
   Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
   bool isFunction = isMath || isa<arith::RemFOp>(op);
   bool isNarrowMath = isFunction && (type.isF16() || type.isBF16());
-  if (!isNarrowMath)
-    return result(b.clone(*op, mapping)->getResult(0));
+  if (!isNarrowMath) {
+    Value value = b.clone(*op, mapping)->getResult(0);
+    value.setType(getScalarType(value.getType())); // a select may be one of storage floats
+    return result(value);
+  }
   // Functions of narrow floats are computed in float32 and rounded once.
   OperationState state(op->getLoc(), op->getName());
   for (Value old : op->getOperands())

@@ -11,6 +11,7 @@
 //   Atomics.cpp    updates of one element by many threads
 //   Loops.cpp      T.Parallel: which thread runs which iteration
 //   Scalars.cpp    arithmetic with the language's corners
+//   NarrowFloats.cpp  float8 and tfloat32, rounding modes
 //   Gemm.cpp       matrix products without tensor cores
 //   Mma.cpp        matrix products on tensor cores
 //   Reduce.cpp     reductions and running sums
@@ -36,6 +37,17 @@ using mlir::Value;
 
 /// The bits of an element in memory: bool as i8, tfloat32 as f32, everything else its scalar.
 mlir::Type getStorageType(mlir::Type elementType);
+
+/// The register of an element, NarrowFloats.cpp: float8 as its bits, tfloat32 as a float32, and
+/// what the dialect says of all others.
+mlir::Type getScalarType(mlir::Type elementType);
+/// A constant of the dialect as a register holds it.
+mlir::TypedAttr getRegisterConstant(mlir::TypedAttr constant);
+/// A float32 without the digits that a tfloat32 has not, ties away from zero, as 32 bits: an
+/// instruction that takes a tfloat32 would cut them off.
+Value roundToTf32(mlir::ImplicitLocOpBuilder &b, Value value);
+/// float8 and tfloat32, which must be converted before they are numbers.
+bool isStorageFloat(mlir::Type type);
 
 /// Whether a chain of views changes the element width, so that coordinates do not carry over.
 bool changesElement(Value buffer);
@@ -90,7 +102,6 @@ private:
   friend class MatrixReader; // Mma.cpp
 
   // Kernels.cpp
-  mlir::LogicalResult refuseTypes();
   void beginFunction();
   void addGlobal(Value argument, Value pointer);
   void addTile(tile::AllocOp alloc);
@@ -198,6 +209,15 @@ private:
                       bool saturate);
   Value combine(tile::ReduceKind kind, Value lhs, Value rhs, mlir::Type elementType,
                 bool propagate);
+
+  // NarrowFloats.cpp
+  Value widenStorageFloat(Value value, mlir::Type from);
+  Value narrowByLibrary(Value value, mlir::Type to, tile::Rounding rounding, bool saturate);
+  Value saturateFloat(Value value);
+  /// Of a float16, bfloat16, float32 or float64.
+  Value convertFloat(Value value, mlir::Type to, tile::Rounding rounding, bool saturate);
+  Value convertIntegerToFloat(Value value, bool isUnsigned, mlir::Type to, tile::Rounding rounding,
+                              bool saturate);
 
   // Gemm.cpp
   mlir::LogicalResult lowerGemm(tile::GemmOp op);

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
+from pathlib import Path
 from typing import Any
 
 from tilewright._core import core
@@ -44,6 +45,12 @@ def _outputs(result: Any, what: str) -> list[Any]:
     if not outputs:
         raise LanguageError(f"{what}: the function gives no index")
     return outputs
+
+
+def _write_picture(svg: str, path: str | None) -> str:
+    if path is not None:
+        Path(path).write_text(svg, encoding="utf-8")
+    return svg
 
 
 class Layout:
@@ -94,6 +101,20 @@ class Layout:
     def is_equal(self, other: Layout) -> bool:
         """True if both map every index alike."""
         return isinstance(other, Layout) and self.core.is_equal(other.core)
+
+    @reporting
+    def plot(self, path: str | None = None, dtype: Any = "float32", title: str = "") -> str:
+        """An SVG picture: the offset of each element, coloured by the bank of its address.
+
+        Written to `path`, if given. `dtype` says how wide an element is. A column of one colour is
+        a bank conflict. Large tiles show their low corner.
+        """
+        from tilewright.dtypes import canonical
+
+        return _write_picture(self.core.svg(canonical(dtype).bits, title), path)
+
+    def _repr_svg_(self) -> str:
+        return self.plot()
 
     def __repr__(self) -> str:
         return f"Layout({self.core})"
@@ -161,6 +182,17 @@ class Fragment:
     def is_equal(self, other: Fragment) -> bool:
         """True if both place every element alike."""
         return isinstance(other, Fragment) and self.core.is_equal(other.core)
+
+    @reporting
+    def plot(self, path: str | None = None, title: str = "") -> str:
+        """An SVG picture: the thread and slot of each element, coloured by lane.
+
+        Written to `path`, if given. Large tiles show their low corner; a tooltip has all owners.
+        """
+        return _write_picture(self.core.svg(title), path)
+
+    def _repr_svg_(self) -> str:
+        return self.plot()
 
     def __repr__(self) -> str:
         return f"Fragment({self.core})"

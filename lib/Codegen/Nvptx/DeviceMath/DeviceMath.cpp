@@ -13,6 +13,7 @@
 #include "Hyperbolic.h"
 #include "Inverse.h"
 #include "Logarithm.h"
+#include "NarrowFloats.h"
 #include "Power.h"
 #include "Remainder.h"
 
@@ -51,4 +52,21 @@ BINARY(fmod)
 
 extern "C" long long __tw_ipow_i64(long long base, long long exponent) {
   return static_cast<long long>(dm::integerPower(base, exponent));
+}
+
+// Conversions. Formats, rounding (as in the dialect) and saturation are constants at the call.
+
+extern "C" unsigned __tw_narrow_f32(float x, int exponentBits, int fractionBits, int rounding,
+                                    int saturate) {
+  return dm::narrow(x, {exponentBits, fractionBits}, dm::Rounding(rounding), saturate);
+}
+extern "C" unsigned __tw_narrow_f64(double x, int exponentBits, int fractionBits, int rounding,
+                                    int saturate) {
+  return dm::narrow(x, {exponentBits, fractionBits}, dm::Rounding(rounding), saturate);
+}
+extern "C" float __tw_widen_f32(unsigned bits, int exponentBits, int fractionBits) {
+  return dm::widen(bits, {exponentBits, fractionBits});
+}
+extern "C" double __tw_from_integer_f64(long long x, int isUnsigned, int rounding) {
+  return dm::fromInteger(static_cast<dm::Bits64>(x), isUnsigned, dm::Rounding(rounding));
 }

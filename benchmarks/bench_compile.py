@@ -1,0 +1,186 @@
+"""Python to machine code: where the time of a compilation goes, and how it grows.
+
+Each phase is the least processor time of some rounds in a warm process; every round traces and
+compiles anew. `threads` is the code of one thread, `nvvm`
+its lowering to LLVM's dialects, `llvm` translation and optimisation, `ptx` NVPTX's code generation.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+
+from bench_frontend import load_seed
+from figures import Figure, child_seconds
+
+ROUNDS = 5
+PHASES = ("front end", "passes", "threads", "nvvm", "llvm", "ptx", "ptxas")
+#: TileLang 0.1.15 to CUDA source for the seed on sm_80, without the 2.7 s of nvcc after it.
+TILELANG_SEED_MS = 5400.0
+
+
+def seed(arch: str) -> Callable[[], object]:
+    """The seed kernel in the script's configuration for `arch`."""
+    import os
+
+    os.environ["TILEWRIGHT_ARCH"] = arch
+    flashattn_bwd = load_seed()
+    batch = iter(range(1, 1000))  # no two rounds alike: nothing can come from a cache
+
+    def make() -> object:
+        os.environ.update(TILEWRIGHT_ARCH=arch, TILEWRIGHT_DEVICE="interp")  # it compiles nothing
+        return flashattn_bwd(next(batch), 4, 128, 64, 2).prim_func
+
+    return make
+
+
+def gemm() -> object:
+    """1024 x 1024 x 1024 in float16: 128 x 128 x 32, 3 stages."""
+    import tilewright.language as T
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((1024, 1024), "float16"),
+        B: T.Tensor((1024, 1024), "float16"),
+        C: T.Tensor((1024, 1024), "float16"),
+    ):
+        with T.Kernel(8, 8, threads=128) as (bx, by):
+            a = T.alloc_shared((128, 32), "float16")
+            b = T.alloc_shared((32, 128), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            T.clear(c)
+            for k in T.Pipelined(32, num_stages=3):
+                T.copy(A[by * 128, k * 32], a)
+                T.copy(B[k * 32, bx * 128], b)
+                T.gemm(a, b, c)
+            T.copy(c, C[by * 128, bx * 128])
+
+    return main
+
+
+def attention() -> object:
+    """Flash-attention forward: blocks of 64 x 64, head dimension 64, 128 threads."""
+    import tilewright.language as T
+
+    scale = 1.44269504 / 8
+
+    @T.prim_func
+    def main(
+        Q: T.Tensor((512, 64), "float16"),
+        K: T.Tensor((512, 64), "float16"),
+        V: T.Tensor((512, 64), "float16"),
+        Output: T.Tensor((512, 64), "float16"),
+    ):
+        with T.Kernel(8, threads=128) as bx:
+            q = T.alloc_shared((64, 64), "float16")
+            k = T.alloc_shared((64, 64), "float16")
+            v = T.alloc_shared((64, 64), "float16")
+            s = T.alloc_fragment((64, 64), "float32")
+            p = T.alloc_fragment((64, 64), "float16")
+            o = T.alloc_fragment((64, 64), "float32")
+            top = T.alloc_fragment((64,), "float32")
+            before = T.alloc_fragment((64,), "float32")
+            factor = T.alloc_fragment((64,), "float32")
+            row = T.alloc_fragment((64,), "float32")
+            total = T.alloc_fragment((64,), "float32")
+            T.copy(Q[bx * 64, 0], q)
+            T.fill(o, 0)
+            T.fill(total, 0)
+            T.fill(top, -T.infinity("float32"))
+            for step in T.Pipelined(8, num_stages=2):
+                T.copy(K[step * 64, 0], k)
+                T.clear(s)
+                T.gemm(q, k, s, transpose_B=True)
+                T.copy(top, before)
+                T.reduce_max(s, top, dim=1, clear=False)
+                for i in T.Parallel(64):
+                    factor[i] = T.exp2((before[i] - top[i]) * scale)
+                for i, j in T.Parallel(64, 64):
+                    s[i, j] = T.exp2((s[i, j] - top[i]) * scale)
+                T.reduce_sum(s, row, dim=1)
+                for i in T.Parallel(64):
+                    total[i] = total[i] * factor[i] + row[i]
+                T.copy(s, p)
+                for i, j in T.Parallel(64, 64):
+                    o[i, j] *= factor[i]
+                T.copy(V[step * 64, 0], v)
+                T.gemm(p, v, o)
+            for i, j in T.Parallel(64, 64):
+                o[i, j] /= total[i]
+            T.copy(o, Output[bx * 64, 0])
+
+    return main
+
+
+def chain(statements: int) -> object:
+    """A kernel of that many element-wise statements on a tile."""
+    import tilewright.language as T
+
+    @T.macro
+    def work(tile, count):
+        if count == 1:
+            for i, j in T.Parallel(64, 64):
+                tile[i, j] = tile[i, j] * 2.0 + 1.0
+        else:
+            work(tile, count // 2)
+            work(tile, count - count // 2)
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            tile = T.alloc_shared((64, 64), "float32")
+            T.copy(A, tile)
+            work(tile, statements)
+            T.copy(tile, A)
+
+    return main
+
+
+def measure(make: Callable[[], object], arch: str, with_ptxas: bool = True) -> dict[str, float]:
+    """The least milliseconds of each phase."""
+    from tilewright.ptxas import assemble, find_ptxas
+
+    least: dict[str, float] = {}
+    gc.collect()
+    for round_number in range(ROUNDS + 1):
+        start = time.process_time()
+        program = make().program
+        times = {"front end": (time.process_time() - start) * 1e3}
+        compiled = program.compile_gpu(arch)
+        times.update(compiled["phases"])
+        if with_ptxas and find_ptxas():
+            start = child_seconds()
+            assemble(compiled["ptx"], arch)
+            times["ptxas"] = (child_seconds() - start) * 1e3
+        if round_number:  # the first warms up
+            least = {name: min(ms, least.get(name, ms)) for name, ms in times.items()}
+    return least
+
+
+def figures() -> Iterator[Figure]:
+    """A line a phase, the total to PTX and to a cubin, and milliseconds a statement."""
+    kernels = {
+        "seed": (seed("sm_80"), "sm_80"),
+        "seed 128/32/2/256": (seed("sm_90"), "sm_90"),
+        "gemm 1024^3": (gemm, "sm_80"),
+        "attention forward": (attention, "sm_80"),
+    }
+    for name, (make, arch) in kernels.items():
+        times = measure(make, arch)
+        to_ptx = sum(ms for phase, ms in times.items() if phase != "ptxas")
+        for phase in PHASES:
+            if phase in times:
+                share = f"{times[phase] / to_ptx:4.0%} of PTX" if phase != "ptxas" else ""
+                yield Figure(f"{name}, {arch}: {phase}", times[phase], "ms", note=share)
+        if name == "seed":
+            yield Figure(f"{name}, {arch}: Python to PTX", to_ptx, "ms", "TileLang's CUDA source",
+                         TILELANG_SEED_MS)  # fmt: skip
+        else:
+            yield Figure(f"{name}, {arch}: Python to PTX", to_ptx, "ms")
+        if "ptxas" in times:
+            yield Figure(f"{name}, {arch}: Python to cubin", to_ptx + times["ptxas"], "ms")
+    for statements in (8, 16, 32, 64):
+        times = measure(lambda count=statements: chain(count), "sm_80", with_ptxas=False)
+        total = sum(times.values())
+        yield Figure(f"{statements} statements: Python to PTX, each", total / statements, "ms")
