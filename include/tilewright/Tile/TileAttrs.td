@@ -106,9 +106,9 @@ def TileAccessAttr : AttrDef<TileDialect, "Access"> {
                         OptionalArrayRefParameter<"int64_t">:$deltas,
                         OptionalArrayRefParameter<"int64_t">:$guarded);
   let assemblyFormat = [{
-    `<` `width` `=` $width (`,` `slots` `=` `[` $slots^ `]`)? (`,` `sources` `=` `[` $sources^ `]`)?
-    (`,` `anchors` `=` `[` $anchors^ `]`)? (`,` `deltas` `=` `[` $deltas^ `]`)?
-    (`,` `guarded` `=` `[` $guarded^ `]`)? `>`
+    `<` `width` `=` $width (`slots` `=` `[` $slots^ `]`)? (`sources` `=` `[` $sources^ `]`)?
+    (`anchors` `=` `[` $anchors^ `]`)? (`deltas` `=` `[` $deltas^ `]`)?
+    (`guarded` `=` `[` $guarded^ `]`)? `>`
   }];
   let extraClassDeclaration = [{
     int64_t getNumGroups() const { return getSlots().size() / getWidth(); }

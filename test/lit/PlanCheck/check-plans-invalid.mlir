@@ -12,7 +12,7 @@ func.func @torn_apart(%dQ: memref<8x8xf32, #tile.space<global>> {tile.name = "dQ
     tile.parallel (%i, %j) in (8, 8) attributes {tile.distribution = #tile.fragment<[8, 8], "(i, j) -> thread 4 * i + j // 2, slot j % 2">} {
       // SM80: internal error: the plan of 'dQ' (width 2) is wrong: sm_80 has no update of 2 elements
       // expected-error @below {{internal error: the plan of 'dQ' (width 2) is wrong: slots 0, 1 of thread 0 lie 32 elements apart}}
-      %p = tile.atomic_element add %x, %dQ[%i, %j] {tile.access = #tile.access<width = 2, slots = [0, 1]>} : memref<8x8xf32, #tile.space<global>>
+      %p = tile.atomic_element add %x, %dQ[%i, %j] {tile.access = #tile.access<width = 2 slots = [0, 1]>} : memref<8x8xf32, #tile.space<global>>
     }
   }
   return
@@ -27,27 +27,27 @@ func.func @form_and_instruction(%A: memref<128xf32, #tile.space<global>> {tile.n
   tile.kernel (%bx) in (%c1) threads [32] {
     tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
       // expected-error @below {{the plan of 'A' (width 4) is wrong: its slots are no groups of 4}}
-      %a = tile.load %A[%i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2]>} : memref<128xf32, #tile.space<global>>
+      %a = tile.load %A[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 2) is wrong: slots 3, 2 of thread 0 lie -1 elements apart}}
-      %b = tile.load %A[%i] {tile.access = #tile.access<width = 2, slots = [0, 1, 3, 2]>} : memref<128xf32, #tile.space<global>>
+      %b = tile.load %A[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 3, 2]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 1) is wrong: slot 3 of thread 0 is never done}}
-      tile.store %a, %A[%i] {tile.access = #tile.access<width = 1, slots = [0, 1, 2]>} : memref<128xf32, #tile.space<global>>
+      tile.store %a, %A[%i] {tile.access = #tile.access<width = 1 slots = [0, 1, 2]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 1) is wrong: slot 1 is in two groups}}
-      tile.store %a, %A[%i] {tile.access = #tile.access<width = 1, slots = [0, 1, 1, 2, 3]>} : memref<128xf32, #tile.space<global>>
+      tile.store %a, %A[%i] {tile.access = #tile.access<width = 1 slots = [0, 1, 1, 2, 3]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 1) is wrong: groups 0 and 2 of thread 0 do not lie their deltas apart}}
-      %d = tile.load %A[%i] {tile.access = #tile.access<width = 1, slots = [0, 1, 2, 3], sources = [0, 1, 2, 3], anchors = [0, 0, 0, 0], deltas = [0, 1, 3, 3]>} : memref<128xf32, #tile.space<global>>
+      %d = tile.load %A[%i] {tile.access = #tile.access<width = 1 slots = [0, 1, 2, 3] sources = [0, 1, 2, 3] anchors = [0, 0, 0, 0] deltas = [0, 1, 3, 3]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 1) is wrong: the anchor of group 0 has no address of its own}}
-      %e = tile.load %A[%i] {tile.access = #tile.access<width = 1, slots = [0, 1, 2, 3], sources = [0, 1, 2, 3], anchors = [1, 0, 0, 0], deltas = [0, 1, 2, 3]>} : memref<128xf32, #tile.space<global>>
+      %e = tile.load %A[%i] {tile.access = #tile.access<width = 1 slots = [0, 1, 2, 3] sources = [0, 1, 2, 3] anchors = [1, 0, 0, 0] deltas = [0, 1, 2, 3]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 1) is wrong: only reads have sources}}
-      tile.store %a, %A[%i] {tile.access = #tile.access<width = 1, slots = [0, 1, 2], sources = [0, 1, 2, 0]>} : memref<128xf32, #tile.space<global>>
+      tile.store %a, %A[%i] {tile.access = #tile.access<width = 1 slots = [0, 1, 2] sources = [0, 1, 2, 0]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 1) is wrong: slots 3, 0 of thread 0 share a value and are different elements}}
-      %c = tile.load %A[%i] {tile.access = #tile.access<width = 1, slots = [0, 1, 2], sources = [0, 1, 2, 0]>} : memref<128xf32, #tile.space<global>>
+      %c = tile.load %A[%i] {tile.access = #tile.access<width = 1 slots = [0, 1, 2] sources = [0, 1, 2, 0]>} : memref<128xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 4) is wrong: sm_90 has no update of 4 elements}}
-      %p = tile.atomic_element max %x, %A[%i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3]>} : memref<128xf32, #tile.space<global>>
+      %p = tile.atomic_element max %x, %A[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xf32, #tile.space<global>>
     }
     tile.parallel (%i) in (128) attributes {tile.distribution = #tile.fragment<[128], "(i) -> thread i // 8, slot i % 8">} {
       // expected-error @below {{the plan of 'A' (width 8) is wrong: no instruction moves 32 bytes}}
-      %a = tile.load %A[%i] {tile.access = #tile.access<width = 8, slots = [0, 1, 2, 3, 4, 5, 6, 7]>} : memref<128xf32, #tile.space<global>>
+      %a = tile.load %A[%i] {tile.access = #tile.access<width = 8 slots = [0, 1, 2, 3, 4, 5, 6, 7]>} : memref<128xf32, #tile.space<global>>
     }
   }
   return
@@ -69,11 +69,11 @@ func.func @values(%A: memref<?xf32, #tile.space<global>> {tile.name = "A", tile.
     tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
       %at = arith.addi %base, %i : index
       // expected-error @below {{the plan of 'A' (width 1) is wrong: slot 1 of thread 0 leaves the bounds of dimension 0 untested}}
-      %a = tile.load %A[%at] {tile.access = #tile.access<width = 1, slots = [0, 1, 2, 3]>} : memref<?xf32, #tile.space<global>>
+      %a = tile.load %A[%at] {tile.access = #tile.access<width = 1 slots = [0, 1, 2, 3]>} : memref<?xf32, #tile.space<global>>
       // expected-error @below {{the plan of 'A' (width 4) is wrong: slot 1 of thread 0 leaves the bounds of dimension 0, which its group does not}}
-      %b = tile.load %A[%at] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3], sources = [0, 1, 2, 3], anchors = [0], deltas = [0], guarded = [0]>} : memref<?xf32, #tile.space<global>>
+      %b = tile.load %A[%at] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3] sources = [0, 1, 2, 3] anchors = [0] deltas = [0] guarded = [0]>} : memref<?xf32, #tile.space<global>>
       // expected-error-re @below {{the plan of 'B' (width 4) is wrong: slot 0 of thread 0 starts at element {{[0-9]+}}, which is no multiple of 4}}
-      %c = tile.load %B[%bx, %i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3], sources = [0, 1, 2, 3], anchors = [0], deltas = [0], guarded = [0]>} : memref<66x130xf32, #tile.space<global>>
+      %c = tile.load %B[%bx, %i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3] sources = [0, 1, 2, 3] anchors = [0] deltas = [0] guarded = [0]>} : memref<66x130xf32, #tile.space<global>>
     }
   }
   return
@@ -88,20 +88,20 @@ func.func @activity(%A: memref<6xf32, #tile.space<global>> {tile.name = "A"}, %x
   tile.kernel (%bx) in (%c1) threads [4] {
     tile.parallel (%i) in (6) attributes {tile.distribution = #tile.fragment<[6], "(i) -> thread i // 4, slot i % 4">} {
       // expected-error @below {{the plan of 'A' (width 4) is wrong: only a part of slots 0, 1, 2, 3 of thread 1 runs}}
-      tile.store %x, %A[%i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3]>} : memref<6xf32, #tile.space<global>>
+      tile.store %x, %A[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<6xf32, #tile.space<global>>
       %isLow = arith.cmpi ult, %i, %c3 : index
       scf.if %isLow {
         // expected-error @below {{the plan of 'A' (width 2) is wrong: a condition holds for a part of slots 2, 3 of thread 0}}
-        tile.store %x, %A[%i] {tile.access = #tile.access<width = 2, slots = [0, 1, 2, 3]>} : memref<6xf32, #tile.space<global>>
+        tile.store %x, %A[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<6xf32, #tile.space<global>>
       }
     }
     tile.parallel (%i) in (4) attributes {tile.distribution = #tile.fragment<[4], "(i) rep r of 2 -> thread (i + r) % 2, slot i">} {
       // expected-error @below {{the plan of 'A' (width 2) is wrong: only a part of slots 0, 1 of thread 0 is owned}}
-      tile.store %x, %A[%i] {tile.access = #tile.access<width = 2, slots = [0, 1, 2, 3]>} : memref<6xf32, #tile.space<global>>
+      tile.store %x, %A[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<6xf32, #tile.space<global>>
     }
     tile.parallel (%i) in (4) attributes {tile.distribution = #tile.fragment<[4], "(i) -> thread i % 2, slot 0">} {
       // expected-error @below {{the plan of 'A' (width 1) is wrong: iterations 0 and 2 of its loop share slot 0 of thread 0}}
-      tile.store %x, %A[%i] {tile.access = #tile.access<width = 1, slots = [0]>} : memref<6xf32, #tile.space<global>>
+      tile.store %x, %A[%i] {tile.access = #tile.access<width = 1 slots = [0]>} : memref<6xf32, #tile.space<global>>
     }
   }
   return
@@ -117,7 +117,7 @@ func.func @gather(%A: memref<128xf32, #tile.space<global>> {tile.name = "A"}, %I
       %n = tile.load %I[%j] : memref<128xi32, #tile.space<global>>
       %index = tile.cast %n from i32 to index
       // expected-error-re @below {{the plan of 'A' (width 1) is wrong: slots {{[1-3]}}, 0 of thread {{[0-9]+}} share a value and are different elements}}
-      %v = tile.load %A[%index] {tile.access = #tile.access<width = 1, slots = [0], sources = [0, 0, 0, 0], anchors = [0], deltas = [0], guarded = [0]>} : memref<128xf32, #tile.space<global>>
+      %v = tile.load %A[%index] {tile.access = #tile.access<width = 1 slots = [0] sources = [0, 0, 0, 0] anchors = [0] deltas = [0] guarded = [0]>} : memref<128xf32, #tile.space<global>>
     }
   }
   return
@@ -134,19 +134,19 @@ func.func @async(%B: memref<128xi8, #tile.space<global>>) {
     %t = tile.alloc "t" {tile.placement = #tile.layout<[128], "(i) -> (i)">} : memref<128xi8, #tile.space<shared>>
     // expected-error @below {{internal error: the plan of this asynchronous copy is wrong: it reads other groups than it writes}}
     tile.parallel (%i) in (128) attributes {tile.async, tile.distribution = #vectors} {
-      %v = tile.load %B[%i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
-      tile.store %v, %t[%i] {tile.access = #tile.access<width = 2, slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
+      %v = tile.load %B[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
+      tile.store %v, %t[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
     }
     // expected-error @below {{no asynchronous copy moves 2 bytes}}
     tile.parallel (%i) in (128) attributes {tile.async, tile.distribution = #vectors} {
-      %v = tile.load %B[%i] {tile.access = #tile.access<width = 2, slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
-      tile.store %v, %t[%i] {tile.access = #tile.access<width = 2, slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
+      %v = tile.load %B[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
+      tile.store %v, %t[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
     }
     // expected-error @below {{it changes the value on its way}}
     tile.parallel (%i) in (128) attributes {tile.async, tile.distribution = #vectors} {
-      %v = tile.load %B[%i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
+      %v = tile.load %B[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
       %w = arith.addi %v, %v : i8
-      tile.store %w, %t[%i] {tile.access = #tile.access<width = 4, slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
+      tile.store %w, %t[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
     }
   }
   return

@@ -10,10 +10,15 @@ func.func @async(%a: memref<64xf32, #tile.space<global>>) {
     // CHECK: tile.async_wait 2
     tile.async_wait 2
     tile.parallel (%i) in (64) {
-      // CHECK: tile.access = #tile.access<width = 2, slots = [0, 1]>
-      %v = tile.load %a[%i] {tile.access = #tile.access<width = 2, slots = [0, 1]>} : memref<64xf32, #tile.space<global>>
-      // CHECK: #tile.access<width = 1, slots = [0, 1], sources = [0, 0], anchors = [0, 0], deltas = [0, 32], guarded = [0]>
-      tile.store %v, %a[%i] {tile.access = #tile.access<width = 1, slots = [0, 1], sources = [0, 0], anchors = [0, 0], deltas = [0, 32], guarded = [0]>} : memref<64xf32, #tile.space<global>>
+      // CHECK: tile.access = #tile.access<width = 2 slots = [0, 1]>
+      %v = tile.load %a[%i] {tile.access = #tile.access<width = 2 slots = [0, 1]>} : memref<64xf32, #tile.space<global>>
+      // CHECK: #tile.access<width = 1 slots = [0, 1] sources = [0, 0] anchors = [0, 0] deltas = [0, 32] guarded = [0]>
+      tile.store %v, %a[%i] {tile.access = #tile.access<width = 1 slots = [0, 1] sources = [0, 0] anchors = [0, 0] deltas = [0, 32] guarded = [0]>} : memref<64xf32, #tile.space<global>>
+      // Each list may stand alone.
+      // CHECK: #tile.access<width = 2 slots = [0, 1] guarded = [0]>
+      tile.store %v, %a[%i] {tile.access = #tile.access<width = 2 slots = [0, 1] guarded = [0]>} : memref<64xf32, #tile.space<global>>
+      // CHECK: #tile.access<width = 2 slots = [0, 1] anchors = [0] deltas = [0]>
+      tile.store %v, %a[%i] {tile.access = #tile.access<width = 2 slots = [0, 1] anchors = [0] deltas = [0]>} : memref<64xf32, #tile.space<global>>
     }
   }
   return

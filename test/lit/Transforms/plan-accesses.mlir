@@ -11,7 +11,7 @@ func.func @annotated(%dQ: memref<16x8xf32, #tile.space<global>> {tile.name = "dQ
   tile.kernel (%bx) in (%c1) threads [32] {
     tile.annotate_layout %dQ : memref<16x8xf32, #tile.space<global>> is #tile.layout<[16, 8], "(l, d) -> (l // 8, d % 2, 4 * (l % 8) + d // 2)">
     tile.parallel (%i, %j) in (16, 8) attributes {tile.distribution = #tile.fragment<[16, 8], "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2">} {
-      // CHECK: tile.atomic_element {{.*}}<width = 1, slots = [0, 1, 2, 3], anchors = [0, 0, 0, 0], deltas = [0, 32, 64, 96]>
+      // CHECK: tile.atomic_element {{.*}}<width = 1 slots = [0, 1, 2, 3] anchors = [0, 0, 0, 0] deltas = [0, 32, 64, 96]>
       %p = tile.atomic_element add %x, %dQ[%i, %j] : memref<16x8xf32, #tile.space<global>>
     }
   }
@@ -24,8 +24,8 @@ func.func @row_major(%dQ: memref<16x8xf32, #tile.space<global>> {tile.name = "dQ
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
     tile.parallel (%i, %j) in (16, 8) attributes {tile.distribution = #tile.fragment<[16, 8], "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2">} {
-      // SM80: tile.atomic_element {{.*}}<width = 1, slots = [0, 1, 2, 3]
-      // SM90: tile.atomic_element {{.*}}<width = 2, slots = [0, 1, 2, 3], anchors = [0, 0], deltas = [0, 64]>
+      // SM80: tile.atomic_element {{.*}}<width = 1 slots = [0, 1, 2, 3]
+      // SM90: tile.atomic_element {{.*}}<width = 2 slots = [0, 1, 2, 3] anchors = [0, 0] deltas = [0, 64]>
       %p = tile.atomic_element add %x, %dQ[%i, %j] : memref<16x8xf32, #tile.space<global>>
     }
   }
@@ -39,8 +39,8 @@ func.func @quads(%dQ: memref<16x8xf32, #tile.space<global>> {tile.name = "dQ"}, 
   tile.kernel (%bx) in (%c1) threads [32] {
     tile.annotate_layout %dQ : memref<16x8xf32, #tile.space<global>> is #tile.layout<[16, 8], "(l, d) -> (4 * (l % 8) + d // 2, 2 * (l // 8) + d % 2)">
     tile.parallel (%i, %j) in (16, 8) attributes {tile.distribution = #tile.fragment<[16, 8], "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2">} {
-      // SM80: tile.atomic_element {{.*}}<width = 1,
-      // SM90: tile.atomic_element {{.*}}<width = 4, slots = [0, 1, 2, 3], anchors = [0], deltas = [0]>
+      // SM80: tile.atomic_element {{.*}}<width = 1
+      // SM90: tile.atomic_element {{.*}}<width = 4 slots = [0, 1, 2, 3] anchors = [0] deltas = [0]>
       %p = tile.atomic_element add %x, %dQ[%i, %j] : memref<16x8xf32, #tile.space<global>>
     }
   }
@@ -57,11 +57,11 @@ func.func @from_shared(%dK: memref<64x32xf32, #tile.space<global>> {tile.name = 
     %s = tile.alloc "s" {tile.placement = #tile.layout<[8, 32], "(i, j) -> (i, j ^ 4 * i)">} : memref<8x32xf32, #tile.space<shared>>
     %base = arith.muli %bx, %c8 : index
     tile.parallel (%i, %j) in (8, 32) attributes {tile.distribution = #tile.fragment<[256], "(n) -> thread n // 4 % 32, slot 4 * (n // 128) + n % 4">} {
-      // CHECK: tile.load {{.*}}<width = 4, slots = [0, 1, 2, 3, 4, 5, 6, 7]
+      // CHECK: tile.load {{.*}}<width = 4 slots = [0, 1, 2, 3, 4, 5, 6, 7]
       %v = tile.load %s[%i, %j] : memref<8x32xf32, #tile.space<shared>>
       %row = arith.addi %base, %i : index
-      // SM80: tile.atomic_element {{.*}}<width = 1,
-      // SM90: tile.atomic_element {{.*}}<width = 4, slots = [0, 1, 2, 3, 4, 5, 6, 7], anchors = [0, 0], deltas = [0, 128]>
+      // SM80: tile.atomic_element {{.*}}<width = 1
+      // SM90: tile.atomic_element {{.*}}<width = 4 slots = [0, 1, 2, 3, 4, 5, 6, 7] anchors = [0, 0] deltas = [0, 128]>
       %p = tile.atomic_element add %v, %dK[%row, %j] : memref<64x32xf32, #tile.space<global>>
     }
   }
@@ -78,7 +78,7 @@ func.func @gather(%A: memref<128xf32, #tile.space<global>> {tile.name = "A"}, %I
     tile.parallel (%i, %j) in (1, 128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
       %n = tile.load %I[%j] : memref<128xi32, #tile.space<global>>
       %index = tile.cast %n from i32 to index
-      // CHECK: tile.load %arg0{{.*}}<width = 1, slots = [0, 1, 2, 3], guarded = [0]>
+      // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0, 1, 2, 3] guarded = [0]>
       %v = tile.load %A[%index] : memref<128xf32, #tile.space<global>>
     }
   }
@@ -94,7 +94,7 @@ func.func @row_of_a_table(%A: memref<64x128xf32, #tile.space<global>> {tile.name
     %n = tile.load %I[%bx] : memref<8xi32, #tile.space<global>>
     tile.parallel (%j) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
       %row = tile.cast %n from i32 to index
-      // CHECK: tile.load %arg0{{.*}}<width = 4, slots = [0, 1, 2, 3], anchors = [0], deltas = [0], guarded = [0]>
+      // CHECK: tile.load %arg0{{.*}}<width = 4 slots = [0, 1, 2, 3] anchors = [0] deltas = [0] guarded = [0]>
       %v = tile.load %A[%row, %j] : memref<64x128xf32, #tile.space<global>>
     }
   }
