@@ -77,13 +77,13 @@ public:
       : kind(kind), from(from), to(to), propagatesNaN(propagatesNaN) {}
 
   void add(const Scalar &value, Format format) {
-    isFloat(format) ? addReal(value.real) : addInteger(value.integer, getIntegerSpec(format));
-    isPoison |= value.isPoison;
-    largestRadius = std::max(largestRadius, value.radius);
-    sumOfRadii += value.radius;
-    ++count;
+    combine(value, format, kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax);
   }
 
+  /// What the destination held takes part once. A sum of magnitudes adds to it as it is.
+  void addOld(const Scalar &value, Format format) {
+    combine(value, format, kind == ReduceKind::AbsMax);
+  }
   Cell finish(bool withBounds) const {
     Scalar result;
     if (isFloat(to))
@@ -101,11 +101,20 @@ public:
 
 private:
   bool isSum() const { return kind == ReduceKind::Sum || kind == ReduceKind::AbsSum; }
-  bool isOfMagnitudes() const { return kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax; }
+
+  void combine(const Scalar &value, Format format, bool byMagnitude) {
+    if (isFloat(format))
+      addReal(byMagnitude ? std::abs(value.real) : value.real);
+    else
+      addInteger(byMagnitude ? absInteger(value.integer, getIntegerSpec(format)) : value.integer,
+                 getIntegerSpec(format));
+    isPoison |= value.isPoison;
+    largestRadius = std::max(largestRadius, value.radius);
+    sumOfRadii += value.radius;
+    ++count;
+  }
 
   void addReal(double value) {
-    if (isOfMagnitudes())
-      value = std::abs(value);
     magnitude += std::abs(value);
     if (isSum())
       real += value;
@@ -117,8 +126,6 @@ private:
   }
 
   void addInteger(int64_t value, IntegerSpec spec) {
-    if (isOfMagnitudes())
-      value = absInteger(value, spec);
     // From here on 64 bits wide, by the sign of its own type.
     value = integerToInteger(Format::I64, value, spec);
     IntegerSpec wide{64, spec.isUnsigned};
@@ -197,7 +204,7 @@ static void reduce(Machine &machine, const Step &step) {
       for (int64_t along = 0; along < shape.along; ++along)
         accumulator.add(unpack(source.format, cells[shape.at(outer, along, inner)]), source.format);
       if (!old.empty())
-        accumulator.add(unpack(dest.format, old[results.size()]), dest.format);
+        accumulator.addOld(unpack(dest.format, old[results.size()]), dest.format);
       results.push_back(accumulator.finish(machine.options.bounds));
     }
   machine.writeTile(step, dest, results);

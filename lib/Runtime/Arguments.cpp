@@ -5,6 +5,7 @@
 #include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 #include <map>
 
 using namespace mlir;
@@ -198,6 +199,18 @@ llvm::Error Binder::bindScalar(unsigned position, const CallArgument &argument) 
   return llvm::Error::success();
 }
 
+/// How many elements of memory a layout spans at a launch. Compiled code has the extents that do
+/// not depend on the launch (`i % 8` has 8) in its strides, also where the tensor at hand needs
+/// fewer.
+static std::optional<int64_t> countPlaces(const Layout &layout, ArrayRef<int64_t> shape) {
+  Layout actual = Layout::get(shape, layout.getOutputs(), layout.getNumSymbols());
+  int64_t places = 1;
+  for (auto [compiled, needed] : llvm::zip_equal(layout.getOutputShape(), actual.getOutputShape()))
+    if (needed == kDynamic || llvm::MulOverflow(places, std::max(compiled, needed), places))
+      return std::nullopt;
+  return places;
+}
+
 /// A layout annotated on a tensor may reach places that the array does not have.
 llvm::Error Binder::checkLayouts() {
   llvm::Error error = llvm::Error::success();
@@ -211,10 +224,7 @@ llvm::Error Binder::checkLayouts() {
     for (int64_t extent : tensor.shape)
       elements *= extent;
     const Layout &map = layout.getLayout();
-    Layout actual = map.hasStaticShape()
-                        ? map
-                        : Layout::get(tensor.shape, map.getOutputs(), map.getNumSymbols());
-    std::optional<int64_t> places = actual.getPhysicalSize();
+    std::optional<int64_t> places = countPlaces(map, tensor.shape);
     if (elements == 0 || !places || *places <= elements)
       return WalkResult::advance();
     error = llvm::joinErrors(

@@ -11,7 +11,8 @@
 //                                       tile.gemm %s, %k, %c
 //
 // How: one walk in program order keeps the reads and writes since the last barrier. A loop's body
-// is walked twice, the second time with what its own end leaves open: that is the back edge.
+// is walked until what its own end leaves open is known where it starts: that is the back edge. A
+// loop that may run zero times leaves open what was open before it.
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Analysis/SharedTiles.h"
@@ -38,11 +39,15 @@ namespace {
 struct Open {
   llvm::SmallSetVector<Value, 8> read, written, accumulated;
 
-  void merge(const Open &other) {
+  /// Whether something was not open before.
+  bool merge(const Open &other) {
+    size_t before = size();
     read.insert_range(other.read);
     written.insert_range(other.written);
     accumulated.insert_range(other.accumulated);
+    return size() > before;
   }
+  size_t size() const { return read.size() + written.size() + accumulated.size(); }
   void clear() { *this = Open(); }
 };
 
@@ -54,6 +59,7 @@ public:
 
 private:
   void statement(Operation *op, Open &open, bool insert);
+  void loop(Operation &op, Open &open, bool insert);
   bool conflicts(const Open &open, const Effect &effect);
   bool mayMeet(Value a, Value b);
 
@@ -75,6 +81,16 @@ bool isPipelined(Value root) {
       return true;
   }
   return false;
+}
+
+/// Whether the body of a loop is known to run. The first region of a while loop always does.
+bool runsAtLeastOnce(Operation &op) {
+  if (isa<scf::WhileOp>(op))
+    return true;
+  auto loop = cast<LoopLikeOpInterface>(op);
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLoopLowerBounds()->front());
+  std::optional<int64_t> upper = getConstantIntValue(loop.getLoopUpperBounds()->front());
+  return lower && upper && *lower < *upper;
 }
 
 /// Registers and variables are a thread's own.
@@ -151,6 +167,28 @@ void Inserter::statement(Operation *op, Open &open, bool insert) {
   }
 }
 
+void Inserter::loop(Operation &op, Open &open, bool insert) {
+  // `end` is open where the loop is left: after the last region, and for a while loop after the
+  // first, which decides whether to go on.
+  auto walkBody = [&](Open &start, Open &end, bool doInsert) {
+    for (Region &region : op.getRegions()) {
+      walk(region.front(), start, doInsert);
+      end.merge(start);
+    }
+  };
+  Open head = open;
+  for (bool grows = true; grows;) {
+    Open start = head, end;
+    walkBody(start, end, false);
+    grows = head.merge(start);
+  }
+  Open end;
+  walkBody(head, end, insert);
+  if (!runsAtLeastOnce(op))
+    end.merge(open);
+  open = end;
+}
+
 void Inserter::walk(Block &block, Open &open, bool insert) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isa<BarrierOp>(op)) {
@@ -159,14 +197,7 @@ void Inserter::walk(Block &block, Open &open, bool insert) {
     }
     bool isLoop = isa<PipelinedOp, scf::ForOp, scf::WhileOp>(op);
     if (isLoop) {
-      // The first walk finds what the end of the body leaves open; the second inserts.
-      Open first = open;
-      for (Region &region : op.getRegions())
-        walk(region.front(), first, false);
-      open.merge(first);
-      for (Region &region : op.getRegions())
-        walk(region.front(), open, insert);
-      open.merge(first); // the loop may run zero times
+      loop(op, open, insert);
       continue;
     }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {

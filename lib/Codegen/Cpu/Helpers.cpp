@@ -113,11 +113,16 @@ extern "C" int64_t twIntegerPower(int64_t base, int64_t exponent) {
   return static_cast<int64_t>(result);
 }
 
+/// Of the compiler's own library: LLVM calls it to round float64 to float16, for which x86 has no
+/// instruction before AVX512-FP16.
+extern "C" _Float16 __truncdfhf2(double real); // NOLINT: the name is the ABI's
+
 llvm::ArrayRef<HelperFunction> tilewright::cpu::getHelperFunctions() {
   static const HelperFunction table[] = {
       {kNarrowReal, reinterpret_cast<void *>(&twNarrowReal)},
       {kNarrowInteger, reinterpret_cast<void *>(&twNarrowInteger)},
       {kIntegerPower, reinterpret_cast<void *>(&twIntegerPower)},
+      {"__truncdfhf2", reinterpret_cast<void *>(&__truncdfhf2)},
   };
   return table;
 }

@@ -33,16 +33,12 @@ public:
 
   /// A carrier of `elementType` as an operand: widened, its magnitude if the kind asks for it.
   Value widen(Value carrier, Type elementType) {
-    bool isMagnitude = kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax;
-    if (isa<FloatType>(elementType)) {
-      Value wide = carrier.getType() == type ? carrier : arith::ExtFOp::create(b, type, carrier);
-      return isMagnitude ? math::AbsFOp::create(b, wide) : wide;
-    }
-    if (isMagnitude && !elementType.isUnsignedInteger() && !elementType.isInteger(1))
-      carrier = math::AbsIOp::create(b, carrier); // of the most negative value wraps to itself
-    return numbers.convert(carrier, elementType, b.getI64Type());
+    return widen(carrier, elementType, kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax);
   }
-
+  /// The same for what the destination held: a sum of magnitudes adds to it as it is.
+  Value widenOld(Value carrier, Type elementType) {
+    return widen(carrier, elementType, kind == ReduceKind::AbsMax);
+  }
   /// The value from which combining starts.
   Value getStart(bool isEmpty) {
     if (isa<FloatType>(type)) {
@@ -113,6 +109,16 @@ public:
   }
 
 private:
+  Value widen(Value carrier, Type elementType, bool isMagnitude) {
+    if (isa<FloatType>(elementType)) {
+      Value wide = carrier.getType() == type ? carrier : arith::ExtFOp::create(b, type, carrier);
+      return isMagnitude ? math::AbsFOp::create(b, wide) : wide;
+    }
+    if (isMagnitude && !elementType.isUnsignedInteger() && !elementType.isInteger(1))
+      carrier = math::AbsIOp::create(b, carrier); // of the most negative value wraps to itself
+    return numbers.convert(carrier, elementType, b.getI64Type());
+  }
+
   bool isSum() const { return kind == ReduceKind::Sum || kind == ReduceKind::AbsSum; }
 
   ImplicitLocOpBuilder &b;
@@ -161,7 +167,7 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
                                  return {combiner.combine(carried[0], element)};
                                })[0];
     if (!op.getClear()) {
-      Value old = combiner.widen(load(dest, destIndex(variables)), dest.elementType);
+      Value old = combiner.widenOld(load(dest, destIndex(variables)), dest.elementType);
       total = combiner.combine(total, old);
     } else if (!isNeverEmpty) {
       Value isEmpty = compare(arith::CmpIPredicate::sle, along, index(0));

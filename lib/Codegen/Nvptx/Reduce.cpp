@@ -63,6 +63,13 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
   return op.emitError() << "internal error: a reduction mixes registers and memory";
 }
 
+static Value magnitudeOf(ImplicitLocOpBuilder &b, Value value, Type type) {
+  if (type.isUnsignedInteger())
+    return value;
+  return isa<FloatType>(type) ? math::AbsFOp::create(b, value).getResult()
+                              : math::AbsIOp::create(b, value).getResult();
+}
+
 LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
   const Storage &source = storageOf(getRoot(op.getSource())),
                 &dest = storageOf(getRoot(op.getDest()));
@@ -78,10 +85,7 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
   bool isAbsolute = op.getKind() == ReduceKind::AbsMax || op.getKind() == ReduceKind::AbsSum;
   auto load = [&](int64_t slot) -> Value {
     Value value = convert(loadRegister(source, slot), element, sumType);
-    if (!isAbsolute || sumType.isUnsignedInteger())
-      return value;
-    return isa<FloatType>(sumType) ? math::AbsFOp::create(b, value).getResult()
-                                   : math::AbsIOp::create(b, value).getResult();
+    return isAbsolute ? magnitudeOf(b, value, sumType) : value;
   };
   SmallVector<Value> partial;
   for (const SmallVector<int64_t> &slots : plan->own) {
@@ -125,9 +129,12 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
     }
   }
   for (auto [slot, value] : llvm::enumerate(partial)) {
-    if (!op.getClear())
-      value = combine(op.getKind(), convert(loadRegister(dest, slot), result, sumType), value,
-                      sumType, op.getNanPropagate());
+    if (!op.getClear()) {
+      Value old = convert(loadRegister(dest, slot), result, sumType);
+      if (op.getKind() == ReduceKind::AbsMax) // a sum of magnitudes adds to it as it is
+        old = magnitudeOf(b, old, sumType);
+      value = combine(op.getKind(), old, value, sumType, op.getNanPropagate());
+    }
     storeRegister(dest, slot, convert(value, sumType, result));
   }
   return success();
@@ -162,10 +169,7 @@ LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
     coordinates.insert(coordinates.begin() + dim, position);
     Value value = convertScalar(loadAt(source, viewCoordinates(op.getSource(), coordinates)),
                                 element, sumType, Rounding::NearestEven, false);
-    if (!isAbsolute || sumType.isUnsignedInteger())
-      return value;
-    return isa<FloatType>(sumType) ? math::AbsFOp::create(b, value).getResult()
-                                   : math::AbsIOp::create(b, value).getResult();
+    return isAbsolute ? magnitudeOf(b, value, sumType) : value;
   };
   auto scan =
       scf::ForOp::create(b, index(1), index(sourceType.getDimSize(dim)), index(1), load(index(0)));
@@ -182,11 +186,12 @@ LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
     target.push_back(index(0));
   target = viewCoordinates(op.getDest(), target);
   Value value = scan.getResult(0);
-  if (!op.getClear())
-    value =
-        combine(op.getKind(),
-                convertScalar(loadAt(dest, target), result, sumType, Rounding::NearestEven, false),
-                value, sumType, op.getNanPropagate());
+  if (!op.getClear()) {
+    Value old = convertScalar(loadAt(dest, target), result, sumType, Rounding::NearestEven, false);
+    if (op.getKind() == ReduceKind::AbsMax)
+      old = magnitudeOf(b, old, sumType);
+    value = combine(op.getKind(), old, value, sumType, op.getNanPropagate());
+  }
   storeAt(dest, target, convertScalar(value, sumType, result, Rounding::NearestEven, false));
   return success();
 }

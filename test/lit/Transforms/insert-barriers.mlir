@@ -51,6 +51,29 @@ func.func @back_edge(%A: memref<32xf32, #tile.space<global>>) {
   return
 }
 
+// A barrier in a loop that may run zero times is not on every path.
+// CHECK-LABEL: func.func @loop_of_zero_trips
+func.func @loop_of_zero_trips(%A: memref<32xf32, #tile.space<global>>, %B: memref<32xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<32xf32, #tile.space<shared>>
+    %t = tile.alloc "t" : memref<32xf32, #tile.space<shared>>
+    tile.copy %A, %s : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<shared>>
+    // CHECK: scf.for
+    scf.for %k = %c0 to %n step %c1 {
+      // CHECK: tile.barrier
+      // CHECK-NEXT: tile.cumsum
+      tile.cumsum %t, %t dim 0 : memref<32xf32, #tile.space<shared>> to memref<32xf32, #tile.space<shared>>
+    }
+    // CHECK: }
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.copy
+    tile.copy %s, %B : memref<32xf32, #tile.space<shared>> to memref<32xf32, #tile.space<global>>
+  }
+  return
+}
+
 // Updates that commute may meet; a read of their result may not.
 // CHECK-LABEL: func.func @atomics
 func.func @atomics(%A: memref<32xf32, #tile.space<global>>) {

@@ -95,6 +95,8 @@ VGPU_BINARY(MulLo, Ops<T>::mulLo(a, b))
 VGPU_BINARY(MulHi, Ops<T>::mulHi(a, b))
 VGPU_BINARY(Min, a < b ? a : b)
 VGPU_BINARY(Max, a < b ? b : a)
+VGPU_BINARY(MinRelu, std::max<T>(std::min(a, b), 0))
+VGPU_BINARY(MaxRelu, std::max<T>(std::max(a, b), 0))
 #undef VGPU_BINARY
 
 /// PTX leaves the result of a division by zero unspecified; here it is what Ops gives.
@@ -212,6 +214,14 @@ template <class Half> void minPair(Warp &w, const Inst &in, uint32_t mask) {
 }
 template <class Half> void maxPair(Warp &w, const Inst &in, uint32_t mask) {
   pairRow<Half>(w, in, mask, [](Half a, Half b) { return std::max(a, b); });
+}
+void minReluPair(Warp &w, const Inst &in, uint32_t mask) {
+  pairRow<int16_t>(w, in, mask,
+                   [](int16_t a, int16_t b) { return std::max<int16_t>(std::min(a, b), 0); });
+}
+void maxReluPair(Warp &w, const Inst &in, uint32_t mask) {
+  pairRow<int16_t>(w, in, mask,
+                   [](int16_t a, int16_t b) { return std::max<int16_t>(std::max(a, b), 0); });
 }
 
 // --- extended precision. The carry flag CC.CF is a mask in a hidden predicate register that the
@@ -457,8 +467,10 @@ bool decodeMinMax(InstBuilder &b, bool isMax) {
     handler = isMax ? maxPair<int16_t> : minPair<int16_t>;
   else
     handler = isMax ? pick<Max>(type) : pick<Min>(type);
-  if (hasRelu)
-    handler = nullptr;
+  if (hasRelu) // clamps negative results to 0; only of these two types
+    handler = type == Type::S32     ? (isMax ? MaxRelu::run<int32_t> : MinRelu::run<int32_t>)
+              : type == Type::S16x2 ? (isMax ? maxReluPair : minReluPair)
+                                    : nullptr;
   return decodeBinary<Min>(b, type, handler);
 }
 

@@ -47,6 +47,14 @@ const Case cases[] = {
     {"min.s32", 32, 2, [](auto &a, auto &b, auto &) { return a.slt(b) ? a : b; }},
     {"max.u32", 32, 2, [](auto &a, auto &b, auto &) { return a.ult(b) ? b : a; }},
     {"max.s64", 64, 2, [](auto &a, auto &b, auto &) { return a.slt(b) ? b : a; }},
+    {"min.relu.s32", 32, 2,
+     [](auto &a, auto &b, auto &) {
+       return llvm::APIntOps::smax(llvm::APIntOps::smin(a, b), APInt(32, 0));
+     }},
+    {"max.relu.s32", 32, 2,
+     [](auto &a, auto &b, auto &) {
+       return llvm::APIntOps::smax(llvm::APIntOps::smax(a, b), APInt(32, 0));
+     }},
     {"abs.s32", 32, 1, [](auto &a, auto &, auto &) { return a.abs(); }},
     {"neg.s64", 64, 1, [](auto &a, auto &, auto &) { return -a; }},
     {"and.b32", 32, 2, [](auto &a, auto &b, auto &) { return a & b; }},

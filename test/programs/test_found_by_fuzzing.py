@@ -1,0 +1,195 @@
+"""Kernels on which engines differed, as the differential fuzzer shrank them (docs/bugs-found.md).
+
+Each is named after its defect. All engines must give the interpreter's bits, and the virtual GPU
+must find nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+from test_engines import bits_of
+
+ENGINES = ("cpu", "vgpu:sm_80", "vgpu:sm_90")
+
+
+def assert_engines_agree(program, arguments: Callable[[], list[np.ndarray]]) -> None:
+    """The interpreter's bits everywhere, without a finding."""
+    expected = arguments()
+    tilewright.compile(program, device="interp")(*expected)
+    for engine in ENGINES:
+        values = arguments()
+        kernel = tilewright.compile(program, device=engine)
+        kernel.options["strict"] = True  # a finding is an error
+        kernel(*values)
+        for got, want in zip(values, expected, strict=True):
+            np.testing.assert_array_equal(bits_of(got), bits_of(want), err_msg=engine)
+
+
+def test_barrier_inside_a_loop_that_runs_zero_times() -> None:
+    """The barrier in the loop's body was taken for one on every path."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            s = T.alloc_shared((64,), "int32")
+            t = T.alloc_shared((64,), "int32")
+            T.copy(A, s)
+            for k in T.serial(A[0]):
+                T.copy(A, t)
+                T.cumsum(t)
+            for i in T.Parallel(64):
+                B[i] = s[63 - i]
+
+    def arguments() -> list[np.ndarray]:
+        return [np.arange(64, dtype=np.int32), np.zeros(64, np.int32)]
+
+    assert_engines_agree(main, arguments)
+
+
+def test_barriers_of_a_loop_follow_its_back_edge() -> None:
+    """A reducer in a loop: the next iteration's start met the end of the one before."""
+
+    @T.prim_func
+    def main(A: T.Tensor((16, 4), "int32"), B: T.Tensor((16,), "int32")):
+        with T.Kernel(1, threads=32):
+            f = T.alloc_fragment((4, 16), "int32")
+            s = T.alloc_shared((16,), "int32")
+            r = T.alloc_reducer((16,), "int32", "max")
+            for i, j in T.Parallel(4, 16):
+                f[i, j] = A[j, i]
+            for k in T.serial(4):
+                T.reducer_init(r)
+                for i, j in T.Parallel(16, 3):
+                    T.reducer_update(r[i], f[k, (i + j) % 16])
+                T.finalize_reducer(r, s)
+                for i in T.Parallel(16):
+                    B[i] += s[15 - i]
+
+    def arguments() -> list[np.ndarray]:
+        values = np.random.default_rng(0).integers(-50, 50, (16, 4))
+        return [values.astype(np.int32), np.zeros(16, np.int32)]
+
+    assert_engines_agree(main, arguments)
+
+
+@pytest.mark.parametrize("space", ["shared", "fragment"])
+@pytest.mark.parametrize("kind", ["abssum", "absmax"])
+@pytest.mark.parametrize("dtype", ["int32", "float32", "int8"])
+def test_magnitudes_onto_a_negative_result(kind: str, dtype: str, space: str) -> None:
+    """`reduce_abssum(clear=False)` adds to what the result holds as it is; `reduce_absmax` takes
+    its magnitude. The interpreter and CPU code had the first wrong, GPU code the second."""
+    reduce = getattr(T, f"reduce_{kind}")
+    alloc = getattr(T, f"alloc_{space}")
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 8), dtype), B: T.Tensor((4,), dtype)):
+        with T.Kernel(1, threads=32):
+            tile = alloc((4, 8), dtype)
+            result = alloc((4,), dtype)
+            T.copy(A, tile)
+            T.copy(B, result)
+            reduce(tile, result, dim=1, clear=False)
+            T.copy(result, B)
+
+    def arguments() -> list[np.ndarray]:
+        values = np.random.default_rng(1).integers(-3, 4, (4, 8))
+        return [values.astype(dtype), np.array([-40, -9, 1, 30], dtype)]
+
+    a, b = arguments()
+    magnitudes = np.abs(a)
+    want = b + magnitudes.sum(1) if kind == "abssum" else np.maximum(np.abs(b), magnitudes.max(1))
+    tilewright.compile(main, device="interp")(a, b)
+    np.testing.assert_array_equal(b, want.astype(dtype))
+    assert_engines_agree(main, arguments)
+
+
+def test_half_precision_of_an_index_in_a_function() -> None:
+    """LLVM took the sign from the float64 before the rounding, by a call that was not linked."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float16")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(64):
+                A[i] = T.tanh(T.cast(i, "float16"))
+
+    values = np.zeros(64, np.float16)
+    tilewright.compile(main, device="cpu")(values)
+    exact = np.tanh(np.arange(64, dtype=np.float64))
+    np.testing.assert_allclose(values, exact, atol=2**-11)
+
+
+def test_accumulator_that_others_keep_out_of_registers() -> None:
+    """A gemm for the tensor cores whose accumulator lies in memory, since another statement indexes
+    it: every thread took the same four elements for its own."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((16, 16), "bfloat16"),
+        B: T.Tensor((8, 16), "bfloat16"),
+        C: T.Tensor((16, 8), "float32"),
+        D: T.Tensor((16, 8), "float32"),
+    ):
+        with T.Kernel(1, threads=32) as bx:
+            a = T.alloc_shared((16, 16), "bfloat16")
+            b = T.alloc_shared((8, 16), "bfloat16")
+            c = T.alloc_fragment((16, 8), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(C, c)
+            T.gemm(a, b, c, transpose_B=True, clear_accum=bx == 1,
+                   policy=T.GemmWarpPolicy.FullCol)  # fmt: skip
+            for k in T.Pipelined(1, num_stages=0):
+                for i, j in T.Parallel(16, 1):
+                    D[15 - i, j] = c[k // 2, k + 1]
+            T.copy(c, C)
+
+    def arguments() -> list[np.ndarray]:
+        rng = np.random.default_rng(2)
+        a, b = (rng.integers(-3, 4, shape).astype("bfloat16") for shape in ((16, 16), (8, 16)))
+        return [
+            a,
+            b,
+            rng.integers(-9, 9, (16, 8)).astype(np.float32),
+            np.zeros((16, 8), np.float32),
+        ]
+
+    assert_engines_agree(main, arguments)
+
+
+@pytest.mark.parametrize("rows", [8, 16])
+def test_layout_that_splits_a_run_time_extent(rows: int) -> None:
+    assert_engines_agree(split_rows(), lambda: [rows_of(rows), np.zeros((rows, 4), np.int32)])
+
+
+def test_layout_that_needs_more_rows_than_there_are_is_refused() -> None:
+    """CPU code strides by 8 rows; the check of arguments took the 5 that are there, and the last
+    elements were written beyond the end of the array."""
+    for engine in ("interp", *ENGINES):
+        kernel = tilewright.compile(split_rows(), device=engine)
+        with pytest.raises(
+            tilewright.TilewrightError, match="needs 32 elements, the tensor has 20"
+        ):
+            kernel(rows_of(5), np.zeros((5, 4), np.int32))
+
+
+def split_rows():
+    """A kernel whose result has its rows in groups of eight."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 4), "int32"), B: T.Tensor((n, 4), "int32")):
+        with T.Kernel(T.ceildiv(n, 8), threads=32) as bx:
+            T.annotate_layout({B: T.Layout((n, 4), lambda i, j: [i // 8, j, i % 8])})
+            for i, j in T.Parallel(8, 4):
+                B[bx * 8 + i, j] = A[bx * 8 + i, j]
+
+    return main
+
+
+def rows_of(count: int) -> np.ndarray:
+    return np.arange(count * 4, dtype=np.int32).reshape(count, 4)
