@@ -9,7 +9,9 @@
 #include "tilewright/Layout/Notation.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Parser/Parser.h"
 #include <chrono>
+#include <nanobind/stl/unique_ptr.h>
 
 using namespace tilewright;
 using namespace tilewright::bindings;
@@ -238,14 +240,20 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   // Calls whose arguments share memory take code that does not assume otherwise.
   driver::PipelineOptions pipeline = getGpuOptions();
   pipeline.disjointArguments = !driver::haveOverlap(arguments);
+  // PTX that the caller has edited runs in place of ours, and is not kept.
+  std::shared_ptr<void> edited;
+  bool isEdited = options.contains("ptx");
   std::shared_ptr<void> &cached =
-      self.getCompiled(pipeline.disjointArguments ? device : device + " overlapping");
+      isEdited ? edited
+               : self.getCompiled(pipeline.disjointArguments ? device : device + " overlapping");
   if (!cached) {
     DiagnosticCapture capture(self.getModule().getContext());
     mlir::FailureOr<driver::GpuProgram> program =
         driver::compileForGpu(self.getModule(), *arch, pipeline);
     if (mlir::failed(program))
       throw capture.takeError();
+    if (isEdited)
+      program->ptx = nb::cast<std::string>(options["ptx"]);
     auto kernel = driver::VirtualGpuKernel::load(*program, archName);
     if (!kernel)
       throw UserError(llvm::toString(kernel.takeError()));
@@ -285,6 +293,21 @@ nb::dict run(const Program &self, const std::string &device, nb::list args, nb::
                   "' does not exist in this build; use 'cpu', 'interp' or 'vgpu:sm_80'");
 }
 
+/// A program from its text (`kernel.ir()`), perhaps edited.
+std::unique_ptr<Program> parseProgram(const std::string &text) {
+  std::unique_ptr<mlir::MLIRContext> context = frontend::makeContext();
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  {
+    DiagnosticCapture capture(context.get());
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+    if (!module)
+      throw capture.takeError();
+  }
+  if (module->getOps<mlir::func::FuncOp>().empty())
+    throw UserError("the text has no function");
+  return std::make_unique<Program>(std::move(context), std::move(module));
+}
+
 } // namespace
 
 runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
@@ -322,6 +345,7 @@ std::vector<runtime::BoundArgument> tilewright::bindings::bind(const Program &se
 
 void tilewright::bindings::bindPrograms(nb::module_ &module) {
   module.def("pass_names", &driver::getPassNames, "All passes, in order.");
+  module.def("parse_program", &parseProgram, nb::arg("text"), "A program from its tile IR.");
   nb::class_<Program>(module, "Program", "Verified tile IR of one prim_func.")
       .def("text", &Program::getText, nb::arg("locations") = false)
       .def("summary", &getSummary)

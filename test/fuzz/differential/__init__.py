@@ -1,0 +1,16 @@
+"""Differential fuzzing: random tile programs, run on every engine and compared.
+
+    program.py      what a program consists of, and how its parts print as Python
+    ranges.py       which values its parts can have; decides whether a program is exact
+    indices.py      random indices, in and out of bounds
+    expressions.py  random scalar expressions
+    statements.py   random tile statements
+    generator.py    random programs: tensors, grid, tiles, statements
+    emit.py         a program as a Python file that can be read and run by itself
+    witnesses.py    the engines, what each says of a program, and whether they agree
+    shrink.py       from a failing program to a small one that fails alike
+    campaign.py     many seeds, in processes that may crash or hang
+    __main__.py     the command line
+
+A program is a function of its seed. `python test/fuzz/differential --seed 17 --print` shows one.
+"""

@@ -1,0 +1,109 @@
+"""Random tile programs on every engine.
+
+    python test/fuzz/differential --seed 17            one program on all engines; shrinks a failure
+    python test/fuzz/differential --seed 17 --print    the program
+    python test/fuzz/differential --seeds 0:500        many, a failure shrunk into failures/
+    python test/fuzz/differential --seeds 0:100000 --minutes 30 --thorough
+    python test/fuzz/differential --file kernel.py     a program that was emitted and perhaps edited
+
+The exit status is 1 if an engine differed, found something or refused what it must accept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from differential import campaign, shrink
+from differential.emit import emit
+from differential.generator import generate
+from differential.program import Program
+from differential.witnesses import ENGINES, Verdict, examine, examine_file
+
+
+def shrunk(program: Program, verdict: Verdict, seconds: float) -> Program:
+    """A small program that fails on the same engine in the same way."""
+    engines = [verdict.engine] if verdict.engine in ENGINES else None
+
+    def fails(candidate: Program) -> bool:
+        return any(v.kind == verdict.kind for v in examine(candidate, engines))
+
+    return shrink.shrink(program, fails, seconds)
+
+
+def one_seed(options: argparse.Namespace) -> int:
+    program = generate(options.seed)
+    if options.print:
+        print(emit(program))
+        return 0
+    verdicts = examine(program, options.engines)
+    print(*verdicts, sep="\n")
+    failures = [v for v in verdicts if v.is_failure]
+    if failures:
+        write_failure(program, failures[0], options)
+    return 1 if failures else 0
+
+
+def write_failure(program: Program, verdict: Verdict, options: argparse.Namespace) -> None:
+    """The failing program, shrunk unless it takes its process down, as a file."""
+    if verdict.kind not in ("crash", "timeout") and options.shrink:
+        program = shrunk(replace(program), verdict, options.shrink)
+    options.failures.mkdir(parents=True, exist_ok=True)
+    path = options.failures / f"seed_{program.seed}_{verdict.engine or verdict.kind}.py"
+    path.write_text(emit(program, str(path)))
+    print(f"{program.seed}: {verdict}\n    kernel: {path}", flush=True)
+
+
+def many_seeds(options: argparse.Namespace) -> int:
+    start, stop = (int(part) for part in options.seeds.split(":"))
+
+    def report(seed: int, verdict: Verdict) -> None:
+        print(f"{seed}: {verdict}", flush=True)
+
+    outcome = campaign.run(
+        list(range(start, stop)), options.thorough, options.jobs, options.minutes, report
+    )
+    print(outcome)
+    for seed, text in outcome.ill_formed.items():
+        print(f"{seed}: ill-formed: {text.splitlines()[0]}")
+    for seed, verdict in outcome.failures.items():
+        write_failure(generate(seed), verdict, options)
+    return 1 if outcome.failures else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="differential",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--seed", type=int, help="one program")
+    what.add_argument("--seeds", metavar="A:B", help="the programs A to B-1")
+    what.add_argument("--file", type=Path, help="an emitted program")
+    what.add_argument("--worker", nargs="+", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--print", action="store_true", help="show the program of --seed")
+    parser.add_argument("--engines", type=lambda text: text.split(","), help=", ".join(ENGINES))
+    parser.add_argument("--thorough", action="store_true", help="all engines for each seed")
+    parser.add_argument("--minutes", type=float, help="stop handing out seeds after this time")
+    parser.add_argument("--jobs", type=int, help="processes; default: one a core")
+    parser.add_argument("--shrink", type=float, default=120, help="seconds for a failure; 0: none")
+    parser.add_argument("--failures", type=Path, default=Path("failures"), help="where they go")
+    options = parser.parse_args()
+    if options.worker:
+        campaign.work(options.worker, options.thorough)
+        return 0
+    if options.file:
+        exact = "exact mode" in options.file.read_text()
+        verdicts = examine_file(options.file, exact, options.engines)
+        print(*verdicts, sep="\n")
+        return 1 if any(v.is_failure for v in verdicts) else 0
+    return many_seeds(options) if options.seeds else one_seed(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""Many seeds, in processes that may crash or hang.
+
+A campaign hands chunks of seeds to worker processes (this package with `--worker`), which print a
+line of JSON before and after each program. A worker that dies or stays silent too long is
+replaced, and the program it was at is a failure of its own kind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from differential.generator import generate
+from differential.witnesses import ENGINES, Verdict, examine
+
+#: A program that takes longer hangs; the machine may be busy with other things.
+PROGRAM_SECONDS = 120.0
+CHUNK = 20
+#: What a worker process runs.
+WORKER = Path(__file__).parent
+
+
+def engines_of(seed: int, thorough: bool) -> list[str]:
+    """The engines for a seed: all, or one of the CPU's variants and one GPU in turn."""
+    if thorough:
+        return list(ENGINES)
+    return [("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3], ("sm_80", "sm_90")[seed // 4 % 2]]
+
+
+@dataclass
+class Outcome:
+    """What a campaign saw."""
+
+    programs: int = 0
+    exact: int = 0
+    tally: Counter[str] = field(default_factory=Counter)
+    failures: dict[int, Verdict] = field(default_factory=dict)
+    ill_formed: dict[int, str] = field(default_factory=dict)
+
+    def add(self, seed: int, exact: bool, verdicts: list[Verdict]) -> None:
+        self.programs += 1
+        self.exact += exact
+        for verdict in verdicts:
+            self.tally[f"{verdict.engine} {verdict.kind}"] += 1
+            if verdict.kind == "ill-formed":
+                self.ill_formed[seed] = verdict.text
+            if verdict.is_failure:
+                self.failures.setdefault(seed, verdict)
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{n} {what}" for what, n in sorted(self.tally.items()))
+        return (
+            f"{self.programs} programs ({self.exact} exact), {len(self.failures)} failed: {counts}"
+        )
+
+
+# ---- In the worker ----
+
+
+def work(seeds: Iterable[int], thorough: bool) -> None:
+    """Examines seeds and prints what was seen, for the campaign to read."""
+    for seed in seeds:
+        print(json.dumps({"begin": seed}), flush=True)
+        program = generate(seed)
+        assembles = thorough or seed % 8 == 0  # ptxas takes as long as all the rest
+        engines = engines_of(seed, thorough)
+        if not thorough and any("float8" in buffer.dtype for buffer in program.buffers):
+            engines = engines[:1]  # float8 on GPUs is young: thorough runs compare it
+        verdicts = examine(program, engines, assembles=assembles)
+        seen = [(v.kind, v.engine, v.text) for v in verdicts]
+        print(json.dumps({"end": seed, "exact": program.exact, "seen": seen}), flush=True)
+
+
+# ---- In the campaign ----
+
+
+def run(
+    seeds: list[int], thorough: bool = False, jobs: int | None = None, minutes: float | None = None,
+    report=None,
+) -> Outcome:  # fmt: skip
+    """Examines all seeds, or as many as the minutes allow. `report` is called with each failure."""
+    outcome = Outcome()
+    deadline = time.monotonic() + 60 * minutes if minutes else float("inf")
+    chunks: queue.Queue[list[int]] = queue.Queue()
+    for start in range(0, len(seeds), CHUNK):
+        chunks.put(seeds[start : start + CHUNK])
+    lock = threading.Lock()
+
+    def feed() -> None:
+        while time.monotonic() < deadline:
+            try:
+                chunk = chunks.get_nowait()
+            except queue.Empty:
+                return
+            _run_chunk(chunk, thorough, outcome, lock, report)
+
+    threads = [threading.Thread(target=feed) for _ in range(jobs or len(os.sched_getaffinity(0)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcome
+
+
+def _run_chunk(
+    chunk: list[int], thorough: bool, outcome: Outcome, lock: threading.Lock, report
+) -> None:
+    todo = list(chunk)
+    while todo:
+        for seed, exact, verdicts in _run_worker(todo, thorough):
+            todo.remove(seed)
+            with lock:
+                before = len(outcome.failures)
+                outcome.add(seed, exact, verdicts)
+                if report and len(outcome.failures) > before:
+                    report(seed, outcome.failures[seed])
+
+
+def _run_worker(seeds: list[int], thorough: bool):
+    """One process over `seeds`; ends early, with a verdict, where the process does."""
+    command = [sys.executable, str(WORKER), "--worker", *map(str, seeds)]
+    if thorough:
+        command.append("--thorough")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        lines: queue.Queue[str] = queue.Queue()
+        errors: list[str] = []
+        reader = threading.Thread(target=lambda: [*map(lines.put, process.stdout), lines.put("")])
+        drain = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+        reader.start()
+        drain.start()
+        current = seeds[0]
+        while True:
+            try:
+                line = lines.get(timeout=PROGRAM_SECONDS)
+            except queue.Empty:
+                process.kill()
+                yield (
+                    current,
+                    False,
+                    [Verdict("timeout", "", f"no answer in {PROGRAM_SECONDS:.0f} s")],
+                )
+                break
+            if not line:
+                break
+            entry = json.loads(line)
+            if "begin" in entry:
+                current = entry["begin"]
+            else:
+                yield entry["end"], entry["exact"], [Verdict(*seen) for seen in entry["seen"]]
+                current = None
+        process.wait()
+        drain.join()
+        reader.join()
+        if process.returncode and process.returncode != -9 and current is not None:
+            last = errors[0].strip().splitlines()[-15:]
+            text = f"the process ended with {process.returncode}: " + "\n".join(last)
+            yield current, False, [Verdict("crash", "", text)]

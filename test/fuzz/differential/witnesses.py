@@ -1,0 +1,222 @@
+"""The engines that run a program, what each says of it, and whether they agree.
+
+The interpreter is the reference: a program that it refuses or finds fault with is not well-formed,
+which is the generator's mistake and not a difference. Every other engine must give the
+interpreter's bits in exact mode, or stay within twice its radii in bounded mode; the virtual GPU
+must find nothing; ptxas, where installed, must accept the PTX.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import tilewright
+from tilewright.arguments import convert_argument
+from tilewright.errors import reporting
+from tilewright.vgpu import read_launch
+
+from differential.emit import emit, load
+from differential.program import Program
+
+PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to run a program: a device and the environment that chooses its variant."""
+
+    name: str
+    device: str
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+def _cpu(name: str, **variables: str) -> Engine:
+    """CPU code, compiled each time: what a cache on disk holds was compared before."""
+    environment = {"TILEWRIGHT_CACHE": "0", "TILEWRIGHT_THREADS": "2", **variables}
+    return Engine(name, "cpu", tuple(environment.items()))
+
+
+ENGINES = {
+    engine.name: engine
+    for engine in (
+        _cpu("cpu"),
+        _cpu("cpu-1", TILEWRIGHT_THREADS="1"),
+        _cpu("cpu-avx2", TILEWRIGHT_CPU="avx2"),
+        Engine("sm_80", "vgpu:sm_80"),
+        Engine("sm_90", "vgpu:sm_90"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was seen. `kind`: "agree", "ill-formed" (the interpreter objects), "refused" (the engine
+    does not support the program and says so), or a failure: "error", "difference", "finding",
+    "undecided", "ptxas", "crash", "timeout"."""
+
+    kind: str
+    engine: str = ""
+    text: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        return self.kind not in ("agree", "ill-formed", "refused")
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.engine, self.kind, self.text) if part)
+
+
+@contextmanager
+def _environment(engine: Engine) -> Iterator[None]:
+    """The engine's variables are set while it compiles and runs."""
+    saved = {name: os.environ.get(name) for name, _ in engine.environment}
+    os.environ.update(engine.environment)
+    try:
+        yield
+    finally:
+        for name, value in saved.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+#: Texts of errors with which a GPU compiler may refuse a well-formed program.
+REFUSALS = ("not supported on the GPU", "of shared memory, sm_", "not supported yet")
+
+
+#: What stands in for a compiled program, in tests of the fuzzer itself.
+Plant = Callable[[Any], Any]
+
+
+def examine(
+    program: Program, engines: list[str] | None = None, plant: Plant | None = None,
+    assembles: bool = True,
+) -> list[Verdict]:  # fmt: skip
+    """Runs a program on the interpreter and on `engines` (all if None). `assembles`: ptxas too."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-fuzz-") as folder:
+        path = Path(folder) / f"seed_{program.seed}.py"
+        path.write_text(emit(program, path.name))
+        return examine_file(path, program.exact, engines, plant, assembles)
+
+
+def examine_file(
+    path: Path, exact: bool, engines: list[str] | None = None, plant: Plant | None = None,
+    assembles: bool = True,
+) -> list[Verdict]:  # fmt: skip
+    """As `examine`, for the file of a program."""
+    try:
+        module = load(path)
+        expected, radii = _reference(module, exact)
+    except tilewright.TilewrightError as error:
+        kind = "crash" if error.kind == "internal error" else "ill-formed"
+        return [Verdict(kind, "interp", str(error))]
+    verdicts = []
+    for name in engines or list(ENGINES):
+        engine = ENGINES[name]
+        with _environment(engine):
+            verdict, ptx = _witness(engine, load(path), expected, radii, exact, plant)
+        if verdict.kind == "agree" and ptx and PTXAS and assembles:
+            verdict = _assemble(engine, ptx)
+        verdicts.append(verdict)
+    return verdicts
+
+
+@reporting
+def _run(module: ModuleType, program, device: str, options: dict) -> tuple[list[np.ndarray], dict]:
+    values = module.arguments()
+    converted = [
+        convert_argument(value, parameter)
+        for value, parameter in zip(values, module.main.params, strict=True)
+    ]
+    return values, program.run(device, converted, options)
+
+
+def _reference(module: ModuleType, exact: bool) -> tuple[list[np.ndarray], dict]:
+    """The interpreter's values and radii; raises where it finds fault."""
+    kernel = tilewright.compile(module.main, device="interp")
+    values, result = _run(module, kernel.program, "interp", {"bounds": not exact})
+    for finding in result["findings"]:
+        if finding["severity"] != "note":
+            raise tilewright.TilewrightError(finding["text"])
+    return values, result["radii"]
+
+
+def _witness(
+    engine: Engine, module: ModuleType, expected: list[np.ndarray], radii: dict, exact: bool,
+    plant: Plant | None,
+) -> tuple[Verdict, str]:  # fmt: skip
+    """What an engine says, and its PTX if it has one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            kernel = tilewright.compile(module.main, device=engine.device)
+        program = plant(kernel.program) if plant else kernel.program
+        values, result = _run(module, program, engine.device, {})
+    except tilewright.TilewrightError as error:
+        refused = engine.device != "cpu" and any(text in str(error) for text in REFUSALS)
+        return Verdict("refused" if refused else "error", engine.name, str(error)), ""
+    for launch in map(read_launch, result.get("launches", ())):
+        if launch.findings:
+            return Verdict("finding", engine.name, str(launch.findings[0])), ""
+    text, undecided = "", 0
+    for position, parameter in enumerate(kernel.params):
+        got, want = values[position], expected[position]
+        wrong, unknown = _compare(got, want, radii.get(position, 0.0), exact)
+        undecided += unknown
+        if wrong.size and not text:
+            at = np.unravel_index(wrong[0], got.shape)
+            where = ", ".join(str(int(i)) for i in at)
+            text = (
+                f"{parameter['name']}[{where}] is {got[at]!r}, the interpreter gives {want[at]!r}; "
+                f"{wrong.size} of {got.size} elements differ"
+            )
+    if text:
+        return Verdict("difference", engine.name, text), ""
+    if undecided > 0.01 * sum(value.size for value in expected):
+        return Verdict("undecided", engine.name, f"{undecided} elements are undecided"), ""
+    return Verdict("agree", engine.name), kernel.ptx if "vgpu" in engine.device else ""
+
+
+def _compare(
+    got: np.ndarray, want: np.ndarray, radii, exact: bool
+) -> tuple[np.ndarray, int]:  # fmt: skip
+    """Positions that differ, and how many could not be compared."""
+    got, want = got.ravel(), want.ravel()
+    if got.dtype.kind in "iub":
+        return np.flatnonzero(got != want), 0
+    with np.errstate(invalid="ignore"):
+        got, want = got.astype(np.float64), want.astype(np.float64)
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
+        if exact:
+            return np.flatnonzero(~same), 0
+        radius = np.broadcast_to(np.asarray(radii, np.float64), got.shape)
+        undecided = np.isinf(radius)
+        near = np.abs(got - want) <= 2 * radius
+    return np.flatnonzero(~(same | near | undecided)), int(undecided.sum())
+
+
+def _assemble(engine: Engine, ptx: str) -> Verdict:
+    """Whether ptxas takes the PTX."""
+    arch = engine.device.removeprefix("vgpu:")
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(ptx)
+        file.flush()
+        done = subprocess.run(
+            [PTXAS, f"-arch={arch}", "-O0", "-o", os.devnull, file.name],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    if done.returncode:
+        return Verdict("ptxas", engine.name, done.stderr.strip().splitlines()[0])
+    return Verdict("agree", engine.name)
