@@ -133,7 +133,7 @@ bool Planner::shareElements(int64_t thread, ArrayRef<int64_t> slots) {
   for (int64_t slot : slots) {
     sharedWith[slot] = slot;
     int64_t iteration = table.at(thread, slot);
-    if (!request.isRead || iteration < 0)
+    if (!request.isRead || request.isConditional || iteration < 0)
       continue;
     auto [it, isNew] = first.try_emplace(cases[0].offsets.fixed[iteration], slot);
     if (isNew)

@@ -62,8 +62,10 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
           context.arch.name + " has no wider form of this update");
   if (isa<ReducerUpdateOp>(access.op))
     limit(1, "contributions to a reducer go one by one");
-  if (access.op->getBlock() != &loop.getBody().front())
+  if (access.op->getBlock() != &loop.getBody().front()) {
+    request.isConditional = true;
     limit(1, "it stands inside a branch or loop");
+  }
   if (auto cap = loop.getCoalescedWidth())
     limit(std::max<int64_t>(1, *cap), "'coalesced_width' says so");
   return request;

@@ -33,7 +33,8 @@ struct Request {
   /// not change while it runs (symbols). None where they depend on memory: nothing is known then.
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
-  bool isRead = false;        ///< Slots may share an element.
+  bool isRead = false;
+  bool isConditional = false; ///< Slots decide on their own whether they read: they share nothing.
   int64_t maxWidth = 1;       ///< The widest form that the target has, in elements.
   std::string maxWidthReason; ///< Why no wider form exists.
 

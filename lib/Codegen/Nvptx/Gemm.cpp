@@ -21,9 +21,7 @@ Value ThreadLowering::loadMatrix(Value buffer, Value row, Value column, bool tra
 }
 
 LogicalResult ThreadLowering::lowerGemm(GemmOp op) {
-  // An accumulator that other statements keep out of registers leaves the tensor cores with it.
-  auto warps = op->getAttrOfType<DenseI64ArrayAttr>(kWarpsAttr);
-  if (warps && storageOf(getRoot(op.getC())).kind == Storage::Kind::Registers)
+  if (auto warps = op->getAttrOfType<DenseI64ArrayAttr>(kWarpsAttr))
     return lowerMma(op, warps.asArrayRef());
   return lowerPlainGemm(op);
 }

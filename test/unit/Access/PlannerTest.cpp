@@ -68,6 +68,16 @@ TEST_F(PlannerTest, ReadsASharedElementOnce) {
   EXPECT_EQ(found.sources, (llvm::SmallVector<int64_t>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
+TEST_F(PlannerTest, SharesNothingUnderACondition) {
+  // The slot that would read for the others may be the one whose condition fails.
+  request.isRead = request.isConditional = true;
+  request.maxWidth = 1;
+  request.coordinates = {floorDiv(IndexExpr::dim(0), 4)};
+  Plan found = plan("(i) -> thread i // 8, slot i % 8", {256}, 32);
+  EXPECT_EQ(found.slots.size(), 8u);
+  EXPECT_TRUE(found.sources.empty());
+}
+
 TEST_F(PlannerTest, AsksForAnAlignedStart) {
   request.coordinates = {IndexExpr::dim(0) + 1};
   Plan found = plan("(i) -> thread i // 4, slot i % 4", {128}, 32);

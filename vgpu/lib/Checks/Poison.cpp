@@ -32,8 +32,7 @@ void markMayBePoison(Warp &warp, const Slot &slot) {
     mayBePoison(warp, slot) = 1;
 }
 
-/// Lanes of a row with a poison bit.
-uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot) {
+uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot, unsigned bytes) {
   if (slot.plane != Plane::Register || slot.isSink)
     return 0;
   const uint8_t *row = warp.planes[unsigned(Plane::Shadow)] + slot.offset;
@@ -54,7 +53,7 @@ uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot) {
   uint32_t lanes = 0;
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     uint64_t value = 0;
-    std::memcpy(&value, row + size_t(lane) * slot.bytes, slot.bytes);
+    std::memcpy(&value, row + size_t(lane) * slot.bytes, std::min<unsigned>(slot.bytes, bytes));
     lanes |= uint32_t(value != 0) << lane;
   }
   return lanes;
@@ -194,8 +193,12 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
     ptx::Space space = effectiveSpace(warp, inst, mask);
     bool isStore = inst.numDst == 0;
     if (isStore && space == ptx::Space::Global) {
-      if (sources & mask)
-        reportPoison(warp, inst, sources & mask, "the value stored to global memory");
+      // A store of a byte takes the low byte of its register; the rest may be anything.
+      uint32_t stored = 0;
+      for (unsigned i = 0; sources && i < inst.numSrc; ++i)
+        stored |= poisonedLanes(warp, inst.src(i), inst.width);
+      if (stored & mask)
+        reportPoison(warp, inst, stored & mask, "the value stored to global memory");
     } else if (space == ptx::Space::Shared || space == ptx::Space::Local) {
       runOnShadow(warp, inst, mask);
     } else {
@@ -252,6 +255,11 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
   case PoisonRule::Xor:
     return bitwiseByWidth(warp, inst, mask,
                           [](auto a, auto pa, auto, auto pb) { return decltype(a)(pa | pb); });
+  case PoisonRule::Carry:
+    return bitwiseByWidth(warp, inst, mask, [](auto a, auto pa, auto, auto pb) {
+      auto poison = decltype(a)(pa | pb);
+      return decltype(a)(poison | -poison); // the lowest poison bit and all above it
+    });
   case PoisonRule::Lop3: {
     const uint32_t *a = warp.row<uint32_t>(shadowOf(inst.src(0)));
     const uint32_t *b = warp.row<uint32_t>(shadowOf(inst.src(1)));

@@ -384,6 +384,8 @@ bool decodeAddSub(InstBuilder &b, bool isSubtraction) {
                                 : AddSat::run<int32_t>;
   else
     handler = isSubtraction ? pick<Sub>(type) : pick<Add>(type);
+  if (!isSaturating)
+    b.inst.poison = PoisonRule::Carry;
   return decodeBinary<Add>(b, type, handler);
 }
 
@@ -405,6 +407,8 @@ bool decodeMul(InstBuilder &b) {
     return b.expectOperands(3) && b.addDst(b.operand(0), wideType(type)) &&
            b.addSrc(b.operand(1), type) && b.addSrc(b.operand(2), type) &&
            finish(b, pickNarrow<MulWide>(type), type);
+  if (half == 0)
+    b.inst.poison = PoisonRule::Carry;
   return decodeBinary<MulLo>(b, type, half == 1 ? pick<MulHi>(type) : pick<MulLo>(type));
 }
 

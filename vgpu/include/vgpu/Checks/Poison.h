@@ -22,7 +22,8 @@ public:
   void step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
 
 private:
-  uint32_t poisonedLanes(Warp &warp, const Slot &slot);
+  /// Lanes of a row with a poison bit in the first `bytes` bytes.
+  uint32_t poisonedLanes(Warp &warp, const Slot &slot, unsigned bytes = 8);
   void setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint32_t poisoned);
   void checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
   void runOnShadow(Warp &warp, const Inst &inst, uint32_t mask);

@@ -62,6 +62,7 @@ enum class PoisonRule : uint8_t {
   And,
   Or,     ///< bitwise; a defined 0 (or 1) decides the bit
   Xor,    ///< bitwise: the union of the sources' poison bits
+  Carry,  ///< sums and low products: a bit depends on no bit above it in the sources
   Lop3,   ///< bitwise by truth table
   Select, ///< selp: the chosen operand, or all if the predicate is poison
   Warp,   ///< poison in any lane's sources poisons all lanes (vote, redux, match)
