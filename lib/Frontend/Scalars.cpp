@@ -521,10 +521,16 @@ Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
   case U::Erf:
     return result(create<math::ErfOp>(x.value));
   case U::Sigmoid: {
+    // Narrow floats in float32: exp(-x) of a float16 overflows where the sigmoid does not vanish.
+    Type narrow = x.dtype;
+    bool isNarrow = mlir::cast<FloatType>(narrow).getWidth() < 32;
+    if (isNarrow)
+      x = cast(x, builder.getF32Type());
     Scalar negated = result(create<arith::NegFOp>(x.value));
     Scalar exponential = result(create<math::ExpOp>(negated.value));
     Scalar sum = binary(BinaryKind::Add, number(1), exponential);
-    return binary(BinaryKind::Div, number(1), sum);
+    Scalar quotient = binary(BinaryKind::Div, number(1), sum);
+    return isNarrow ? cast(quotient, narrow) : quotient;
   }
   case U::Floor:
     return result(create<math::FloorOp>(x.value));

@@ -353,6 +353,20 @@ def test_math_functions(name: str) -> None:
     np.testing.assert_allclose(b, MATH[name](a), rtol=1e-14)
 
 
+def test_sigmoid_of_float16_does_not_overflow_inside() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float16"), B: T.Tensor((64,), "float16")):
+        with T.Kernel(1):
+            for i in T.Parallel(64):
+                B[i] = T.sigmoid(A[i])
+
+    a, b = np.linspace(-16, 16, 64).astype(np.float16), np.zeros(64, np.float16)
+    run(main, a, b)
+    expected = 1 / (1 + np.exp(-a.astype(np.float64)))
+    np.testing.assert_allclose(b, expected, rtol=2**-10, atol=2**-25)
+    assert np.all(b > 0)
+
+
 def test_scalar_helpers() -> None:
     @T.prim_func
     def main(A: T.Tensor((8,), "int32"), B: T.Tensor((16,), "int32"), F: T.Tensor((8,), "float32")):

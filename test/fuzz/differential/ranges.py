@@ -171,7 +171,7 @@ FUNCTIONS = {
     "log": ("T.log(T.abs({0}) + 1.0)", 100.0),
     "log2": ("T.log2(T.abs({0}) + 1.0)", 140.0),
     "tanh": ("T.tanh({0})", 1.0),
-    "sigmoid": ("T.sigmoid(T.max({0}, -8.0))", 1.0),
+    "sigmoid": ("T.sigmoid({0})", 1.0),
     "sqrt": ("T.sqrt(T.abs({0}) + 0.5)", 2.0**16),
     "rsqrt": ("T.rsqrt(T.abs({0}) + 1.0)", 1.0),
     "third": ("({0} / 3.0)", 2.0**16),
