@@ -14,6 +14,19 @@ bool livesInShared(AllocOp alloc) {
          alloc->getAttrOfType<LayoutAttr>(kPlacementAttr);
 }
 
+SmallVector<Operation *> getUsersThroughViews(AllocOp alloc) {
+  SmallVector<Operation *> users, pending(alloc->getUsers());
+  while (!pending.empty()) {
+    Operation *user = pending.pop_back_val();
+    if (isa<AnnotateLayoutOp>(user))
+      continue;
+    users.push_back(user);
+    if (isa<SliceOp, ViewOp>(user))
+      llvm::append_range(pending, user->getUsers());
+  }
+  return users;
+}
+
 int64_t getPlacedBytes(AllocOp alloc) {
   MemRefType type = alloc.getBuffer().getType();
   int64_t elements = type.getNumElements();
@@ -40,15 +53,9 @@ llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
       return;
     LiveRange &range = ranges[alloc];
     range = {next, -1};
-    SmallVector<Operation *> users(alloc->getUsers());
-    while (!users.empty()) {
-      Operation *user = users.pop_back_val();
-      if (isa<AnnotateLayoutOp>(user))
-        continue;
-      if (isa<SliceOp, ViewOp>(user)) {
-        llvm::append_range(users, user->getUsers());
-        continue;
-      }
+    for (Operation *user : getUsersThroughViews(alloc)) {
+      if (isa<SliceOp, ViewOp>(user))
+        continue; // touches nothing itself
       // Inside a loop or branch, the whole of it counts.
       Operation *statement = alloc->getBlock()->findAncestorOpInBlock(*user);
       range.first = std::min(range.first, numbers[statement].first);

@@ -72,14 +72,9 @@ bool isPipelined(Value root) {
   auto alloc = root.getDefiningOp<AllocOp>();
   if (!alloc || getSpace(root) != Space::Shared)
     return false;
-  SmallVector<Operation *> users(alloc->getUsers());
-  while (!users.empty()) {
-    Operation *user = users.pop_back_val();
-    if (isa<SliceOp, ViewOp>(user))
-      llvm::append_range(users, user->getUsers());
-    else if (isa<StoreOp>(user) && user->getParentOp()->hasAttr(kAsyncAttr))
+  for (Operation *user : analysis::getUsersThroughViews(alloc))
+    if (isa<StoreOp>(user) && user->getParentOp()->hasAttr(kAsyncAttr))
       return true;
-  }
   return false;
 }
 

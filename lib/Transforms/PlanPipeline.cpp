@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Analysis/Distribution.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -99,9 +100,7 @@ bool Pipeliner::findSlice(Operation *op, llvm::SetVector<Operation *> &slice) {
 
 /// What another statement does that forbids copying `source` to `tile` early; empty if nothing.
 std::string Pipeliner::findConflict(ParallelOp copy, AllocOp tile, Value source) {
-  for (Operation *user : tile->getUsers()) {
-    if (isa<AnnotateLayoutOp>(user))
-      continue;
+  for (Operation *user : analysis::getUsersThroughViews(tile)) {
     Operation *inBody = body.findAncestorOpInBlock(*user);
     if (!inBody)
       return "'" + tile.getName().str() + "' is used outside the loop";
@@ -251,15 +250,10 @@ void Pipeliner::issue(ImplicitLocOpBuilder &b, Value iteration, Value version) {
 Operation *Pipeliner::lastReader() {
   Operation *last = nullptr;
   for (Prefetch &prefetch : prefetches)
-    for (Operation *user : prefetch.tile->getUsers()) {
-      SmallVector<Operation *> users{user};
-      if (isa<SliceOp, ViewOp>(user)) // what the view is used for
-        llvm::append_range(users, user->getUsers());
-      for (Operation *op : users)
-        if (Operation *inBody = body.findAncestorOpInBlock(*op))
-          if (!last || last->isBeforeInBlock(inBody))
-            last = inBody;
-    }
+    for (Operation *user : analysis::getUsersThroughViews(prefetch.tile))
+      if (Operation *inBody = body.findAncestorOpInBlock(*user))
+        if (!last || last->isBeforeInBlock(inBody))
+          last = inBody;
   return last;
 }
 

@@ -12,6 +12,9 @@ namespace tilewright::analysis {
 /// satisfies.
 bool livesInShared(tile::AllocOp alloc);
 
+/// All ops that use a tile, through slices and views too, which are among them; notes are not.
+llvm::SmallVector<mlir::Operation *> getUsersThroughViews(tile::AllocOp alloc);
+
 /// Bytes of a tile in its placement, padding included.
 int64_t getPlacedBytes(tile::AllocOp alloc);
 

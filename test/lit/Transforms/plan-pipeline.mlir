@@ -94,3 +94,41 @@ func.func @stays(%a: !global, %b: memref<64x64xf16, #tile.space<global>>) {
   }
   return
 }
+
+// Readers are followed through views of views: before the copy they forbid it, behind it the next copy
+// waits for them.
+// CHECK-LABEL: func.func @read_through_views
+// CHECK-NOT: tile.store {{.*}}, %early
+// CHECK: tile.pipelined
+// CHECK-NEXT: tile.async_wait 0
+// CHECK-NEXT: tile.barrier
+// CHECK: tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution
+// CHECK: tile.store {{.*}}, %early
+// CHECK: tile.slice {{.*}}memref<4096xf16
+// CHECK: tile.store {{.*}}, %arg1
+// CHECK: tile.barrier
+// CHECK: scf.if
+// CHECK: tile.parallel {{.*}}tile.async
+// CHECK: tile.store {{.*}}, %late
+func.func @read_through_views(%a: !global, %b: memref<4096xf16, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %early = tile.alloc "early" : !shared
+    %late = tile.alloc "late" : !shared
+    tile.pipelined %k = %c0 to %c4 stages 1 {
+      %row = arith.muli %k, %c64 : index
+      %from = tile.slice %a[%row, 0] [64, 64] [1, 1] : !global to memref<64x64xf16, #tile.space<global>>
+      %seen = tile.view %early : !shared to memref<4096xf16, #tile.space<shared>>
+      tile.copy %seen, %b : memref<4096xf16, #tile.space<shared>> to memref<4096xf16, #tile.space<global>>
+      tile.copy %from, %early : memref<64x64xf16, #tile.space<global>> to !shared
+      tile.copy %from, %late : memref<64x64xf16, #tile.space<global>> to !shared
+      %flat = tile.view %late : !shared to memref<4096xf16, #tile.space<shared>>
+      %part = tile.slice %flat[0] [4096] [1] : memref<4096xf16, #tile.space<shared>> to memref<4096xf16, #tile.space<shared>>
+      tile.copy %part, %b : memref<4096xf16, #tile.space<shared>> to memref<4096xf16, #tile.space<global>>
+    }
+  }
+  return
+}
