@@ -16,6 +16,7 @@
 // gemms that use the tensor cores.
 //===----------------------------------------------------------------------------------------===//
 
+#include "TargetArch.h"
 #include "tilewright/Access/Matrices.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Layout/Algebra.h"
@@ -23,7 +24,6 @@
 #include "tilewright/Layout/MmaFragments.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Layout/SharedLayouts.h"
-#include "tilewright/Target/Arch.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -628,12 +628,9 @@ struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
   using InferLayoutsBase::InferLayoutsBase;
 
   void runOnOperation() override {
-    const Arch *target = findArch(arch);
-    if (!target) {
-      getOperation()->emitError() << "unknown architecture '" << arch << "'; known are "
-                                  << getArchNames();
+    const Arch *target = requireArch(getOperation(), arch);
+    if (!target)
       return signalPassFailure();
-    }
     getOperation()->walk(
         [&](KernelOp kernel) { Solver(kernel, *target, access::Assumptions{alignment}).run(); });
   }

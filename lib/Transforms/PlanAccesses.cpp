@@ -10,6 +10,7 @@
 //   %v = tile.load %q[%i, %j]     ──▶    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>}
 //===----------------------------------------------------------------------------------------===//
 
+#include "TargetArch.h"
 #include "tilewright/Access/Matrices.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -43,12 +44,9 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
   using PlanAccessesBase::PlanAccessesBase;
 
   void runOnOperation() override {
-    const Arch *target = findArch(arch);
-    if (!target) {
-      getOperation()->emitError() << "unknown architecture '" << arch << "'; known are "
-                                  << getArchNames();
+    const Arch *target = requireArch(getOperation(), arch);
+    if (!target)
       return signalPassFailure();
-    }
     getOperation()->walk([&](KernelOp kernel) {
       Context context{kernel, *target, Assumptions{alignment}};
       kernel.walk([&](ParallelOp loop) { planLoop(loop, context); });

@@ -8,8 +8,8 @@
 // `tile.offset` on allocations and `tile.shared_bytes` on the kernel.
 //===----------------------------------------------------------------------------------------===//
 
+#include "TargetArch.h"
 #include "tilewright/Analysis/SharedTiles.h"
-#include "tilewright/Target/Arch.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -67,12 +67,9 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
   using PlanSharedMemoryBase::PlanSharedMemoryBase;
 
   void runOnOperation() override {
-    const Arch *target = findArch(arch);
-    if (!target) {
-      getOperation()->emitError() << "unknown architecture '" << arch << "'; known are "
-                                  << getArchNames();
+    const Arch *target = requireArch(getOperation(), arch);
+    if (!target)
       return signalPassFailure();
-    }
     Builder b(&getContext());
     getOperation()->walk([&](KernelOp kernel) {
       int64_t scratch = 0;

@@ -193,7 +193,7 @@ Value ThreadLowering::inBounds(const Storage &storage, ArrayRef<Value> coordinat
 //===----------------------------------------------------------------------------------------===//
 
 Value ThreadLowering::toStorage(Value value, Type elementType) {
-  Type stored = isa<IndexType>(elementType) ? Type(b.getI64Type()) : getStorageType(elementType);
+  Type stored = getRegisterType(elementType);
   if (value.getType() == stored)
     return value;
   if (isa<IndexType>(elementType))
@@ -253,15 +253,13 @@ void ThreadLowering::storeAt(const Storage &storage, ArrayRef<Value> coordinates
 }
 
 Value ThreadLowering::registerAddress(const Storage &storage, int64_t slot) {
-  Type stored = isa<IndexType>(storage.elementType) ? Type(b.getI64Type())
-                                                    : getStorageType(storage.elementType);
+  Type stored = getRegisterType(storage.elementType);
   return LLVM::GEPOp::create(b, storage.base.getType(), stored, storage.base,
                              ArrayRef<LLVM::GEPArg>{int32_t(slot)});
 }
 
 Value ThreadLowering::loadRegister(const Storage &storage, int64_t slot) {
-  Type stored = isa<IndexType>(storage.elementType) ? Type(b.getI64Type())
-                                                    : getStorageType(storage.elementType);
+  Type stored = getRegisterType(storage.elementType);
   return fromStorage(LLVM::LoadOp::create(b, stored, registerAddress(storage, slot)),
                      storage.elementType);
 }

@@ -26,6 +26,12 @@ Type getStorageType(Type elementType) {
   return getScalarType(elementType);
 }
 
+Type getRegisterType(Type elementType) {
+  if (isa<IndexType>(elementType))
+    return IntegerType::get(elementType.getContext(), 64);
+  return getStorageType(elementType);
+}
+
 ThreadLowering::ThreadLowering(ModuleOp module, KernelOp kernel, const Arch &arch, StringRef name)
     : module(module), kernel(kernel), function(kernel->getParentOfType<func::FuncOp>()), arch(arch),
       name(name.str()), b(kernel.getLoc(), module.getContext()) {}
@@ -45,9 +51,7 @@ void ThreadLowering::beginFunction() {
   auto globalPointer = LLVM::LLVMPointerType::get(context, kGlobalSpace);
   SmallVector<Type> parameters;
   for (Type type : function.getArgumentTypes())
-    parameters.push_back(isa<MemRefType>(type)  ? Type(globalPointer)
-                         : isa<IndexType>(type) ? Type(b.getI64Type())
-                                                : getStorageType(type));
+    parameters.push_back(isa<MemRefType>(type) ? Type(globalPointer) : getRegisterType(type));
   b.setInsertionPointToEnd(module.getBody());
   thread = LLVM::LLVMFuncOp::create(
       b, name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
@@ -150,8 +154,7 @@ void ThreadLowering::addTile(AllocOp alloc) {
     storage->extents.push_back(index(extent));
     storage->staticExtents.push_back(extent);
   }
-  Type stored = isa<IndexType>(storage->elementType) ? Type(b.getI64Type())
-                                                     : getStorageType(storage->elementType);
+  Type stored = getRegisterType(storage->elementType);
   Attribute placement = alloc->getAttr(kPlacementAttr);
   if (getSpace(type) == Space::Local) {
     storage->kind = Storage::Kind::Variable;

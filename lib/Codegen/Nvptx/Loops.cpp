@@ -171,10 +171,7 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
       auto own = std::make_unique<Storage>();
       own->kind = Storage::Kind::Variable;
       own->elementType = outer.elementType;
-      own->base =
-          allocateStack(isa<IndexType>(outer.elementType) ? Type(b.getI64Type())
-                                                          : getStorageType(outer.elementType),
-                        1);
+      own->base = allocateStack(getRegisterType(outer.elementType), 1);
       storeRegister(*own, 0, loadRegister(outer, 0));
       at.variables[root] = std::move(own);
     }

@@ -37,6 +37,8 @@ using mlir::Value;
 
 /// The bits of an element in memory: bool as i8, tfloat32 as f32, everything else its scalar.
 mlir::Type getStorageType(mlir::Type elementType);
+/// The same for what a thread keeps to itself or is given, where an index may stand too.
+mlir::Type getRegisterType(mlir::Type elementType);
 
 /// The register of an element, NarrowFloats.cpp: float8 as its bits, tfloat32 as a float32, and
 /// what the dialect says of all others.
