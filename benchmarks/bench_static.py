@@ -1,8 +1,7 @@
 """What ptxas makes of our PTX for sm_80: registers, spills, shared bytes, SASS instructions.
 
-Compared with TileLang 0.1.15 as issue 4 measured it (nvcc for its output). ptxas comes from a CUDA
-toolkit; SASS is counted where an `nvdisasm` is on the path or named by NVDISASM (Triton's wheel has
-one).
+Compared with TileLang 0.1.15 as issue 4 measured it (nvcc for its output). SASS is counted where an
+`nvdisasm` is on the path or named by NVDISASM (Triton's wheel has one).
 """
 
 from __future__ import annotations
@@ -63,25 +62,21 @@ def kernels() -> Iterator[tuple[str, Any]]:
     yield "attention", tilewright.compile(attention(1, 32, 4096, 64, True), target="sm_80")
 
 
-def measure(ptx: str, ptxas: str, folder: str) -> dict[str, int]:
-    """Runs ptxas, and nvdisasm if there is one."""
-    source, cubin = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-    source.write_text(ptx)
-    done = subprocess.run(
-        [ptxas, "-arch=sm_80", "-v", source, "-o", cubin],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    found = {
-        "registers": int(re.findall(r"Used (\d+) registers", done.stderr)[0]),
-        "spill bytes": sum(map(int, re.findall(r"(\d+) bytes spill stores", done.stderr))),
-    }
+def measure(ptx: str) -> dict[str, int]:
+    """What ptxas says of the kernel, and what nvdisasm counts, if there is one."""
+    from tilewright.ptxas import assemble
+
+    cubin = assemble(ptx, "sm_80")
+    (usage,) = cubin.usage.values()
+    found = {"registers": usage.registers, "spill bytes": usage.spill_store_bytes}
     nvdisasm = os.environ.get("NVDISASM") or shutil.which("nvdisasm")
     if nvdisasm:
-        listing = subprocess.run(
-            [nvdisasm, "-c", cubin], check=True, capture_output=True, text=True
-        ).stdout
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(cubin.data)
+            file.flush()
+            listing = subprocess.run(
+                [nvdisasm, "-c", file.name], check=True, capture_output=True, text=True
+            ).stdout
         names = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][A-Z0-9]*)", listing)
         found["SASS"] = len(names)
         found["HMMA"] = names.count("HMMA")
@@ -90,13 +85,13 @@ def measure(ptx: str, ptxas: str, folder: str) -> dict[str, int]:
 
 
 def figures() -> Iterator[Figure]:
-    ptxas = shutil.which("ptxas")
-    if not ptxas:
+    from tilewright.ptxas import find_ptxas
+
+    if not find_ptxas():
         yield Figure("static quality", None, "", note="ptxas is not installed")
         return
     for name, kernel in kernels():
-        with tempfile.TemporaryDirectory() as folder:
-            found = measure(kernel.ptx, ptxas, folder)
+        found = measure(kernel.ptx)
         found["shared bytes"] = kernel.program.compile_gpu("sm_80")["kernels"][0]["shared_bytes"]
         for what, value in found.items():
             peer = PEER[name].get(what)
