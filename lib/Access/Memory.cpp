@@ -18,6 +18,9 @@ std::optional<Memory> getMemory(Value root, KernelOp kernel, const Assumptions &
   auto type = cast<MemRefType>(root.getType());
   Memory memory;
   memory.extents.assign(type.getShape().begin(), type.getShape().end());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    memory.extentDivisors.push_back(
+        std::max<int64_t>(analysis::getExtentFacts(root, dim).getDivisor(), 1));
   memory.elementBytes = getStorageBytes(type.getElementType());
   if (getSpace(type) == Space::Global) {
     memory.isGlobal = true;

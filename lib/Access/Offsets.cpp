@@ -47,7 +47,7 @@ std::optional<Offsets> Offsets::get(const Request &request) {
   Offsets offsets;
   IndexExpr fixed(0), outer(0);
   IndexFacts outerMoving = IndexFacts::constant(0);
-  int64_t stride = 1;  // the constant factor of the stride
+  int64_t stride = 1;  // the stride, or what is known to divide it
   bool isFixed = true; // whether it has no run-time factor
   for (int64_t d = int64_t(physical.size()) - 1; d >= 0; --d) {
     std::optional<analysis::SeparatedExpr> parts =
@@ -71,11 +71,12 @@ std::optional<Offsets> Offsets::get(const Request &request) {
     }
     if (d == 0)
       break;
-    if (extents[d] == kDynamic) {
+    int64_t factor = extents[d];
+    if (factor == kDynamic) {
       isFixed = false;
-      continue;
+      factor = memory.layout ? 1 : memory.getExtentFacts(d).getDivisor();
     }
-    std::optional<int64_t> next = checkedMul(stride, extents[d]);
+    std::optional<int64_t> next = checkedMul(stride, factor);
     if (!next)
       return std::nullopt;
     stride = *next;

@@ -177,14 +177,17 @@ bool Planner::checkBounds(const Case &symbols, ArrayRef<int64_t> iterations,
       low = std::min(low, range.own[iteration]);
       high = std::max(high, range.own[iteration]);
     }
-    int64_t extent = request.memory.extents[dim];
-    auto mayCross = [&](int64_t bound) { // low + outer < bound <= high + outer
-      return mayLieWithin(range.outer, bound - high, bound - low - 1);
+    auto mayCross = [&](const IndexFacts &bound) { // low + outer < bound <= high + outer
+      IndexFacts minusOuter =
+          combineFacts(IndexExpr::Kind::Mul, range.outer, IndexFacts::constant(-1));
+      return mayLieWithin(combineFacts(IndexExpr::Kind::Add, bound, minusOuter), low + 1, high);
     };
-    if (low == high || (extent != kDynamic && !mayCross(0) && !mayCross(extent)))
+    IndexFacts extent = request.memory.getExtentFacts(dim);
+    if (low == high || (!mayCross(IndexFacts::constant(0)) && !mayCross(extent)))
       continue;
     return refuse(describe(slots, thread) + " may lie on both sides of the bound of dimension " +
-                  Twine(dim) + (extent == kDynamic ? " (known only at launch)" : ""));
+                  Twine(dim) +
+                  (request.memory.extents[dim] == kDynamic ? " (known only at launch)" : ""));
   }
   return true;
 }

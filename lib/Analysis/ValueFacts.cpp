@@ -4,6 +4,7 @@
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Tile/Tile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -26,6 +27,14 @@ static IndexFacts factsOfLoop(const IndexFacts &lower, const IndexFacts &upper,
   if (facts.low != IndexFacts::kNoLow && facts.high < facts.low) // runs zero times
     facts.high = facts.low;
   return facts;
+}
+
+/// An argument that shapes bind is an extent; of other integers nothing is known.
+static IndexFacts factsOfSymbol(func::FuncOp function, unsigned position) {
+  if (!function.getArgAttr(position, kSymbolAttr))
+    return IndexFacts();
+  auto divisor = function.getArgAttrOfType<IntegerAttr>(position, kDivisorAttr);
+  return IndexFacts::multipleOf(divisor ? divisor.getInt() : 1);
 }
 
 static IndexFacts factsOfArgument(BlockArgument argument, unsigned depth);
@@ -66,9 +75,35 @@ static IndexFacts factsOfArgument(BlockArgument argument, unsigned depth) {
         getConstantIntValue(loop.getMixedExtents()[argument.getArgNumber()]);
     return IndexFacts::inExtent(extent.value_or(kDynamic));
   }
+  if (auto function = dyn_cast<func::FuncOp>(owner))
+    return factsOfSymbol(function, argument.getArgNumber());
   return IndexFacts();
 }
 
 IndexFacts getFacts(Value value) { return getFacts(value, 16); }
+
+IndexFacts getExtentFacts(Value root, unsigned dim) {
+  auto type = cast<MemRefType>(root.getType());
+  if (!type.isDynamicDim(dim))
+    return IndexFacts::constant(type.getDimSize(dim));
+  IndexFacts any = IndexFacts::multipleOf(1);
+  if (auto alloc = root.getDefiningOp<AllocOp>())
+    return getFacts(alloc.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto shape = function ? function.getArgAttrOfType<ShapeAttr>(argument.getArgNumber(), kShapeAttr)
+                        : ShapeAttr();
+  if (!shape)
+    return any;
+  SmallVector<IndexFacts> symbols;
+  for (StringAttr name : shape.getSymbols()) {
+    symbols.push_back(any);
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      if (function.getArgAttr(i, kSymbolAttr) == name)
+        symbols.back() = factsOfSymbol(function, i);
+  }
+  return analyzeIndexExpr(shape.getExtents()[dim], {}, symbols);
+}
 
 } // namespace tilewright::analysis

@@ -1,6 +1,7 @@
 //===- CpuKernel.cpp - a program compiled for the host, ready to be called --------------------===//
 
 #include "tilewright/Driver/CpuKernel.h"
+#include "tilewright/Driver/CallFacts.h"
 #include "tilewright/Runtime/DiskCache.h"
 #include "tilewright/Support/BuildId.h"
 #include "tilewright/Tile/Tile.h"
@@ -14,19 +15,6 @@ using namespace tilewright::driver;
 using runtime::BoundArgument;
 using runtime::BoundTensor;
 using runtime::DiskCache;
-
-/// For each argument, whether some statement writes or updates it.
-static SmallVector<bool> findWritten(func::FuncOp function) {
-  SmallVector<bool> written(function.getNumArguments(), false);
-  std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(function);
-  if (!effects)
-    return SmallVector<bool>(function.getNumArguments(), true);
-  for (const tile::Effect &effect : *effects)
-    if (auto argument = dyn_cast<BlockArgument>(effect.root))
-      if (effect.kind != tile::EffectKind::Read && argument.getOwner() == &function.front())
-        written[argument.getArgNumber()] = true;
-  return written;
-}
 
 template <typename... OpTs> static bool contains(func::FuncOp function) {
   return function
@@ -145,17 +133,10 @@ CpuArguments CompiledCpuKernel::makeArguments(ArrayRef<BoundArgument> arguments)
 
 /// Whether a tensor that is written shares bytes with another one.
 static bool hasOverlap(const CpuArguments &arguments) {
-  for (const CpuArguments::Tensor &tensor : arguments.tensors) {
-    if (!tensor.isWritten)
-      continue;
-    uint64_t begin = arguments.slots[tensor.position], end = begin + tensor.bytes;
-    for (const CpuArguments::Tensor &other : arguments.tensors) {
-      uint64_t otherBegin = arguments.slots[other.position];
-      if (other.position != tensor.position && begin < otherBegin + other.bytes && otherBegin < end)
-        return true;
-    }
-  }
-  return false;
+  SmallVector<TensorBytes, 8> tensors;
+  for (const CpuArguments::Tensor &tensor : arguments.tensors)
+    tensors.push_back({arguments.slots[tensor.position], tensor.bytes, tensor.isWritten});
+  return haveOverlap(tensors);
 }
 
 /// Elements must lie at multiples of their size; more is not assumed.

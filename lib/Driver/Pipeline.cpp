@@ -17,8 +17,8 @@ void buildCheckPipeline(OpPassManager &pm) {
 }
 
 void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {
-  int64_t alignment = options.argumentAlignment;
-  bool disjoint = options.disjointArguments;
+  int64_t alignment = options.calls.argumentAlignment;
+  bool disjoint = options.calls.disjointArguments;
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createUnrollFragmentLoops()); // registers have names
   // Who holds what, who runs what, and how wide each access is.
@@ -102,6 +102,8 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   GpuProgram program;
   StageRecorder recorder(options, program.phases);
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
+  auto function = *planned->getOps<func::FuncOp>().begin();
+  options.calls.annotate(function);
   PassManager pm(module.getContext());
   buildGpuPipeline(pm, arch.name, options);
   if (options.afterPass)
@@ -109,7 +111,6 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   if (failed(pm.run(*planned)))
     return failure();
   recorder.finish("passes");
-  auto function = *planned->getOps<func::FuncOp>().begin();
   FailureOr<OwningOpRef<ModuleOp>> threads = nvptx::lowerToThreads(function, arch, program.kernels);
   if (failed(threads))
     return failure();

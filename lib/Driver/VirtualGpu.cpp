@@ -36,24 +36,6 @@ evaluateGrids(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments)
   return grids;
 }
 
-bool haveOverlap(ArrayRef<runtime::BoundArgument> arguments) {
-  SmallVector<std::pair<uintptr_t, uintptr_t>> ranges;
-  for (const runtime::BoundArgument &bound : arguments)
-    if (auto *tensor = std::get_if<runtime::BoundTensor>(&bound)) {
-      int64_t bytes = tile::getStorageBytes(tensor->elementType);
-      for (int64_t extent : tensor->shape)
-        bytes *= extent;
-      auto begin = reinterpret_cast<uintptr_t>(tensor->data);
-      if (bytes > 0)
-        ranges.emplace_back(begin, begin + bytes);
-    }
-  llvm::sort(ranges);
-  for (size_t i = 1; i < ranges.size(); ++i)
-    if (ranges[i].first < ranges[i - 1].second)
-      return true;
-  return false;
-}
-
 llvm::Expected<std::unique_ptr<VirtualGpuKernel>> VirtualGpuKernel::load(const GpuProgram &program,
                                                                          StringRef arch) {
   auto kernel = std::make_unique<VirtualGpuKernel>();

@@ -132,6 +132,13 @@ LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned /*re
       return success();
     return op->emitError() << "'" << name << "' is a string on an argument of type index";
   }
+  if (name == kDivisorAttr) {
+    auto divisor = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (divisor && divisor.getType().isSignlessInteger(64) && divisor.getInt() > 0 && function &&
+        function.getArgAttr(argument, kSymbolAttr))
+      return success();
+    return op->emitError() << "'" << name << "' is a positive i64 on a shape symbol";
+  }
   if (name == kDTypeAttr) {
     auto dtype = dyn_cast<TypeAttr>(attribute.getValue());
     bool isScalar = dtype && (isElementType(dtype.getValue()) || isa<IndexType>(dtype.getValue()));

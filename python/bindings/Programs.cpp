@@ -129,14 +129,39 @@ driver::PipelineOptions getGpuOptions() {
   return options;
 }
 
-/// Compiles for a GPU: {ptx, kernels, remarks, dumps, phases: [(name, ms)]}.
+/// Remarks as [(file, line, column, message)].
+nb::list toList(llvm::ArrayRef<Remark> remarks) {
+  nb::list list;
+  for (const Remark &remark : remarks) {
+    SourcePosition position = remark.position.value_or(SourcePosition());
+    list.append(nb::make_tuple(position.file, position.line, position.column, remark.message));
+  }
+  return list;
+}
+
+bool hasSymbol(mlir::func::FuncOp function, llvm::StringRef name) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto symbol = function.getArgAttrOfType<mlir::StringAttr>(i, tile::kSymbolAttr);
+        symbol && symbol.getValue() == name)
+      return true;
+  return false;
+}
+
+/// Compiles for a GPU: {ptx, kernels, remarks, dumps, phases: [(name, ms)]}. The code is for calls
+/// in which 16 divides the shape symbols `divisible`.
 nb::dict compileGpu(const Program &self, const std::string &archName,
-                    const std::vector<std::string> &dumpAfter) {
+                    const std::vector<std::string> &dumpAfter,
+                    const std::vector<std::string> &divisible) {
   const Arch *arch = findArch(archName);
   if (!arch)
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   nb::list dumps;
   driver::PipelineOptions options = getGpuOptions();
+  for (const std::string &symbol : divisible)
+    if (!hasSymbol(self.getFunction(), symbol))
+      throw UserError("no shape of a parameter of '" + self.getFunction().getName().str() +
+                      "' has a symbol '" + symbol + "'");
+  options.calls.divisibleSymbols = divisible;
   options.dumpAfter = dumpAfter;
   options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
     dumps.append(nb::make_tuple(pass.str(), ir.str()));
@@ -146,17 +171,13 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpu(module, *arch, options);
   if (mlir::failed(program))
     throw capture.takeError();
-  nb::list kernels, remarks;
+  nb::list kernels;
   for (const nvptx::KernelInfo &info : program->kernels) {
     nb::dict kernel;
     kernel["name"] = info.name;
     kernel["threads"] = info.numThreads;
     kernel["shared_bytes"] = info.sharedBytes;
     kernels.append(kernel);
-  }
-  for (const Remark &remark : capture.getRemarks()) {
-    SourcePosition position = remark.position.value_or(SourcePosition());
-    remarks.append(nb::make_tuple(position.file, position.line, position.column, remark.message));
   }
   nb::list phases;
   for (const driver::PhaseTime &phase : program->phases)
@@ -165,7 +186,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   result["ptx"] = program->ptx;
   result["phases"] = phases;
   result["kernels"] = kernels;
-  result["remarks"] = remarks;
+  result["remarks"] = toList(capture.getRemarks());
   result["dumps"] = dumps;
   return result;
 }
@@ -228,8 +249,9 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   return answer;
 }
 
-/// Compiles once for each architecture and launches on the virtual GPU: {launches, stopped,
-/// seconds}, a launch being JSON text.
+/// Compiles once for each architecture and kind of call, and launches on the virtual GPU:
+/// {launches, stopped, seconds}, a launch being JSON text; and if it compiled, {divisible: the
+/// shape symbols that the code takes for multiples of 16, remarks}.
 nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::list args,
                          nb::dict options) {
   std::string archName = device.substr(device.find(':') + 1);
@@ -237,15 +259,14 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   if (!arch)
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   std::vector<runtime::BoundArgument> arguments = bind(self, args);
-  // Calls whose arguments share memory take code that does not assume otherwise.
   driver::PipelineOptions pipeline = getGpuOptions();
-  pipeline.disjointArguments = !driver::haveOverlap(arguments);
+  pipeline.calls = driver::CallFacts::get(self.getFunction(), arguments);
+  nb::dict answer;
   // PTX that the caller has edited runs in place of ours, and is not kept.
   std::shared_ptr<void> edited;
   bool isEdited = options.contains("ptx");
   std::shared_ptr<void> &cached =
-      isEdited ? edited
-               : self.getCompiled(pipeline.disjointArguments ? device : device + " overlapping");
+      isEdited ? edited : self.getCompiled(device + " " + pipeline.calls.getKey());
   if (!cached) {
     DiagnosticCapture capture(self.getModule().getContext());
     mlir::FailureOr<driver::GpuProgram> program =
@@ -258,6 +279,8 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
     if (!kernel)
       throw UserError(llvm::toString(kernel.takeError()));
     cached = std::shared_ptr<driver::VirtualGpuKernel>(std::move(*kernel));
+    answer["divisible"] = pipeline.calls.divisibleSymbols;
+    answer["remarks"] = toList(capture.getRemarks());
   }
   auto *kernel = static_cast<driver::VirtualGpuKernel *>(cached.get());
   std::string checks =
@@ -269,7 +292,6 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   }();
   if (!result)
     throw UserError(llvm::toString(result.takeError()));
-  nb::dict answer;
   nb::list launches;
   bool stopped = false;
   for (const vgpu::LaunchResult &launch : result->launches) {
@@ -352,7 +374,8 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def_prop_ro("params", &getParams)
       .def("check", &check, nb::arg("dump_after") = std::vector<std::string>())
       .def("compile_gpu", &compileGpu, nb::arg("arch"),
-           nb::arg("dump_after") = std::vector<std::string>())
+           nb::arg("dump_after") = std::vector<std::string>(),
+           nb::arg("divisible") = std::vector<std::string>())
       .def("compile_cpu", &compileCpu)
       .def(
           "with_fast_math",

@@ -78,7 +78,7 @@ class JITKernel:
         self.latency: float | None = None  # of the tuner, in milliseconds
         self.ref_latency: float | None = None
         self.config: dict[str, Any] | None = None
-        self._gpu: dict[str, dict[str, Any]] = {}
+        self._gpu: dict[tuple[str, ...], dict[str, Any]] = {}
         self._cpu: Any = None
         self._progress: Progress | None = None
         self._cubins: dict[str, Cubin] = {}
@@ -183,6 +183,9 @@ class JITKernel:
             self.last_run = self._cpu.call(values, converted, makers, options)
         else:
             self.last_run = self.program.run(self.placement.device, converted, options)
+            if self.last_run.get("divisible"):
+                run = self.last_run
+                self._add_remarks(run["remarks"], self.placement.arch, run["divisible"])
         self.findings = _findings_of(self.last_run)
         sys.stdout.write(self.last_run.get("output", ""))  # of T.print
         self._tell("ran")
@@ -201,12 +204,18 @@ class JITKernel:
             warnings.warn_explicit(text, TilewrightWarning, place.file, place.line)
 
     @reporting
-    def ir(self, stage: str = "tile", arch: str | None = None) -> str:
+    def ir(
+        self, stage: str = "tile", arch: str | None = None, divisible: Sequence[str] = ()
+    ) -> str:
         """The program as text, at one stage of its way to GPU code for `arch`.
 
         "tile" is as it was traced, "layouts" after layout inference, "threads" the code of one
         thread, "nvvm" the same in LLVM's and NVVM's dialects, "llvm" optimised LLVM IR, "ptx" what
         the GPU is given. The name of a pass gives the IR after it.
+
+        The code is right for all shapes. A call in which 16 divides some of the symbols in the
+        shapes of its tensors takes code with wider accesses: `divisible` names the symbols, and
+        shows that code.
         """
         from tilewright._core import core
 
@@ -216,11 +225,13 @@ class JITKernel:
         if stage == "tile":
             return self.program.text()
         if stage == "ptx":
-            return self._ptx(arch)
+            return self._compiled(arch, divisible)["ptx"]
         stage = {"layouts": "tile-infer-layouts"}.get(stage, stage)
         dumps = dict(self.program.check([stage]))
         if stage not in dumps:
-            compiled = self.program.compile_gpu(arch or self.placement.arch, [stage])
+            compiled = self.program.compile_gpu(
+                arch or self.placement.arch, [stage], list(divisible)
+            )
             dumps = dict(compiled["dumps"])
         return dumps[stage]
 
@@ -242,16 +253,25 @@ class JITKernel:
 
         return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
 
-    def _compiled(self, arch: str | None = None) -> dict[str, Any]:
+    def _compiled(self, arch: str | None = None, divisible: Sequence[str] = ()) -> dict[str, Any]:
         """PTX, launch facts and remarks for `arch`, compiled on first use."""
-        arch = arch or self.placement.arch
-        if arch not in self._gpu:
-            self._gpu[arch] = self.program.compile_gpu(arch)
-            for file, line, _, message in self._gpu[arch]["remarks"]:
-                self.remarks.append(
-                    Remark(file, line, "remark", "gpu", "", message, {"arch": arch})
-                )
-        return self._gpu[arch]
+        key = (arch or self.placement.arch, *divisible)
+        if key not in self._gpu:
+            self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
+            self._add_remarks(self._gpu[key]["remarks"], key[0], divisible)
+        return self._gpu[key]
+
+    def _add_remarks(self, remarks: list[Any], arch: str, divisible: Sequence[str]) -> None:
+        """Keeps what the compiler decided, once for each kind of call."""
+        data: dict[str, Any] = {"arch": arch}
+        if divisible:
+            data["divisible"] = tuple(divisible)
+        added = [
+            Remark(file, line, "remark", "gpu", "", message, data)
+            for file, line, _, message in remarks
+        ]
+        if not any(known.data == data for known in self.remarks):
+            self.remarks.extend(added)
 
     @property
     def ptx(self) -> str:

@@ -18,11 +18,19 @@ struct Assumptions {
 
 /// A root that lives in memory: its elements and their places.
 struct Memory {
-  llvm::SmallVector<int64_t, 4> extents; ///< Logical; kDynamic where known only at launch.
-  std::optional<Layout> layout;          ///< Row-major if none.
+  llvm::SmallVector<int64_t, 4> extents;        ///< Logical; kDynamic where known only at launch.
+  llvm::SmallVector<int64_t, 4> extentDivisors; ///< Of dynamic extents; 1 where not given.
+  std::optional<Layout> layout;                 ///< Row-major if none.
   int64_t elementBytes = 1;
   int64_t baseAlignment = 1; ///< In bytes.
   bool isGlobal = false;     ///< Bounds are tested at run time.
+
+  /// What is known of an extent.
+  IndexFacts getExtentFacts(unsigned dim) const {
+    if (extents[dim] != kDynamic)
+      return IndexFacts::constant(extents[dim]);
+    return IndexFacts::multipleOf(dim < extentDivisors.size() ? extentDivisors[dim] : 1);
+  }
 };
 
 /// The memory of a root; nothing for registers and variables. Reads annotations of the kernel for

@@ -10,9 +10,14 @@
 namespace tilewright::analysis {
 
 /// What is known of an index value wherever it is computed: block ids lie in their grid, loop
-/// variables between their bounds, and arithmetic follows. Values that depend on memory or on the
-/// launch are unbounded.
+/// variables between their bounds, shape symbols are not negative and have the divisor that the
+/// launcher promised (`tile.divisor`), and arithmetic follows. Values that depend on memory are
+/// unbounded.
 IndexFacts getFacts(mlir::Value value);
+
+/// What is known of an extent of a buffer that is no view: a number of its type, what was given to
+/// its allocation, or what its `#tile.shape` computes from the shape symbols.
+IndexFacts getExtentFacts(mlir::Value root, unsigned dim);
 
 } // namespace tilewright::analysis
 

@@ -9,6 +9,7 @@
 #define TILEWRIGHT_DRIVER_PIPELINE_H
 
 #include "tilewright/Codegen/Nvptx/Ptx.h"
+#include "tilewright/Driver/CallFacts.h"
 #include "tilewright/Target/Arch.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,10 +27,8 @@ struct PipelineOptions {
   /// Passes and stages whose result is shown; "*" shows all.
   std::vector<std::string> dumpAfter;
   AfterPass afterPass;
-  /// Bytes that divide the address of every tensor argument; the launcher makes sure.
-  int64_t argumentAlignment = 16;
-  /// No two tensor arguments share memory of which one is written; the launcher makes sure.
-  bool disjointArguments = true;
+  /// What holds for every call of this code; the launcher makes sure.
+  CallFacts calls;
   /// Re-verify every access plan by enumeration (tile-check-plans).
   bool checkPlans = false;
 };

@@ -11,9 +11,6 @@
 
 namespace tilewright::driver {
 
-/// Whether two tensors share memory: such calls take a variant that does not assume otherwise.
-bool haveOverlap(llvm::ArrayRef<runtime::BoundArgument> arguments);
-
 /// The grid of each kernel of `function` for these arguments, in launch order.
 llvm::Expected<std::vector<std::array<int64_t, 3>>>
 evaluateGrids(mlir::func::FuncOp function, llvm::ArrayRef<runtime::BoundArgument> arguments);

@@ -42,6 +42,9 @@ inline constexpr llvm::StringLiteral kNameAttr = "tile.name";   // the user's na
 inline constexpr llvm::StringLiteral kShapeAttr = "tile.shape"; // #tile.shape of a tensor
 inline constexpr llvm::StringLiteral kSymbolAttr =
     "tile.symbol"; // an index argument bound from shapes
+/// Of a symbol: a number that divides its value in every launch of this code. The launcher makes
+/// sure (Driver/Specialisation.h).
+inline constexpr llvm::StringLiteral kDivisorAttr = "tile.divisor";
 inline constexpr llvm::StringLiteral kDTypeAttr =
     "tile.dtype"; // element type of a scalar parameter
 

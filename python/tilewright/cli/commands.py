@@ -58,6 +58,13 @@ def make_parser() -> argparse.ArgumentParser:
         "machine code by ptxas",
     )
     compile_.add_argument(
+        "--divisible",
+        metavar="SYMBOLS",
+        type=lambda names: names.split(","),
+        default=[],
+        help="shape symbols, by commas, that 16 divides: the code of calls for which that is so",
+    )
+    compile_.add_argument(
         "-o",
         "--output",
         metavar="FILE",

@@ -129,7 +129,9 @@ def _emit(session: Session) -> None:
             launches = kernel.summary(options.arch or kernel.placement.arch)["kernels"]
             print(f"{target}: {'; '.join(describe_gpu(launch['gpu']) for launch in launches)}")
         return
-    text = "\n".join(kernel.ir(options.emit, options.arch) for kernel in session.kernels)
+    text = "\n".join(
+        kernel.ir(options.emit, options.arch, options.divisible) for kernel in session.kernels
+    )
     if options.output:
         Path(options.output).write_text(text)
     else:

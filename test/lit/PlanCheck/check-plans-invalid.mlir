@@ -151,3 +151,33 @@ func.func @async(%B: memref<128xi8, #tile.space<global>>) {
   }
   return
 }
+
+// -----
+
+#vectors = #tile.fragment<[128], "(i) -> thread i // 4, slot i % 4">
+
+// A run-time length is no multiple of 4 unless the launcher says so.
+func.func @run_time_length(%B: memref<?xf32, #tile.space<global>> {tile.shape = #tile.shape<"()[n] -> (n)">}, %n: index {tile.symbol = "n"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
+      // expected-error @below {{leaves the bounds of dimension 0, which its group does not}}
+      %v = tile.load %B[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3] guarded = [0]>} : memref<?xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// -----
+
+#vectors = #tile.fragment<[128], "(i) -> thread i // 4, slot i % 4">
+
+func.func @promised_length(%B: memref<?xf32, #tile.space<global>> {tile.shape = #tile.shape<"()[n] -> (n)">}, %n: index {tile.symbol = "n", tile.divisor = 4 : i64}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
+      %v = tile.load %B[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3] guarded = [0]>} : memref<?xf32, #tile.space<global>>
+    }
+  }
+  return
+}

@@ -79,6 +79,16 @@ func.func private @symbol_type(f32 {tile.symbol = "n"})
 
 // -----
 
+// expected-error @+1 {{'tile.divisor' is a positive i64 on a shape symbol}}
+func.func private @divisor(index {tile.symbol = "n", tile.divisor = 0 : i64})
+
+// -----
+
+// expected-error @+1 {{'tile.divisor' is a positive i64 on a shape symbol}}
+func.func private @divisor_of_a_number(index {tile.divisor = 16 : i64})
+
+// -----
+
 // expected-error @+1 {{'tile.dtype' of argument 0 is not an element type whose scalar has the argument's type}}
 func.func private @dtype(f32 {tile.dtype = "float32"})
 

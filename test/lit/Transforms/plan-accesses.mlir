@@ -100,3 +100,35 @@ func.func @row_of_a_table(%A: memref<64x128xf32, #tile.space<global>> {tile.name
   }
   return
 }
+
+// Rows of a run-time length: wide where the launcher promises a divisor of the length, both for
+// where a row starts and for where it ends.
+// CHECK-LABEL: func.func @promised_divisor
+// REMARK: A: 4 x ld.global.v4.f32
+func.func @promised_divisor(%A: memref<?x?xf32, #tile.space<global>> {tile.name = "A", tile.shape = #tile.shape<"()[m, n] -> (m, n)">},
+    %m: index {tile.symbol = "m"}, %n: index {tile.symbol = "n", tile.divisor = 16 : i64}) {
+  tile.kernel (%bx, %by) in (%m, %n) threads [32] {
+    %c128 = arith.constant 128 : index
+    %start = arith.muli %by, %c128 : index
+    tile.parallel (%j) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
+      %column = arith.addi %start, %j : index
+      // CHECK: tile.load %arg0{{.*}}<width = 4 slots = [0, 1, 2, 3] anchors = [0] deltas = [0] guarded = [0, 1]>
+      %v = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @smaller_divisor
+// REMARK: A: 2 x ld.global.v2.f32 (4 wide refused: slots 0, 1, 2, 3 of thread 0 may lie on both sides of the bound of dimension 1 (known only at launch))
+func.func @smaller_divisor(%A: memref<?x?xf32, #tile.space<global>> {tile.name = "A", tile.shape = #tile.shape<"()[m, n] -> (m, n * 2)">},
+    %m: index {tile.symbol = "m"}, %n: index {tile.symbol = "n"}) {
+  %c0 = arith.constant 0 : index
+  tile.kernel (%bx) in (%m) threads [32] {
+    tile.parallel (%j) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
+      // CHECK: tile.load %arg0{{.*}}<width = 2 slots = [0, 1, 2, 3]
+      %v = tile.load %A[%c0, %j] : memref<?x?xf32, #tile.space<global>>
+    }
+  }
+  return
+}

@@ -150,8 +150,10 @@ void Maker::makeRequest() {
     memory.extents[1] = pick(random, {columns, columns * 2, columns * 3 - atLeastVector(), 37});
   if (memory.isGlobal && random.oneIn(8))
     memory.extents[0] = kDynamic;
-  if (memory.isGlobal && random.oneIn(12))
+  if (memory.isGlobal && random.oneIn(8)) {
     memory.extents[1] = kDynamic;
+    memory.extentDivisors = {1, pick(random, {1, 2, 4, 8, 16})};
+  }
   if (!llvm::is_contained(memory.extents, kDynamic) && random.oneIn(2))
     makeLayout();
 }
@@ -175,9 +177,10 @@ Sample Maker::makeSample(unsigned number) {
     sample.symbols.push_back(low + step * chosen);
   }
   sample.extents = request->memory.extents;
-  for (int64_t &extent : sample.extents)
+  for (auto [dim, extent] : llvm::enumerate(sample.extents))
     if (extent == kDynamic)
-      extent = number == 0 ? 1 : pick(random, {33, 64, 50, 7, 200});
+      extent = (number == 0 ? 1 : pick(random, {33, 64, 50, 7, 200})) *
+               request->memory.getExtentFacts(dim).getDivisor();
   return sample;
 }
 
@@ -194,6 +197,8 @@ std::string RandomAccess::str() const {
      << request.memory.baseAlignment << (request.memory.isGlobal ? ", global" : ", shared");
   if (request.memory.layout)
     os << "\nlayout " << request.memory.layout->str();
+  if (!request.memory.extentDivisors.empty())
+    os << "\ndivisors of run-time extents " << shapeToString(request.memory.extentDivisors);
   ArrayRef<IndexExpr> outputs = request.coordinates;
   os << "\ncoordinates " << Layout::get(loop.extents, outputs, request.symbols.size()).str()
      << "\nsymbols";

@@ -1,0 +1,94 @@
+//===- CallFacts.cpp - what compiled code may rely on about its calls -------------------------===//
+
+#include "tilewright/Driver/CallFacts.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::driver;
+
+SmallVector<bool> driver::findWritten(func::FuncOp function) {
+  SmallVector<bool> written(function.getNumArguments(), false);
+  std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(function);
+  if (!effects)
+    return SmallVector<bool>(function.getNumArguments(), true);
+  for (const tile::Effect &effect : *effects)
+    if (auto argument = dyn_cast<BlockArgument>(effect.root))
+      if (effect.kind != tile::EffectKind::Read && argument.getOwner() == &function.front())
+        written[argument.getArgNumber()] = true;
+  return written;
+}
+
+bool driver::haveOverlap(ArrayRef<TensorBytes> tensors) {
+  for (const TensorBytes &tensor : tensors) {
+    if (!tensor.isWritten)
+      continue;
+    for (const TensorBytes &other : tensors)
+      if (&other != &tensor && tensor.begin < other.begin + other.size &&
+          other.begin < tensor.begin + tensor.size)
+        return true;
+  }
+  return false;
+}
+
+static void collectSymbols(const IndexExpr &expr, ArrayRef<StringAttr> names,
+                           llvm::StringSet<> &symbols) {
+  if (expr.getKind() == IndexExpr::Kind::Symbol)
+    symbols.insert(names[expr.getPosition()].getValue());
+  if (!expr.isBinary())
+    return;
+  collectSymbols(expr.getLhs(), names, symbols);
+  collectSymbols(expr.getRhs(), names, symbols);
+}
+
+/// The symbols whose divisibility can widen an access: those of strides and of the dimension in
+/// which memory runs. A symbol that only counts the rows of tensors is in neither.
+static llvm::StringSet<> findStrideSymbols(func::FuncOp function) {
+  llvm::StringSet<> symbols;
+  for (unsigned position = 0; position < function.getNumArguments(); ++position)
+    if (auto shape = function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kShapeAttr)) {
+      ArrayRef<IndexExpr> extents = shape.getExtents();
+      for (const IndexExpr &extent : extents.size() > 1 ? extents.drop_front() : extents)
+        collectSymbols(extent, shape.getSymbols(), symbols);
+    }
+  return symbols;
+}
+
+CallFacts CallFacts::get(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
+  CallFacts facts;
+  SmallVector<bool> isWritten = findWritten(function);
+  llvm::StringSet<> symbols = findStrideSymbols(function);
+  SmallVector<TensorBytes, 8> tensors;
+  for (auto [position, bound] : llvm::enumerate(arguments)) {
+    if (auto *tensor = std::get_if<runtime::BoundTensor>(&bound)) {
+      int64_t size = tile::getStorageBytes(tensor->elementType);
+      for (int64_t extent : tensor->shape)
+        size *= extent;
+      tensors.push_back({reinterpret_cast<uintptr_t>(tensor->data), size, isWritten[position]});
+    }
+    auto symbol = function.getArgAttrOfType<StringAttr>(position, tile::kSymbolAttr);
+    if (symbol && symbols.contains(symbol.getValue()) && std::get<int64_t>(bound) % kDivisor == 0)
+      facts.divisibleSymbols.push_back(symbol.str());
+  }
+  facts.disjointArguments = !haveOverlap(tensors);
+  return facts;
+}
+
+std::string CallFacts::getKey() const {
+  std::string key = disjointArguments ? "disjoint" : "overlapping";
+  key += ", aligned to " + std::to_string(argumentAlignment);
+  for (const std::string &symbol : divisibleSymbols)
+    key += ", " + std::to_string(kDivisor) + " divides " + symbol;
+  return key;
+}
+
+void CallFacts::annotate(func::FuncOp function) const {
+  for (unsigned position = 0; position < function.getNumArguments(); ++position) {
+    auto symbol = function.getArgAttrOfType<StringAttr>(position, tile::kSymbolAttr);
+    if (symbol && llvm::is_contained(divisibleSymbols, symbol.getValue()))
+      function.setArgAttr(position, tile::kDivisorAttr,
+                          Builder(function.getContext()).getI64IntegerAttr(kDivisor));
+  }
+}
