@@ -34,13 +34,14 @@ ValueRange getIndices(Operation *access) {
 /// Translates the SSA values around one access into a tape.
 class ModelBuilder {
 public:
-  ModelBuilder(AccessModel &model, ParallelOp loop, KernelOp kernel)
-      : model(model), tape(model.tape), loop(loop), kernel(kernel) {
-    for (auto [dim, iterator] : llvm::enumerate(loop.getIterators())) {
+  ModelBuilder(AccessModel &model, const Subject &subject)
+      : model(model), tape(model.tape), subject(subject), scope(subject.scope) {
+    for (unsigned dim = 0; dim < subject.places.extents.size(); ++dim)
       iterators.push_back(tape.iterator(dim));
-      known[iterator] = iterators.back();
-    }
-    loop.walk([&](Operation *op) {
+    if (auto loop = dyn_cast<ParallelOp>(scope))
+      for (auto [iterator, number] : llvm::zip_equal(loop.getIterators(), iterators))
+        known[iterator] = number;
+    scope->walk([&](Operation *op) {
       if (Value buffer = getBuffer(op); buffer && !isa<LoadOp>(op))
         written.insert(tile::getRoot(buffer));
     });
@@ -57,7 +58,8 @@ private:
   Register folded(OpFoldResult result);
   Register extentOf(Value buffer, unsigned dim);
   Register rootExtent(Value root, unsigned dim);
-  SmallVector<Register, 4> rootCoordinates(Value buffer, ValueRange indices);
+  SmallVector<Register, 4> ownCoordinates();
+  SmallVector<Register, 4> rootCoordinates();
   SmallVector<Register, 4> renumber(ViewOp view, ArrayRef<Register> coordinates);
   Register offsetOf(ArrayRef<Register> coordinates);
   std::optional<Layout> layoutOf(Value root);
@@ -68,8 +70,8 @@ private:
 
   AccessModel &model;
   IndexTape &tape;
-  ParallelOp loop;
-  KernelOp kernel;
+  const Subject &subject;
+  Operation *scope; ///< What the iterators run in.
   SmallVector<Register, 4> iterators;
   llvm::DenseMap<Value, Register> known;
   llvm::DenseMap<std::pair<Value, unsigned>, Register> knownExtents;
@@ -114,7 +116,7 @@ Register ModelBuilder::translate(Value value, unsigned depth) {
 Register ModelBuilder::opaque(Value value, unsigned depth) {
   SmallVector<Register> operands;
   Operation *op = value.getDefiningOp();
-  bool isInside = loop->isAncestor(value.getParentRegion()->getParentOp());
+  bool isInside = scope->isAncestor(value.getParentRegion()->getParentOp());
   auto load = dyn_cast_or_null<LoadOp>(op);
   bool isFunction = op && op->getNumRegions() == 0 && depth < kMaxDepth &&
                     (load ? !written.contains(tile::getRoot(load.getBuffer())) : isPure(op));
@@ -143,8 +145,11 @@ Register ModelBuilder::translateArgument(BlockArgument argument, unsigned depth)
   if (auto other = dyn_cast<ParallelOp>(owner))
     return range(zero, folded(other.getMixedExtents()[argument.getArgNumber()]), one);
   if (auto function = dyn_cast<func::FuncOp>(owner))
-    if (function.getArgAttr(argument.getArgNumber(), kSymbolAttr))
-      return tape.emit(Op::Extent, {});
+    if (function.getArgAttr(argument.getArgNumber(), kSymbolAttr)) {
+      Register extent = tape.emit(Op::Extent, {});
+      auto divisor = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kDivisorAttr);
+      return divisor ? tape.emit(Op::Mul, {extent, tape.constant(divisor.getInt())}) : extent;
+    }
   return opaque(argument, depth);
 }
 
@@ -277,11 +282,24 @@ Register ModelBuilder::rootExtent(Value root, unsigned dim) {
   return tape.emit(shape.getExtents()[dim], {}, symbols);
 }
 
-/// Through slices and reshapes to the root.
-SmallVector<Register, 4> ModelBuilder::rootCoordinates(Value buffer, ValueRange indices) {
+/// The coordinates in the buffer that is named: the indices of an element, or the row and column of
+/// a matrix whose leading extents are 1.
+SmallVector<Register, 4> ModelBuilder::ownCoordinates() {
   SmallVector<Register, 4> coordinates;
-  for (Value index : indices)
-    coordinates.push_back(valueOf(index));
+  if (subject.isMatrix) {
+    coordinates.assign(cast<MemRefType>(subject.buffer.getType()).getRank() - 2, tape.constant(0));
+    coordinates.append(iterators);
+  } else {
+    for (Value index : getIndices(subject.op))
+      coordinates.push_back(valueOf(index));
+  }
+  return coordinates;
+}
+
+/// Through slices and reshapes to the root.
+SmallVector<Register, 4> ModelBuilder::rootCoordinates() {
+  Value buffer = subject.buffer;
+  SmallVector<Register, 4> coordinates = ownCoordinates();
   while (Operation *op = buffer.getDefiningOp()) {
     if (auto view = dyn_cast<ViewOp>(op)) {
       coordinates = renumber(view, coordinates);
@@ -336,7 +354,7 @@ std::optional<Layout> ModelBuilder::layoutOf(Value root) {
     if (auto placement = alloc->getAttrOfType<LayoutAttr>(kPlacementAttr))
       layout = placement.getLayout();
   if (getSpace(root) == Space::Global)
-    kernel.walk([&](AnnotateLayoutOp note) {
+    KernelOp(subject.kernel).walk([&](AnnotateLayoutOp note) {
       if (note.getBuffer() == root)
         layout = cast<LayoutAttr>(note.getLayout()).getLayout();
     });
@@ -370,9 +388,9 @@ Register ModelBuilder::offsetOf(ArrayRef<Register> coordinates) {
 /// The branches and loops around the access. A loop must have an iteration, which is drawn whether
 /// or not the indices use it.
 void ModelBuilder::addConditions() {
-  for (Operation *child = model.access, *op = child->getParentOp(); op;
+  for (Operation *child = subject.op, *op = child->getParentOp(); op;
        child = op, op = op->getParentOp()) {
-    bool isInside = loop->isProperAncestor(op);
+    bool isInside = scope->isProperAncestor(op);
     auto &conditions = isInside ? model.innerConditions : model.outerConditions;
     if (auto branch = dyn_cast<scf::IfOp>(op))
       conditions.push_back(
@@ -388,16 +406,16 @@ void ModelBuilder::addConditions() {
 }
 
 void ModelBuilder::build() {
-  model.coordinates = rootCoordinates(getBuffer(model.access), getIndices(model.access));
+  model.coordinates = rootCoordinates();
   for (unsigned dim = 0; dim < model.coordinates.size(); ++dim)
     model.extents.push_back(extentOf(model.root, dim));
   model.offset = offsetOf(model.coordinates);
   addConditions();
 }
 
-AccessModel::AccessModel(Operation *access, ParallelOp loop, KernelOp kernel)
-    : access(access), root(tile::getRoot(plancheck::getBuffer(access))) {
-  ModelBuilder(*this, loop, kernel).build();
+AccessModel::AccessModel(const Subject &subject)
+    : root(tile::getRoot(subject.buffer)), reads(subject.isRead) {
+  ModelBuilder(*this, subject).build();
 }
 
 bool AccessModel::holds(const Condition &condition, bool &isKnown) const {

@@ -5,7 +5,7 @@
 #define TILEWRIGHT_LIB_PLANCHECK_ACCESSMODEL_H
 
 #include "IndexTape.h"
-#include "tilewright/Tile/Tile.h"
+#include "Subject.h"
 
 namespace tilewright::plancheck {
 
@@ -25,9 +25,9 @@ struct Point {
 /// around it, all read off the SSA values of the program.
 class AccessModel {
 public:
-  AccessModel(mlir::Operation *access, tile::ParallelOp loop, tile::KernelOp kernel);
+  explicit AccessModel(const Subject &subject);
 
-  bool isRead() const { return llvm::isa<tile::LoadOp>(access); }
+  bool isRead() const { return reads; }
   bool isGlobal() const { return tile::getSpace(root) == tile::Space::Global; }
   mlir::Value getRoot() const { return root; }
   unsigned getRank() const { return coordinates.size(); }
@@ -45,8 +45,8 @@ private:
   };
   bool holds(const Condition &condition, bool &isKnown) const;
 
-  mlir::Operation *access;
   mlir::Value root;
+  bool reads;
   IndexTape tape;
   llvm::SmallVector<Condition, 4> outerConditions, innerConditions;
   llvm::SmallVector<IndexTape::Register, 4> coordinates, extents;

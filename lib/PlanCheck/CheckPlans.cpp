@@ -19,15 +19,20 @@ using namespace tilewright::tile;
 
 namespace tilewright::plancheck {
 
-std::string findFault(Operation *access, AccessAttr plan, const Options &options) {
-  auto loop = access->getParentOfType<ParallelOp>();
-  auto kernel = access->getParentOfType<KernelOp>();
-  if (!loop || !kernel || !getBuffer(access))
-    return "it is no access of a loop of a kernel";
-  llvm::Expected<Places> places = Places::get(loop, kernel.getNumThreads());
-  if (!places)
-    return llvm::toString(places.takeError());
-  return PlanJudge(access, plan, *places, options).run(loop, kernel);
+std::string findFault(Operation *op, StringRef planName, AccessAttr plan, const Options &options) {
+  llvm::Expected<Subject> subject = Subject::get(op, planName);
+  if (!subject)
+    return llvm::toString(subject.takeError());
+  return PlanJudge(*subject, plan, options).run();
+}
+
+void forEachPlan(Operation *root,
+                 llvm::function_ref<void(Operation *, StringRef, AccessAttr)> action) {
+  root->walk([&](Operation *op) {
+    for (StringRef planName : {kAccessAttr, kAccessAAttr, kAccessBAttr})
+      if (auto plan = op->getAttrOfType<AccessAttr>(planName))
+        action(op, planName, plan);
+  });
 }
 
 LogicalResult checkPlans(Operation *root, const Options &options) {
@@ -40,14 +45,11 @@ LogicalResult checkPlans(Operation *root, const Options &options) {
     loop.emitError() << "internal error: the plan of this asynchronous copy is wrong: " << fault;
     isRight = false;
   });
-  root->walk([&](Operation *op) {
-    auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
-    if (!plan)
-      return;
-    std::string fault = findFault(op, plan, options);
+  forEachPlan(root, [&](Operation *op, StringRef planName, AccessAttr plan) {
+    std::string fault = findFault(op, planName, plan, options);
     if (fault.empty())
       return;
-    Value buffer = getBuffer(op);
+    Value buffer = getPlannedBuffer(op, planName);
     op->emitError() << "internal error: the plan of '" << (buffer ? getName(getRoot(buffer)) : "")
                     << "' (width " << plan.getWidth() << ") is wrong: " << fault;
     isRight = false;

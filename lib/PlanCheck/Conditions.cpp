@@ -16,18 +16,12 @@ using namespace tilewright::plancheck;
 
 /// Where shared tiles start (tile-plan-shared-memory).
 static constexpr int64_t kSharedAlignment = 128;
+/// A row of a matrix that ldmatrix reads.
+static constexpr int64_t kMatrixRowBytes = 16;
 /// The widest load or store (PTX ISA, "Vectors": 128 bits below sm_100).
 static constexpr int64_t kMaxVectorBytes = 16;
 /// Distances between groups become immediates of addresses, in 32 bits.
 static constexpr int64_t kMaxDelta = int64_t(1) << 30;
-
-PlanJudge::PlanJudge(Operation *access, AccessAttr plan, const Places &places,
-                     const Options &options)
-    : access(access), plan(plan), places(places), options(options), isRead(isa<LoadOp>(access)) {
-  auto type = cast<MemRefType>(getRoot(getBuffer(access)).getType());
-  isGlobal = getSpace(type) == Space::Global;
-  elementBytes = getStorageBytes(type.getElementType());
-}
 
 /// `slots 0, 1 of thread 5`.
 static std::string describe(ArrayRef<int64_t> slots, int64_t thread) {
@@ -38,10 +32,11 @@ static std::string describe(ArrayRef<int64_t> slots, int64_t thread) {
   return text;
 }
 
-std::string PlanJudge::run(ParallelOp loop, KernelOp kernel) {
-  if (!checkForm() || !checkCoverage() || !checkInstruction())
+std::string PlanJudge::run() {
+  if (!checkForm() || (subject.isMatrix && !checkMatrixForm()) || !checkCoverage() ||
+      !checkInstruction())
     return fault;
-  AccessModel model(access, loop, kernel);
+  AccessModel model(subject);
   // Some choices of the outer values run no iteration; give up after a while.
   unsigned effective = 0, wanted = model.hasDraws() ? options.rounds : 1;
   for (uint64_t round = 0; effective < wanted && round < 4 * options.rounds; ++round) {
@@ -60,8 +55,7 @@ std::string PlanJudge::run(ParallelOp loop, KernelOp kernel) {
 
 /// Lists of the right lengths, with entries that name something.
 bool PlanJudge::checkForm() {
-  int64_t width = plan.getWidth(),
-          rank = cast<MemRefType>(getRoot(getBuffer(access)).getType()).getRank();
+  int64_t width = plan.getWidth(), rank = subject.getRootType().getRank();
   if (width < 1 || plan.getSlots().size() % width != 0)
     return refuse("its slots are no groups of " + Twine(width));
   std::vector<char> seen(places.numSlots, false);
@@ -100,6 +94,20 @@ bool PlanJudge::checkForm() {
   return true;
 }
 
+/// A group is one row of 16 bytes; groups come in the order of the loads, each with an address.
+bool PlanJudge::checkMatrixForm() {
+  if (isGlobal)
+    return refuse("ldmatrix reads shared memory only");
+  if (plan.getWidth() * subject.getElementBytes() != kMatrixRowBytes)
+    return refuse("a row of a matrix has 16 bytes");
+  for (auto [position, slot] : llvm::enumerate(plan.getSlots()))
+    if (slot != int64_t(position))
+      return refuse("its rows are not in the order of the loads");
+  if (plan.getAnchors().empty() || !plan.getSources().empty())
+    return refuse("every row has an address, and is its own");
+  return true;
+}
+
 /// Every slot that runs anywhere is done: by a group, or by taking the value of one that is.
 bool PlanJudge::checkCoverage() {
   std::vector<char> done(places.numSlots, false);
@@ -129,15 +137,15 @@ static int64_t getWidestUpdate(AtomicElementOp op, const Arch &arch, bool isGlob
 }
 
 bool PlanJudge::checkInstruction() {
-  int64_t width = plan.getWidth(), bytes = width * elementBytes;
+  int64_t width = plan.getWidth(), bytes = width * subject.getElementBytes();
   if (width == 1)
     return true;
   if (!llvm::isPowerOf2_64(width) || bytes > kMaxVectorBytes)
     return refuse("no instruction moves " + Twine(bytes) + " bytes");
-  if (auto atomic = dyn_cast<AtomicElementOp>(access))
+  if (auto atomic = dyn_cast<AtomicElementOp>(subject.op))
     if (width > getWidestUpdate(atomic, options.arch, isGlobal))
       return refuse(options.arch.name + " has no update of " + Twine(width) + " elements");
-  if (isa<ReducerUpdateOp>(access))
+  if (isa<ReducerUpdateOp>(subject.op))
     return refuse("contributions to a reducer go one by one");
   int64_t alignment = isGlobal ? options.argumentAlignment : kSharedAlignment;
   if (alignment % bytes != 0)

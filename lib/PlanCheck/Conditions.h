@@ -5,7 +5,6 @@
 #define TILEWRIGHT_LIB_PLANCHECK_CONDITIONS_H
 
 #include "AccessModel.h"
-#include "Places.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 
 namespace tilewright::plancheck {
@@ -14,14 +13,16 @@ namespace tilewright::plancheck {
 /// thread's groups.
 class PlanJudge {
 public:
-  PlanJudge(mlir::Operation *access, tile::AccessAttr plan, const Places &places,
-            const Options &options);
+  PlanJudge(const Subject &subject, tile::AccessAttr plan, const Options &options)
+      : subject(subject), plan(plan), places(subject.places), options(options),
+        isRead(subject.isRead), isGlobal(subject.isGlobal()) {}
 
   /// The first fault, or nothing.
-  std::string run(tile::ParallelOp loop, tile::KernelOp kernel);
+  std::string run();
 
 private:
   bool checkForm();
+  bool checkMatrixForm();
   bool checkCoverage();
   bool checkInstruction();
   bool checkRound(AccessModel &model);
@@ -35,13 +36,12 @@ private:
     return false;
   }
 
-  mlir::Operation *access;
+  const Subject &subject;
   tile::AccessAttr plan;
   const Places &places;
   const Options &options;
   bool isRead;
   bool isGlobal;
-  int64_t elementBytes;
   uint64_t guarded = 0;      ///< The dimensions whose bounds are tested, as bits.
   std::vector<Point> points; ///< Of each iteration, in the current round.
   std::string fault;

@@ -39,9 +39,15 @@ struct Options {
   unsigned rounds = 8;            ///< How many choices of the values outside the loop are tried.
 };
 
-/// What is wrong with `plan` as the plan of `access`, an operation inside a distributed loop; empty
-/// if nothing was found.
-std::string findFault(mlir::Operation *access, tile::AccessAttr plan, const Options &options);
+/// What is wrong with `plan` as the attribute `planName` of `op`: the plan of an access to an
+/// element, or of an operand of a gemm; empty if nothing was found.
+std::string findFault(mlir::Operation *op, llvm::StringRef planName, tile::AccessAttr plan,
+                      const Options &options);
+
+/// Calls `action` with every plan recorded below `root`.
+void forEachPlan(
+    mlir::Operation *root,
+    llvm::function_ref<void(mlir::Operation *, llvm::StringRef, tile::AccessAttr)> action);
 
 /// Checks every plan recorded below `root`. Faults are emitted as errors on their accesses.
 mlir::LogicalResult checkPlans(mlir::Operation *root, const Options &options);

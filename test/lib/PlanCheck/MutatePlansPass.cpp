@@ -156,18 +156,15 @@ struct MutatePlansPass : PassWrapper<MutatePlansPass, OperationPass<ModuleOp>> {
     };
     std::map<std::string, Tally> tallies; // in the order of names
     int64_t numPlans = 0;
-    getOperation().walk([&](Operation *op) {
-      auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
-      if (!plan)
-        return;
+    plancheck::forEachPlan(getOperation(), [&](Operation *op, StringRef planName, AccessAttr plan) {
       ++numPlans;
-      if (!test::isLegal(op, plan, options)) {
+      if (!test::isLegal(op, planName, plan, options)) {
         op->emitError() << "the simulation disagrees with the recorded plan " << plan;
         signalPassFailure();
       }
       for (const Mutant &mutant : Mutator(plan).run()) {
-        std::string fault = plancheck::findFault(op, mutant.plan, options);
-        bool isLegal = test::isLegal(op, mutant.plan, options);
+        std::string fault = plancheck::findFault(op, planName, mutant.plan, options);
+        bool isLegal = test::isLegal(op, planName, mutant.plan, options);
         ++(fault.empty() ? tallies[mutant.kind.str()].legal : tallies[mutant.kind.str()].refused);
         if (fault.empty() == isLegal)
           continue;

@@ -149,30 +149,32 @@ bool Simulation::runThread(int64_t thread) {
 }
 
 /// What does not depend on values: the instruction exists and its base is aligned.
-bool hasInstruction(Operation *access, AccessAttr plan, const Options &options) {
-  Value root = getRoot(getBuffer(access));
-  Type type = cast<MemRefType>(root.getType()).getElementType();
-  bool isGlobal = getSpace(root) == Space::Global;
-  int64_t width = plan.getWidth(), bytes = width * getStorageBytes(type);
+bool hasInstruction(const Subject &subject, AccessAttr plan, const Options &options) {
+  Type type = subject.getRootType().getElementType();
+  bool isGlobal = subject.isGlobal();
+  int64_t width = plan.getWidth(), bytes = width * subject.getElementBytes();
+  if (subject.isMatrix)
+    return bytes == 16 &&
+           llvm::equal(plan.getSlots(), llvm::seq<int64_t>(plan.getSlots().size())) &&
+           !plan.getAnchors().empty();
   if (width == 1)
     return true;
-  if (auto atomic = dyn_cast<AtomicElementOp>(access);
+  if (auto atomic = dyn_cast<AtomicElementOp>(subject.op);
       atomic && width > access::getAtomicWidth(atomic.getKind(), type, atomic.getOrder(), isGlobal,
                                                !atomic.getPrevious().use_empty(), options.arch))
     return false;
-  return !isa<ReducerUpdateOp>(access) && bytes <= 16 &&
+  return !isa<ReducerUpdateOp>(subject.op) && bytes <= 16 &&
          (!isGlobal || options.argumentAlignment % bytes == 0);
 }
 
 } // namespace
 
-bool test::isLegal(Operation *access, AccessAttr plan, const Options &options) {
-  auto loop = access->getParentOfType<ParallelOp>();
-  auto kernel = access->getParentOfType<KernelOp>();
-  Places places = llvm::cantFail(Places::get(loop, kernel.getNumThreads()));
-  if (!hasInstruction(access, plan, options))
+bool test::isLegal(Operation *op, StringRef planName, AccessAttr plan, const Options &options) {
+  Subject subject = llvm::cantFail(Subject::get(op, planName));
+  const Places &places = subject.places;
+  if (!hasInstruction(subject, plan, options))
     return false;
-  AccessModel model(access, loop, kernel);
+  AccessModel model(subject);
   unsigned effective = 0, wanted = model.hasDraws() ? options.rounds : 1;
   for (uint64_t round = 0; effective < wanted && round < 4 * options.rounds; ++round) {
     if (!model.startRound(round))

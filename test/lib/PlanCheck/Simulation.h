@@ -11,13 +11,14 @@
 #define TILEWRIGHT_TEST_LIB_PLANCHECK_SIMULATION_H
 
 #include "AccessModel.h"
-#include "Places.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 
 namespace tilewright::test {
 
-/// Whether the plan does what the loop says, on every round that the checker tries.
-bool isLegal(mlir::Operation *access, tile::AccessAttr plan, const plancheck::Options &options);
+/// Whether the plan, as the attribute `planName` of `op`, does what the loop or the gemm says, on
+/// every round that the checker tries.
+bool isLegal(mlir::Operation *op, llvm::StringRef planName, tile::AccessAttr plan,
+             const plancheck::Options &options);
 
 } // namespace tilewright::test
 

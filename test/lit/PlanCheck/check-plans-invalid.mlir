@@ -181,3 +181,25 @@ func.func @promised_length(%B: memref<?xf32, #tile.space<global>> {tile.shape = 
   }
   return
 }
+
+// -----
+
+// Operands of gemms: what each lane names in ldmatrix. The plan of b is right.
+func.func @matrices() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %a = tile.alloc "a" {tile.placement = #tile.layout<[16, 32], "(i, j) -> (i, j)">} : memref<16x32xf16, #tile.space<shared>>
+    %b = tile.alloc "b" {tile.placement = #tile.layout<[16, 24], "(i, j) -> (i, j)">} : memref<16x24xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<16x24xf32, #tile.space<fragment>>
+    %odd = tile.alloc "odd" {tile.placement = #tile.layout<[16, 16], "(i, j) -> (i, j ^ (i % 2))">} : memref<16x16xf16, #tile.space<shared>>
+    %half = tile.slice %a[0, 16] [16, 16] [1, 1] : memref<16x32xf16, #tile.space<shared>> to memref<16x16xf16, #tile.space<shared>>
+    // expected-error @below {{the plan of 'a' (width 4) is wrong: a row of a matrix has 16 bytes}}
+    tile.gemm %half, %b, %c {tile.warps = array<i64: 1, 1>, tile.access_a = #tile.access<width = 4 slots = [0, 1, 2, 3, 4, 5, 6, 7] anchors = [0, 0] deltas = [0, 4]>, tile.access_b = #tile.access<width = 8 slots = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] anchors = [0, 1] deltas = [0, 0]>} : memref<16x16xf16, #tile.space<shared>>, memref<16x24xf16, #tile.space<shared>>, memref<16x24xf32, #tile.space<fragment>>
+    // The rows of the second pair of tiles start 16 elements behind those of the first, but only two of its matrices are read.
+    // expected-error @below {{the plan of 'b' (width 8) is wrong: groups 0 and 1 of thread 0 do not lie their deltas apart}}
+    tile.gemm %half, %b, %c {tile.warps = array<i64: 1, 1>, tile.access_b = #tile.access<width = 8 slots = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] anchors = [0, 0] deltas = [0, 8]>} : memref<16x16xf16, #tile.space<shared>>, memref<16x24xf16, #tile.space<shared>>, memref<16x24xf32, #tile.space<fragment>>
+    // expected-error @below {{the plan of 'odd' (width 8) is wrong: slots 0, 1 of thread 1 lie -1 elements apart}}
+    tile.gemm %odd, %b, %c {tile.warps = array<i64: 1, 1>, tile.access_a = #tile.access<width = 8 slots = [0, 1, 2, 3, 4, 5, 6, 7] anchors = [0] deltas = [0]>} : memref<16x16xf16, #tile.space<shared>>, memref<16x24xf16, #tile.space<shared>>, memref<16x24xf32, #tile.space<fragment>>
+  }
+  return
+}

@@ -1,0 +1,39 @@
+//===- Subject.cpp - the access that a plan is about -----------------------------------------===//
+
+#include "Subject.h"
+#include "AccessModel.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+using namespace tilewright::plancheck;
+
+Value plancheck::getPlannedBuffer(Operation *op, StringRef planName) {
+  if (planName == kAccessAttr)
+    return getBuffer(op);
+  auto gemm = dyn_cast<GemmOp>(op);
+  if (!gemm)
+    return Value();
+  return planName == kAccessAAttr ? gemm.getA() : gemm.getB();
+}
+
+llvm::Expected<Subject> Subject::get(Operation *op, StringRef planName) {
+  Subject subject;
+  subject.op = op;
+  subject.buffer = getPlannedBuffer(op, planName);
+  subject.isMatrix = isa<GemmOp>(op);
+  auto loop = op->getParentOfType<ParallelOp>();
+  subject.scope = subject.isMatrix ? op : loop.getOperation();
+  subject.kernel = op->getParentOfType<KernelOp>();
+  if (!subject.buffer || !subject.scope || !subject.kernel)
+    return llvm::createStringError("it is no access of a loop of a kernel");
+  subject.isRead = subject.isMatrix || isa<LoadOp>(op);
+  int64_t numThreads = subject.kernel.getNumThreads();
+  llvm::Expected<Places> places =
+      subject.isMatrix ? getMatrixPlaces(cast<GemmOp>(op), planName == kAccessAAttr, numThreads)
+                       : Places::get(loop, numThreads);
+  if (!places)
+    return places.takeError();
+  subject.places = std::move(*places);
+  return subject;
+}
