@@ -250,8 +250,8 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
 }
 
 /// Compiles once for each architecture and kind of call, and launches on the virtual GPU:
-/// {launches, stopped, seconds}, a launch being JSON text; and if it compiled, {divisible: the
-/// shape symbols that the code takes for multiples of 16, remarks}.
+/// {launches, output, stopped, seconds}, a launch being JSON text; and if it compiled, {divisible:
+/// the shape symbols that the code takes for multiples of 16, remarks}.
 nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::list args,
                          nb::dict options) {
   std::string archName = device.substr(device.find(':') + 1);
@@ -294,11 +294,14 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
     throw UserError(llvm::toString(result.takeError()));
   nb::list launches;
   bool stopped = false;
+  std::string output; // of T.print
   for (const vgpu::LaunchResult &launch : result->launches) {
+    output += launch.output;
     launches.append(nb::str(describeLaunch(launch).c_str()));
     stopped |= !launch.isComplete;
   }
   answer["launches"] = launches;
+  answer["output"] = llvm::json::fixUTF8(output);
   answer["stopped"] = stopped;
   answer["seconds"] = secondsSince(start);
   return answer;

@@ -62,7 +62,8 @@ vgpu::Argument toArgument(nb::handle object) {
 std::string launch(const vgpu::Module &module, const std::string &entry,
                    const std::vector<uint32_t> &grid, const std::vector<uint32_t> &block,
                    nb::list args, uint32_t sharedBytes, const std::string &arch,
-                   const std::string &checks, bool countMemory, unsigned numThreads) {
+                   const std::string &checks, bool countMemory, unsigned numThreads,
+                   uint64_t stepLimit) {
   vgpu::LaunchConfig config;
   config.entry = entry;
   config.grid = {grid.at(0), grid.at(1), grid.at(2)};
@@ -72,6 +73,8 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   config.checks = unwrap(vgpu::CheckSet::parse(checks));
   config.countMemory = countMemory;
   config.numThreads = numThreads;
+  if (stepLimit)
+    config.stepLimit = stepLimit;
   std::vector<vgpu::Argument> arguments;
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));
@@ -94,6 +97,7 @@ std::string tilewright::bindings::describeLaunch(const vgpu::LaunchResult &resul
   }
   llvm::json::Object answer{{"findings", std::move(findings)},
                             {"counters", result.counters.toJson()},
+                            {"output", llvm::json::fixUTF8(result.output)},
                             {"complete", result.isComplete}};
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(answer));

@@ -348,8 +348,9 @@ def _findings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
         for severity, entries in (("finding", launch.findings), ("note", launch.notes)):
             for entry in entries:
                 file, _, line = entry.source.rpartition(":")  # empty for code of no Python line
+                ends = entry.kind in ("assertion", "trap")  # the program itself says: an error
                 findings.append(
-                    {"severity": severity, "kind": entry.kind, "file": file,
+                    {"severity": "error" if ends else severity, "kind": entry.kind, "file": file,
                      "message": str(entry).removeprefix(f"{entry.source}: {entry.kind}: "),
                      "line": int(line or 0), "column": 0,
                      "count": entry.data.get("occurrences", 1)}

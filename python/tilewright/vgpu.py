@@ -7,6 +7,7 @@ assert not result.findings
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,6 +54,7 @@ class Result:
     notes: list[Finding]
     counters: dict[str, Any]
     complete: bool
+    output: str = ""  # what the kernel printed
 
 
 def _finding(entry: dict[str, Any]) -> Finding:
@@ -76,6 +78,7 @@ def read_launch(text: str) -> Result:
         [entry for entry in entries if entry.data["note"]],
         data["counters"],
         data["complete"],
+        data["output"],
     )
 
 
@@ -147,18 +150,22 @@ class Module:
         checks: str = "all",
         count_memory: bool = True,
         threads: int = 0,
+        step_limit: int = 0,
     ) -> Result:
-        """Runs one kernel; arrays in `args` are updated in place.
+        """Runs one kernel; arrays in `args` are updated in place. What it prints goes to stdout.
 
         `checks` is "all", "none" or a comma-separated list of check names. Without `count_memory`
         the counters are those of instructions only. `threads` are the host's; 0 means all cores.
+        A block that has executed `step_limit` warp instructions counts as endless; 0 means 2^34.
         """
         arguments = [_argument(value, position) for position, value in enumerate(args)]
         text = self._core.launch(
             entry, _extents(grid), _extents(block), arguments, shared_bytes, arch, checks,
-            count_memory, threads,
+            count_memory, threads, step_limit,
         )  # fmt: skip
-        return read_launch(text)
+        result = read_launch(text)
+        sys.stdout.write(result.output)
+        return result
 
 
 def launch(

@@ -87,6 +87,8 @@ static void printJson(const vgpu::LaunchFile &launch, const vgpu::LaunchResult &
     if (array.isPrinted)
       arrays.push_back(vgpu::arrayToJson(array));
   llvm::json::Object object{{"complete", result.isComplete}, {"findings", std::move(findings)}};
+  if (!result.output.empty())
+    object["output"] = llvm::json::fixUTF8(result.output);
   if (showCounters)
     object["counters"] = result.counters.toJson();
   if (!arrays.empty())
@@ -95,6 +97,7 @@ static void printJson(const vgpu::LaunchFile &launch, const vgpu::LaunchResult &
 }
 
 static void printText(const vgpu::LaunchFile &launch, const vgpu::LaunchResult &result) {
+  llvm::outs() << result.output;
   for (const vgpu::Finding &finding : result.findings)
     llvm::outs() << finding.text() << "\n";
   for (const vgpu::LaunchArray &array : launch.arrays)

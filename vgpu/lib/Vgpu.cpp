@@ -90,6 +90,7 @@ private:
   LaunchState state;
   GlobalMemory memory;
   FindingSink findings;
+  std::map<uint64_t, std::string> printed; ///< by block, whichever thread ran it
   std::vector<uint64_t> executed;
   std::mutex mutex; ///< guards nextBlock and executed
   uint64_t nextBlock = 0;
@@ -224,8 +225,11 @@ Launcher::Pipelines Launcher::runBlocks(unsigned numThreads) {
   work(workers[0].state);
   for (std::thread &thread : threads)
     thread.join();
-  for (Worker &worker : workers)
+  printed.clear();
+  for (Worker &worker : workers) {
     findings.absorb(worker.findings);
+    printed.merge(worker.state.printed);
+  }
   return pipelines;
 }
 
@@ -237,6 +241,8 @@ LaunchResult Launcher::run() {
       state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
   numThreads = static_cast<unsigned>(
       std::clamp<uint64_t>(state.config.grid.count(), 1, std::max(1u, numThreads)));
+  if (program.usesHeap)
+    numThreads = 1;
   bool isChecked = state.config.checks.any();
   if (isChecked && (program.canBlocksMeet() || !state.config.checks.has(Check::GlobalRace)))
     numThreads = 1;
@@ -255,6 +261,8 @@ LaunchResult Launcher::run() {
   result.isComplete = !isStopped;
   result.counters = pipelines[0]->counters(executed);
   result.findings = findings.take();
+  for (const auto &entry : printed)
+    result.output += entry.second;
   return result;
 }
 

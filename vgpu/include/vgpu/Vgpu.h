@@ -89,6 +89,7 @@ struct Argument {
 struct LaunchResult {
   std::vector<Finding> findings; ///< sorted; notes included (Finding::isNote)
   Counters counters;
+  std::string output;     ///< what the kernel printed (vprintf), block after block
   bool isComplete = true; ///< false: a fault, deadlock or the step limit ended the launch early
 
   bool isClean() const {

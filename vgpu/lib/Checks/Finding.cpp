@@ -49,6 +49,8 @@ llvm::StringRef findingKindName(FindingKind kind) {
     return "no_such_target";
   case FindingKind::Trap:
     return "trap";
+  case FindingKind::Assertion:
+    return "assertion";
   }
   return "unknown";
 }

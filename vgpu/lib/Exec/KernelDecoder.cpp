@@ -423,7 +423,7 @@ bool KernelDecoder::emitCall(InstBuilder &builder) {
                             : builder.fail("a guarded call through a register is not supported");
   const Function *callee = mod.findFunction(target->name);
   if (!callee->hasBody)
-    return builder.fail("calls '" + callee->name + "', which has no body in this module");
+    return emitHostCall(builder, *callee);
   if (isActive(*callee))
     return emitRecursiveCall(builder, *callee);
   // A guarded call: lanes whose guard fails branch around the body.

@@ -70,6 +70,7 @@ private:
   bool decodeBody(Frame frame);
   bool bindArguments(InstBuilder &builder, const ptx::Function &callee, Frame &frame);
   bool emitIndirectCall(InstBuilder &builder, const ptx::Operand &pointer);
+  bool emitHostCall(InstBuilder &builder, const ptx::Function &callee);
   bool inlineCall(InstBuilder &builder, const ptx::Function &callee);
   bool isActive(const ptx::Function &function) const;
   void startRecursive(Frame &frame);

@@ -10,7 +10,9 @@ static bool touchesOnlyOwnBlock(ptx::Space space) {
 }
 
 bool Program::canBlocksMeet() const {
-  if (usesAsyncProxy) // bulk copies write and reduce global memory by ways of their own
+  // Bulk copies write and reduce global memory by ways of their own; an address tells who called
+  // malloc before.
+  if (usesAsyncProxy || usesHeap)
     return true;
   return llvm::any_of(code, [](const Inst &inst) {
     switch (inst.instClass) {

@@ -9,6 +9,7 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "KernelDecoder.h"
+#include "LocalMemory.h"
 #include "vgpu/Checks/FindingSink.h"
 #include "vgpu/Checks/Poison.h"
 #include "vgpu/Exec/Block.h"
@@ -46,21 +47,6 @@ Slot onPlane(Slot slot, Plane plane) {
   slot.plane = plane;
   return slot;
 }
-
-/// Local memory of a lane and its shadow, if there is one.
-struct LocalMemory {
-  LocalMemory(Warp &w, unsigned lane) {
-    size_t size = w.launch->program->localBytes, begin = size * (w.index * warpSize + lane);
-    data = w.block->local.data() + begin;
-    shadow = w.launch->poison ? w.block->localShadow.data() + begin : nullptr;
-  }
-  void copy(const RecursiveCall::Bytes &bytes) {
-    for (uint8_t *memory : {data, shadow})
-      if (memory)
-        std::memmove(memory + bytes.to, memory + bytes.from, bytes.count);
-  }
-  uint8_t *data, *shadow;
-};
 
 void save(Warp &w, unsigned lane, const RecursiveCall &call, Activation &activation) {
   bool hasShadow = w.launch->poison != nullptr;
@@ -116,7 +102,7 @@ void pushCall(Warp &w, const Inst &in, uint32_t mask) {
     stack.push_back(std::move(activation));
     LocalMemory local(w, lane);
     for (const RecursiveCall::Bytes &argument : call.arguments)
-      local.copy(argument);
+      local.copy(argument.from, argument.to, argument.count);
   });
 }
 

@@ -150,7 +150,10 @@ template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
       break;
     case Flow::Trap:
       if (mask) {
-        report(warp, inst, __builtin_ctz(mask), FindingKind::Trap, "the kernel executed 'trap'");
+        if (inst.execute)
+          inst.execute(warp, inst, mask);
+        else
+          report(warp, inst, __builtin_ctz(mask), FindingKind::Trap, "the kernel executed 'trap'");
         launch.stop = true;
         return executed;
       }

@@ -27,7 +27,9 @@ uint64_t GlobalMemory::addOnce(void *host, uint64_t sizeBytes, std::string name)
 
 uint64_t GlobalMemory::allocate(uint64_t sizeBytes, std::string name) {
   owned.push_back(std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1));
-  return add(owned.back().get(), sizeBytes, std::move(name));
+  uint64_t address = add(owned.back().get(), sizeBytes, std::move(name));
+  list.back().isFromHeap = true;
+  return address;
 }
 
 uint8_t *GlobalMemory::allocateAt(uint64_t address, uint64_t sizeBytes, std::string name) {

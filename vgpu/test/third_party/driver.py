@@ -7,6 +7,11 @@ from program import Case, Program, TensorMapArg
 NOT_BUILT = "the virtual GPU's Python module is not built"
 
 
+# Warp instructions of a block after which a program counts as endless; one that waits for other
+# blocks spins for 2^22 before they get their turn.
+STEP_LIMIT = 1 << 24
+
+
 def launch(program: Program, case: Case, ptx: str | None = None, checks="all"):
     """Launches `program` on `case` (its arrays are updated); `ptx` replaces the program's text."""
     from tilewright import vgpu
@@ -26,6 +31,7 @@ def launch(program: Program, case: Case, ptx: str | None = None, checks="all"):
         shared_bytes=program.shared_bytes,
         arch=program.arch,
         checks=checks,
+        step_limit=STEP_LIMIT,
     )
 
 

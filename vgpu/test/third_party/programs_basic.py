@@ -223,3 +223,18 @@ def softmax_online(rng):
     x = (rng.standard_normal((4, 150)) * 4).astype(np.float16)
     want = _softmax(x.astype(np.float64), np.exp2)
     return Case([i32(150), x, np.zeros_like(x)], {2: Close(want, rtol=6e-4, atol=4e-8)})
+
+
+@program("runtime", grid=2, block=2)
+def print_values(rng):
+    return Case([np.zeros(4, i32), np.int64(-(10**12)), np.float64(1.25)], {0: np.arange(4) + 1})
+
+
+@program("runtime", grid=1, block=64)
+def assert_below(rng):
+    return Case([integers(rng, 0, 9, 64, i32), i32(10), np.zeros(64, i32)], {2: np.ones(64, i32)})
+
+
+@program("runtime", grid=1, block=64)
+def heap_sums(rng):
+    return Case([np.zeros(64, i32), i32(9)], {0: np.arange(64, dtype=i32) * 36})

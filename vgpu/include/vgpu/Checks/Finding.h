@@ -36,6 +36,7 @@ enum class FindingKind : uint8_t {
   InvalidAccess,  ///< a store to constant memory, an atomic on local memory, ...
   NoSuchTarget,   ///< an indexed branch to no entry of its table, a barrier that does not exist
   Trap,
+  Assertion, ///< a device assert failed
 };
 llvm::StringRef findingKindName(FindingKind kind);
 

@@ -7,6 +7,7 @@
 #include "vgpu/Exec/Program.h"
 #include "vgpu/Memory/GlobalMemory.h"
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ struct LaunchState {
   std::vector<Observer *> observers; ///< empty: nothing is observed
   PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
-  bool stop = false; ///< a fault in one block ends the launch
+  bool stop = false;                       ///< a fault in one block ends the launch
+  std::map<uint64_t, std::string> printed; ///< by vprintf, by linear index of the block
 
   bool isObserved() const { return !observers.empty(); }
 };

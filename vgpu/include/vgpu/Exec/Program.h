@@ -51,7 +51,7 @@ enum class Flow : uint8_t {
   IndexedBranch,
   Exit,
   Reconverge, ///< pseudo-instruction: divergent lanes meet here
-  Trap,
+  Trap,       ///< ends the launch; `execute`, if there is one, says why
 };
 
 /// How definedness goes through an instruction (Checks/Poison.h).
@@ -178,6 +178,13 @@ struct RecursiveCall {
   std::vector<Bytes> results;   ///< copied behind it
 };
 
+/// A call of a function that the system provides (Exec/HostCalls.cpp). Addresses are of local
+/// memory.
+struct HostCall {
+  std::vector<uint32_t> arguments;
+  int32_t result = -1; ///< -1: there is none
+};
+
 /// A kernel ready to run. Independent of launch sizes; immutable while it runs.
 struct Program {
   std::string name;
@@ -190,6 +197,7 @@ struct Program {
   std::vector<SpecialRow> specialRows;
   std::vector<BulkOperation> bulkOperations;
   std::vector<RecursiveCall> recursiveCalls;
+  std::vector<HostCall> hostCalls;
   uint32_t registerBytes = 0; ///< of one warp
   uint32_t numRegisters = 0;
   std::vector<ParamInfo> params;
@@ -198,6 +206,7 @@ struct Program {
   uint32_t staticSharedBytes = 0; ///< dynamic shared memory begins behind it
   uint32_t dynamicSharedAlign = 16;
   bool usesAsyncProxy = false; ///< has mbarriers, bulk copies or wgmma
+  bool usesHeap = false;       ///< calls malloc or free: blocks change the list of allocations
   /// By pc: the handlers of instructions that touch registers of wgmma, which are watched
   /// (Exec/Wgmma.h); null for all others, empty without wgmma.
   std::vector<Handler> watched;

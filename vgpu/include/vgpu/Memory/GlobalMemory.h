@@ -21,7 +21,7 @@ struct Allocation {
   uint64_t sizeBytes = 0;
   uint8_t *host = nullptr;
   std::string name;
-  bool isReadOnly = false; ///< .const variables
+  bool isFromHeap = false; ///< the kernel called malloc
   bool isFreed = false;
 
   bool contains(uint64_t first, uint64_t bytes) const {
@@ -35,7 +35,7 @@ public:
   uint64_t add(void *host, uint64_t sizeBytes, std::string name);
   /// As `add`, but the same host memory registered before keeps its address.
   uint64_t addOnce(void *host, uint64_t sizeBytes, std::string name);
-  /// Allocates zeroed memory owned here.
+  /// Memory of the kernel's own, for its malloc: zeroed.
   uint64_t allocate(uint64_t sizeBytes, std::string name);
   /// Zeroed memory at a given address below `globalBase`. Returns the host's.
   uint8_t *allocateAt(uint64_t address, uint64_t sizeBytes, std::string name);

@@ -1,0 +1,205 @@
+//===- HostCalls.cpp - functions that CUDA's device runtime provides -------------------------===//
+//
+// PTX declares them .extern and calls them with .param variables, which live in the caller's local
+// memory:
+//
+//   vprintf(format, arguments)   appends to what the block has printed. The arguments lie in a
+//                                buffer as C promotes them, each aligned to its size.
+//   __assertfail(message, file, line, function, charSize)   ends the launch with a finding
+//   malloc(bytes), free(address) allocations like the launch's own; a use of one that is freed is a
+//                                finding. Their presence makes the launch run on one host thread.
+//
+//===-----------------------------------------------------------------------------------===//
+#include "KernelDecoder.h"
+#include "LocalMemory.h"
+#include "PrintFormat.h"
+#include "vgpu/Checks/FindingSink.h"
+#include "vgpu/Memory/LaneMemory.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace vgpu::ptx;
+
+namespace vgpu {
+
+namespace {
+
+/// Text on the device longer than this lacks its final zero.
+constexpr size_t maxTextBytes = 1 << 16;
+
+const HostCall &callOf(const Warp &w, const Inst &in) {
+  return w.launch->program->hostCalls[in.immediate];
+}
+
+uint64_t argument(Warp &w, const Inst &in, unsigned lane, unsigned position, unsigned bytes = 8) {
+  uint64_t value = 0;
+  std::memcpy(&value, LocalMemory(w, lane).data + callOf(w, in).arguments[position], bytes);
+  return value;
+}
+
+void setResult(Warp &w, const Inst &in, unsigned lane, uint64_t value, unsigned bytes) {
+  const HostCall &call = callOf(w, in);
+  if (call.result < 0)
+    return;
+  LocalMemory local(w, lane);
+  std::memcpy(local.data + call.result, &value, bytes);
+  if (local.shadow)
+    std::memset(local.shadow + call.result, 0, bytes);
+}
+
+/// One lane's bytes at a generic address; reports and gives false where there are none.
+bool readBytes(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
+               void *value) {
+  LaneAddresses lanes;
+  lanes.address[lane] = address;
+  resolve(w, in, Space::Generic, bytes, AccessKind::Read, 1u << lane, lanes);
+  if (lanes.mask)
+    std::memcpy(value, lanes.host[lane], bytes);
+  return lanes.mask != 0;
+}
+
+/// Text up to its final zero; what could be read of it if the rest is out of bounds.
+std::string readText(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
+  std::string text;
+  char c = 0;
+  while (text.size() < maxTextBytes && readBytes(w, in, lane, address + text.size(), 1, &c) && c)
+    text += c;
+  return text;
+}
+
+/// The buffer that vprintf's second argument points at.
+class ArgumentBuffer : public PrintArguments {
+public:
+  ArgumentBuffer(Warp &w, const Inst &in, unsigned lane, uint64_t address)
+      : w(w), in(in), lane(lane), address(address) {}
+
+  uint64_t next(unsigned bytes) override {
+    address = (address + bytes - 1) / bytes * bytes;
+    uint64_t value = 0, poison = 0;
+    readBytes(w, in, lane, address, bytes, &value);
+    if (w.launch->poison) {
+      w.isShadowPass = true;
+      readBytes(w, in, lane, address, bytes, &poison);
+      w.isShadowPass = false;
+    }
+    if (poison)
+      report(w, in, lane, FindingKind::Uninitialized,
+             "a value that 'vprintf' prints depends on bits that were never written");
+    address += bytes;
+    return value;
+  }
+  std::string text(uint64_t at) override {
+    return at ? readText(w, in, lane, at) : std::string("(null)");
+  }
+
+private:
+  Warp &w;
+  const Inst &in;
+  unsigned lane;
+  uint64_t address;
+};
+
+void print(Warp &w, const Inst &in, uint32_t mask) {
+  std::string &output = w.launch->printed[w.block->linearIndex];
+  forEachLane(mask, [&](unsigned lane) {
+    std::string format = readText(w, in, lane, argument(w, in, lane, 0));
+    ArgumentBuffer arguments(w, in, lane, argument(w, in, lane, 1));
+    unsigned count = 0;
+    output += formatPrint(format, arguments, count);
+    setResult(w, in, lane, count, 4);
+  });
+}
+
+void failAssertion(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) {
+    std::string function = readText(w, in, lane, argument(w, in, lane, 3));
+    Finding finding;
+    finding.kind = FindingKind::Assertion;
+    finding.message = "'" + readText(w, in, lane, argument(w, in, lane, 0)) + "' is false";
+    if (!function.empty())
+      finding.message += ", in " + function;
+    finding.site = siteOf(w, in, lane);
+    finding.site.source = readText(w, in, lane, argument(w, in, lane, 1)) + ":" +
+                          std::to_string(argument(w, in, lane, 2, 4));
+    w.launch->findings->report(std::move(finding));
+  });
+}
+
+void allocate(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t bytes = argument(w, in, lane, 0);
+    uint64_t address =
+        bytes ? w.launch->memory->allocate(bytes, llvm::formatv("malloc at ptx:{0}", in.line)) : 0;
+    setResult(w, in, lane, address, 8);
+  });
+}
+
+void release(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t address = argument(w, in, lane, 0);
+    if (address == 0)
+      return;
+    const Allocation *allocation = w.launch->memory->nearest(address);
+    bool isKnown = allocation && allocation->address == address && allocation->isFromHeap;
+    if (isKnown && !allocation->isFreed)
+      return w.launch->memory->free(address);
+    report(w, in, lane, isKnown ? FindingKind::UseAfterFree : FindingKind::InvalidAccess,
+           llvm::formatv("free of {0}, which {1}", describeAddress(w, Space::Global, address),
+                         isKnown ? "has been freed" : "malloc has not given"));
+  });
+}
+
+struct HostFunction {
+  llvm::StringLiteral name;
+  unsigned numArguments, numResults;
+  Handler execute;
+  Flow flow = Flow::Plain;
+  bool isHeap = false;
+};
+constexpr HostFunction functions[] = {
+    {"vprintf", 2, 1, print},
+    {"__assertfail", 5, 0, failAssertion, Flow::Trap},
+    {"malloc", 1, 1, allocate, Flow::Plain, true},
+    {"free", 1, 0, release, Flow::Plain, true},
+};
+
+} // namespace
+
+bool KernelDecoder::emitHostCall(InstBuilder &builder, const Function &callee) {
+  const auto *known = llvm::find_if(
+      functions, [&](const HostFunction &function) { return function.name == callee.name; });
+  if (known == std::end(functions))
+    return builder.fail("calls '" + callee.name + "', which has no body in this module");
+  HostCall call;
+  auto [results, arguments] = callLists(builder.source);
+  size_t numArguments = arguments ? arguments->elements.size() : 0;
+  size_t numResults = results ? results->elements.size() : 0;
+  if (numArguments != known->numArguments || numResults > known->numResults)
+    return builder.fail("'" + callee.name + "' takes " + llvm::Twine(known->numArguments) +
+                        " parameters and gives " + llvm::Twine(known->numResults) + ", got " +
+                        llvm::Twine(numArguments) + " and " + llvm::Twine(numResults));
+  for (const Operand *list : {arguments, results})
+    for (const Operand &operand :
+         list ? llvm::ArrayRef(list->elements) : llvm::ArrayRef<Operand>()) {
+      Place place;
+      if (operand.kind != Operand::Kind::Variable)
+        return builder.fail("a .param parameter needs a .param argument");
+      if (!placeOf(*operand.variable, builder.source.line, place))
+        return false;
+      if (place.space != Space::Local)
+        return builder.fail("'" + operand.variable->name + "' cannot be an argument");
+      if (list == arguments)
+        call.arguments.push_back(static_cast<uint32_t>(place.address));
+      else
+        call.result = static_cast<int32_t>(place.address);
+    }
+  program->usesHeap |= known->isHeap;
+  builder.inst.immediate = static_cast<int64_t>(program->hostCalls.size());
+  program->hostCalls.push_back(std::move(call));
+  builder.inst.execute = known->execute;
+  builder.inst.flow = known->flow;
+  builder.inst.instClass = InstClass::Other;
+  builder.inst.poison = PoisonRule::Defined;
+  return emit(builder);
+}
+
+} // namespace vgpu
