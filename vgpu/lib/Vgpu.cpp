@@ -51,9 +51,12 @@ llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef text, llvm::S
 
 namespace {
 
-/// Warp instructions a block may run before another one gets its turn: blocks that wait for each
-/// other through global memory make progress, all others finish undisturbed.
-constexpr uint64_t blockQuantum = 1 << 22;
+/// Warp instructions a block may run before another one gets its turn, where blocks may wait for
+/// each other through global memory.
+constexpr uint64_t blockQuantum = 1 << 16;
+/// Blocks that take turns before another one is started: more are, once all of these have had a
+/// turn in vain.
+constexpr size_t fewBlocks = 32;
 
 /// What a host thread has of its own: blocks see a launch through it.
 struct Worker {
@@ -164,10 +167,11 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
   return llvm::Error::success();
 }
 
-/// Takes blocks in order until none is left; parks those that wait for others.
+/// Takes blocks in order until none is left; parks those that may wait for others.
 void Launcher::work(LaunchState &own) {
   std::vector<uint64_t> counts(program.code.size());
-  std::vector<std::unique_ptr<Block>> parked;
+  std::deque<std::unique_ptr<Block>> parked;
+  size_t inVain = 0;            // turns since a block was started or ended
   std::unique_ptr<Block> ended; // its memory serves the next one
   uint64_t total = own.config.grid.count();
   // Blocks that cannot wait for each other need not take turns.
@@ -175,19 +179,21 @@ void Launcher::work(LaunchState &own) {
   while (!isStopped) {
     std::unique_ptr<Block> block;
     uint64_t next = total;
-    {
+    if (parked.size() < fewBlocks || inVain >= parked.size()) {
       std::lock_guard lock(mutex);
       if (nextBlock < total)
         next = nextBlock++;
     }
     if (next < total) {
+      inVain = 0;
       block = makeBlock(own, next, std::move(ended));
       block->executed = counts.data();
       for (Observer *observer : own.observers)
         observer->onBlockStart(*block);
     } else if (!parked.empty()) {
       block = std::move(parked.front());
-      parked.erase(parked.begin());
+      parked.pop_front();
+      ++inVain;
     } else {
       break;
     }
@@ -195,6 +201,7 @@ void Launcher::work(LaunchState &own) {
     if (status == RunStatus::Done) {
       for (Observer *observer : own.observers)
         observer->onBlockEnd(*block);
+      inVain = 0;
       ended = std::move(block);
     }
     if (status == RunStatus::Yielded)

@@ -197,7 +197,49 @@ inline __attribute__((always_inline)) void RaceCheck::visit(const Current &curre
   forEachLane(lanes, [&](unsigned lane) { visitLane(current, cell, lane, address, bytes); });
 }
 
-/// All lanes of an access, cell by cell.
+/// Plain accesses to global memory, of lanes side by side to bytes side by side: the first of
+/// `lanes`, as many as fit into the page. Returns those that are done with, 0 if they need cells.
+uint32_t RaceCheck::visitRun(const Current &current, uint32_t lanes) {
+  constexpr unsigned fewest = 4; // fewer are not worth the search
+  const MemoryAccess &access = current.access;
+  unsigned first = static_cast<unsigned>(__builtin_ctz(lanes));
+  uint64_t begin = access.address[first], bytes = access.bytes;
+  RaceShadow::Page &page = current.shadow.pageAt(begin);
+  uint64_t room = (RaceShadow::pageBytes - begin % RaceShadow::pageBytes) / bytes;
+  unsigned most = static_cast<unsigned>(std::min<uint64_t>(
+      room, static_cast<unsigned>(std::countr_one(lanes >> first)))); // neighbours in the mask
+  if (page.cells || most < fewest || begin % bytes != 0)
+    return 0;
+  unsigned count = 1;
+  while (count < most && access.address[first + count] == begin + count * bytes)
+    ++count;
+  if (count < fewest)
+    return 0;
+  ShadowRun wanted;
+  wanted.begin = static_cast<uint16_t>(begin % RaceShadow::pageBytes);
+  wanted.shift = static_cast<uint8_t>(std::countr_zero(bytes));
+  wanted.firstLane = static_cast<uint8_t>(first);
+  wanted.count = static_cast<uint8_t>(count);
+  ShadowRun *run = RaceShadow::findRun(page, wanted);
+  Accessor by{current.group, current.view.warps.data()};
+  by.group.lanes = wanted.lanes();
+  if (!run || !current.shadow.isWriteBefore(run->cell, by))
+    return 0;
+  if (!current.isWrite) {
+    if (!current.shadow.hasRoomForRead(run->cell, by))
+      return 0;
+    current.shadow.addRead(run->cell, by);
+    return by.group.lanes;
+  }
+  if (!current.shadow.isRestBefore(run->cell, by))
+    return 0;
+  run->cell.write = by.group;
+  run->cell.serial = serial;
+  run->cell.clearReads();
+  return by.group.lanes;
+}
+
+/// All lanes of an access, run by run or cell by cell.
 void RaceCheck::visitCells(const MemoryAccess &access, bool isWrite, bool isStrong) {
   ++serial;
   const Block &block = *access.warp.block;
@@ -213,7 +255,14 @@ void RaceCheck::visitCells(const MemoryAccess &access, bool isWrite, bool isStro
   bool isShared = access.space == ptx::Space::Shared;
   Current current{access, view, isShared ? stateOf(block).shadow : global, group, isWrite};
   unsigned shift = cellShift(access.address, access.mask, access.bytes);
+  bool mayUseRuns = !isShared && !isStrong && access.by == AccessBy::Lane &&
+                    access.bytes <= 1u << RaceShadow::largestShift &&
+                    std::has_single_bit(access.bytes);
   for (uint32_t rest = access.mask; rest;) {
+    if (uint32_t done = mayUseRuns ? visitRun(current, rest) : 0) {
+      rest &= ~done;
+      continue;
+    }
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint64_t begin = access.address[lane];
     uint32_t lanes = isWrite ? 1u << lane : lanesAtSameAddress(access.address, rest);

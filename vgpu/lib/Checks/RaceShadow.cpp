@@ -6,14 +6,42 @@
 
 namespace vgpu {
 
-RaceShadow::Page &RaceShadow::findPage(uint64_t number, unsigned shift) {
+RaceShadow::Page &RaceShadow::findPage(uint64_t number) {
   std::unique_ptr<Page> &page = pages[number];
-  if (!page) {
+  if (!page)
     page = std::make_unique<Page>();
-    page->shift = shift;
-    page->cells = std::make_unique<ShadowCell[]>(page->cellCount());
-  }
   return *page;
+}
+
+/// The runs of a page, if it has any, become cells.
+void RaceShadow::makeCells(Page &page, unsigned shift) {
+  for (const ShadowRun &run : page.runs)
+    shift = std::min<unsigned>(shift, run.shift);
+  page.shift = shift;
+  page.cells = std::make_unique<ShadowCell[]>(page.cellCount());
+  for (const ShadowRun &run : page.runs)
+    for (unsigned at = run.begin; at < run.end(); at += 1u << shift) {
+      uint32_t lane = 1u << (run.firstLane + ((at - run.begin) >> run.shift));
+      ShadowCell &cell = page.cells[at >> shift];
+      cell = run.cell;
+      for (uint32_t *lanes : {&cell.write.lanes, &cell.read.lanes, &cell.lastLanes})
+        *lanes = *lanes ? lane : 0;
+    }
+  page.runs.clear();
+}
+
+ShadowRun *RaceShadow::findRun(Page &page, const ShadowRun &wanted) {
+  constexpr size_t mostRuns = 16;
+  for (ShadowRun &run : page.runs) {
+    if (run.begin == wanted.begin && run.shift == wanted.shift && run.lanes() == wanted.lanes())
+      return &run;
+    if (run.begin < wanted.end() && wanted.begin < run.end())
+      return nullptr;
+  }
+  if (page.runs.size() == mostRuns)
+    return nullptr;
+  page.runs.push_back(wanted);
+  return &page.runs.back();
 }
 
 void RaceShadow::split(Page &page, unsigned shift) {
@@ -120,12 +148,19 @@ RaceShadow::Use RaceShadow::useOf(const ShadowCell &cell) const {
   return cell.read.lanes || (crowd && !crowd->reads.empty()) ? Use::Read : Use::None;
 }
 
-bool RaceShadow::overlaps(const RaceShadow &other) const {
+/// False for a page of runs that are only read; a page with cells may have writes.
+bool RaceShadow::hasWrites(const Page &page) {
+  return page.cells ||
+         llvm::any_of(page.runs, [](const ShadowRun &run) { return run.cell.write.lanes != 0; });
+}
+
+bool RaceShadow::overlaps(RaceShadow &other) {
   for (const auto &[number, page] : pages) {
     auto it = other.pages.find(number);
-    if (it == other.pages.end())
+    if (it == other.pages.end() || (!hasWrites(*page) && !hasWrites(*it->second)))
       continue;
-    const Page &here = *page, &there = *it->second;
+    const Page &here = pageAt(number * pageBytes, largestShift);
+    const Page &there = other.pageAt(number * pageBytes, largestShift);
     unsigned shift = std::min(here.shift, there.shift);
     for (unsigned i = 0; i < pageBytes >> shift; ++i) {
       Use a = useOf(here.cells[i >> (here.shift - shift)]);
@@ -138,8 +173,11 @@ bool RaceShadow::overlaps(const RaceShadow &other) const {
 }
 
 void RaceShadow::clear() {
-  for (auto &[number, page] : pages)
-    std::memset(page->cells.get(), 0, page->cellCount() * sizeof(ShadowCell));
+  for (auto &[number, page] : pages) {
+    page->runs.clear();
+    if (page->cells)
+      std::memset(page->cells.get(), 0, page->cellCount() * sizeof(ShadowCell));
+  }
   freeCrowds.clear();
   for (uint32_t i = 0; i < crowds.size(); ++i) {
     crowds[i].reads.clear();

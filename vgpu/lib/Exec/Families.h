@@ -46,6 +46,9 @@ bool decodeAsyncArrive(InstBuilder &);
 /// The handler of bulk copies with a tensor map.
 void copyTensor(Warp &, const Inst &, uint32_t mask);
 
+/// mma of f16 or bf16 with f32 sums, m16n8k8 or m16n8k16 (MmaHalves.cpp).
+Handler halfMmaHandler(ptx::Type type, unsigned k);
+
 } // namespace vgpu
 
 #endif // VGPU_LIB_EXEC_FAMILIES_H

@@ -136,47 +136,6 @@ void multiplyFloats(Warp &w, const Inst &in, uint32_t mask) {
   storeAccumulators(w, in.slots, shape, acc, mask);
 }
 
-/// The workhorse: m16n8k16 and m16n8k8 of f16 or bf16 with f32 sums, element loops unrolled by the
-/// compiler.
-template <bool isBf16, unsigned k> void multiplyHalves(Warp &w, const Inst &in, uint32_t mask) {
-  constexpr unsigned registersA = k / 4, registersB = k / 8;
-  alignas(64) float a[16 * k], b[k * 8], acc[16 * 8];
-  auto widen = [](const uint16_t *halves, float *wide) {
-    if constexpr (isBf16) {
-      for (unsigned i = 0; i < 2 * warpSize; ++i)
-        wide[i] = bf16ToFloat(halves[i]);
-    } else {
-      halvesToFloats(halves, wide, 2 * warpSize);
-    }
-  };
-  for (unsigned i = 0; i < registersA; ++i) {
-    alignas(64) float wide[2 * warpSize];
-    widen(w.row<uint16_t>(in.slots[in.numDst + i]), wide);
-    // Eight floats of one row lie side by side: lanes 4g to 4g+3.
-    for (unsigned g = 0; g < 8; ++g)
-      std::memcpy(a + (g + 8 * (i % 2)) * k + 8 * (i / 2), wide + 8 * g, 8 * sizeof(float));
-  }
-  for (unsigned i = 0; i < registersB; ++i) {
-    HalfTile columns; // eight halves of one column lie side by side
-    std::memcpy(columns, w.row<uint16_t>(in.slots[in.numDst + registersA + i]), sizeof(columns));
-    transpose(columns);
-    widen(columns[0], b + 64 * i);
-  }
-  const Slot *c = in.slots + in.numDst + registersA + registersB;
-  for (unsigned half = 0; half < 2; ++half) {
-    const float *even = w.row<float>(c[2 * half]), *odd = w.row<float>(c[2 * half + 1]);
-    for (unsigned lane = 0; lane < warpSize; ++lane) {
-      acc[64 * half + 2 * lane] = even[lane];
-      acc[64 * half + 2 * lane + 1] = odd[lane];
-    }
-  }
-  multiplyAccumulate(a, b, acc, 16, 8, k);
-  for (unsigned half = 0; half < 2; ++half)
-    for (unsigned e = 0; e < 2; ++e)
-      writeRow(w.row<float>(in.dst(2 * half + e)), mask,
-               [&](unsigned lane) { return canonical(acc[64 * half + 2 * lane + e]); });
-}
-
 void multiplyDoubles(Warp &w, const Inst &in, uint32_t mask) {
   Shape shape = shapeOf(in);
   double a[maxM * 16], b[16 * maxN], acc[maxM * maxN];
@@ -342,10 +301,8 @@ bool isAllowed(const Shape &s) {
 
 Handler handlerOf(const Shape &s) {
   bool isFloat32 = s.c == Type::F32 && s.d == Type::F32;
-  if (isFloat32 && s.a == Type::F16)
-    return s.k == 16 ? multiplyHalves<false, 16> : multiplyHalves<false, 8>;
-  if (isFloat32 && s.a == Type::BF16)
-    return s.k == 16 ? multiplyHalves<true, 16> : multiplyHalves<true, 8>;
+  if (isFloat32 && (s.a == Type::F16 || s.a == Type::BF16))
+    return halfMmaHandler(s.a, s.k);
   if (s.a == Type::F64)
     return multiplyDoubles;
   if (s.a == Type::B1)

@@ -142,6 +142,30 @@ static uint8_t *resolveLane(Warp &warp, const Inst &inst, unsigned lane, Space s
   return region.data + address;
 }
 
+/// Global memory, the common case: all lanes are inside of the allocation of the first, which is
+/// tested without a branch per lane. False: they are not, and nothing is resolved.
+static bool resolveTogether(Warp &warp, unsigned bytes, unsigned align, uint32_t mask,
+                            LaneAddresses &lanes, const Allocation *&allocation) {
+  if (mask == 0)
+    return true;
+  allocation = warp.launch->memory->find(lanes.address[__builtin_ctz(mask)], bytes);
+  if (!allocation)
+    return false;
+  uint64_t limit = allocation->sizeBytes - bytes, lowBits = 0;
+  bool isGood = true;
+  for (unsigned i = 0; i < warpSize; ++i) {
+    bool isActive = mask >> i & 1;
+    uint64_t offset = isActive ? lanes.address[i] - allocation->address : 0;
+    isGood &= offset <= limit;
+    lowBits |= isActive ? lanes.address[i] : 0;
+    lanes.host[i] = allocation->host + offset;
+  }
+  if (!isGood || lowBits % align != 0)
+    return false;
+  lanes.mask = mask;
+  return true;
+}
+
 void resolve(Warp &warp, const Inst &inst, Space space, unsigned bytes, AccessKind kind,
              uint32_t mask, LaneAddresses &lanes, unsigned alignBytes) {
   unsigned align = alignBytes ? alignBytes : bytes;
@@ -175,6 +199,9 @@ void resolve(Warp &warp, const Inst &inst, Space space, unsigned bytes, AccessKi
     });
   }
   const Allocation *cached = nullptr;
+  if (lanes.space == Space::Global && !lanes.isMixed && !warp.isShadowPass &&
+      resolveTogether(warp, bytes, align, mask, lanes, cached))
+    return;
   forEachLane(mask, [&](unsigned lane) {
     Space own = lanes.isMixed ? lanes.laneSpace[lane] : lanes.space;
     lanes.host[lane] =

@@ -101,4 +101,56 @@ TEST(RaceShadow, OverlapNeedsAWrite) {
   EXPECT_TRUE(b.overlaps(a));
 }
 
+ShadowRun makeRun(unsigned begin, unsigned shift, unsigned firstLane, unsigned count) {
+  ShadowRun run;
+  run.begin = static_cast<uint16_t>(begin);
+  run.shift = static_cast<uint8_t>(shift);
+  run.firstLane = static_cast<uint8_t>(firstLane);
+  run.count = static_cast<uint8_t>(count);
+  return run;
+}
+
+TEST(RaceShadow, ARunIsFoundAgainOrInTheWay) {
+  RaceShadow shadow;
+  RaceShadow::Page &page = shadow.pageAt(0);
+  ShadowRun *run = RaceShadow::findRun(page, makeRun(64, 2, 0, 32));
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(RaceShadow::findRun(page, makeRun(64, 2, 0, 32)), run);
+  EXPECT_EQ(RaceShadow::findRun(page, makeRun(64, 2, 1, 31)), nullptr); // other lanes
+  EXPECT_EQ(RaceShadow::findRun(page, makeRun(64, 3, 0, 16)), nullptr); // other widths
+  EXPECT_EQ(RaceShadow::findRun(page, makeRun(188, 2, 0, 4)), nullptr); // the last word is taken
+  EXPECT_NE(RaceShadow::findRun(page, makeRun(192, 2, 0, 4)), nullptr);
+  EXPECT_EQ(page.runs.size(), 2u);
+  EXPECT_EQ(page.cells, nullptr);
+}
+
+TEST(RaceShadow, RunsBecomeCellsOfTheirLanes) {
+  RaceShadow shadow;
+  ShadowRun *run = RaceShadow::findRun(shadow.pageAt(512), makeRun(64, 2, 4, 8));
+  run->cell.write = {/*block=*/3, /*clock=*/7, run->lanes(),     /*pc=*/11,
+                     /*warp=*/1,  false,       MemoryScope::Cta, false};
+  RaceShadow::Page &page = shadow.pageAt(512, /*shift=*/1); // an access of two bytes
+  ASSERT_EQ(page.shift, 1u);
+  EXPECT_TRUE(page.runs.empty());
+  for (unsigned at = 0; at < RaceShadow::pageBytes; at += 2) {
+    const ShadowCell &cell = page.cells[at / 2];
+    bool isInside = at >= 64 && at < 96;
+    EXPECT_EQ(cell.write.lanes, isInside ? 1u << (4 + (at - 64) / 4) : 0u) << at;
+    EXPECT_EQ(cell.write.pc, isInside ? 11u : 0u);
+    EXPECT_EQ(cell.read.lanes, 0u);
+  }
+}
+
+TEST(RaceShadow, ShadowsOverlapWhereARunIsWritten) {
+  RaceShadow writer, reader, beside;
+  ShadowRun *run = RaceShadow::findRun(writer.pageAt(0), makeRun(0, 2, 0, 32));
+  RaceShadow::findRun(reader.pageAt(0), makeRun(124, 2, 0, 4))->cell.read.lanes = 15;
+  RaceShadow::findRun(beside.pageAt(0), makeRun(128, 2, 0, 4))->cell.read.lanes = 15;
+  run->cell.read.lanes = ~0u;
+  EXPECT_FALSE(writer.overlaps(reader)); // two reads
+  run->cell.write.lanes = ~0u;
+  EXPECT_TRUE(writer.overlaps(reader));
+  EXPECT_FALSE(writer.overlaps(beside));
+}
+
 } // namespace

@@ -46,7 +46,7 @@ public:
   /// Whether blocks have been seen to touch the same bytes, at least one writing them: among those
   /// that this check watched, or between them and those of another.
   bool haveBlocksMet() const { return hasMet; }
-  bool haveBlocksMet(const RaceCheck &other) const { return global.overlaps(other.global); }
+  bool haveBlocksMet(RaceCheck &other) { return global.overlaps(other.global); }
 
 private:
   /// The shared memory of a block.
@@ -77,6 +77,7 @@ private:
   template <class Visit>
   void forEachCell(RaceShadow &shadow, uint64_t begin, uint64_t end, unsigned shift, Visit visit);
   void visitCells(const MemoryAccess &access, bool isWrite, bool isStrong);
+  uint32_t visitRun(const Current &current, uint32_t lanes);
   void visit(const Current &current, ShadowCell &cell, uint32_t lanes, uint64_t address,
              unsigned bytes);
   static void keepRead(const Current &current, ShadowCell &cell, const Accessor &by);

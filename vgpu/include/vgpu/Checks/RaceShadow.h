@@ -5,6 +5,10 @@
 // *cells*, of 16 bytes or as narrow as its first access; an access that is narrower splits the
 // page's cells, so that an access always covers whole cells.
 //
+// Global memory is mostly touched by lanes side by side, time and again in the same way. A page
+// that knows nothing else has *runs* in place of cells: one cell stands for the bytes of several
+// lanes, each lane having its own part. The first access that does not fit turns runs into cells.
+//
 // A cell keeps the last plain write, and the reads and strong writes since then that are not
 // ordered before a later one of their kind. Nearly always the reads are of warps of one block at
 // the same clock (a tile that all warps read between two barriers); those are kept in the cell: two
@@ -58,6 +62,21 @@ struct ShadowCell {
 };
 static_assert(sizeof(ShadowCell) == 64);
 
+/// What lanes side by side did to bytes side by side: lane `firstLane + i` touched 2^shift bytes at
+/// `begin` + i * 2^shift. Wherever `cell` names lanes, each part of the run means its own.
+struct ShadowRun {
+  ShadowCell cell = {};
+  uint16_t begin = 0; ///< in the page
+  uint8_t shift = 0;
+  uint8_t firstLane = 0;
+  uint8_t count = 0;
+
+  unsigned end() const { return begin + (unsigned(count) << shift); }
+  uint32_t lanes() const {
+    return static_cast<uint32_t>(((uint64_t(1) << count) - 1) << firstLane);
+  }
+};
+
 struct Crowd {
   llvm::SmallVector<AccessGroup, 2> reads;
   llvm::SmallVector<AccessGroup, 1> strongWrites;
@@ -90,21 +109,33 @@ public:
   static constexpr unsigned largestShift = 4; ///< cells of 16 bytes
 
   struct Page {
-    std::unique_ptr<ShadowCell[]> cells;
+    std::unique_ptr<ShadowCell[]> cells; ///< null: there are only runs
+    llvm::SmallVector<ShadowRun, 4> runs;
     unsigned shift = largestShift; ///< log2 of the bytes of a cell
     unsigned cellCount() const { return static_cast<unsigned>(pageBytes >> shift); }
   };
 
-  /// The page of an address, with cells of at most 2^shift bytes.
-  Page &pageAt(uint64_t address, unsigned shift) {
+  /// The page of an address, perhaps without cells.
+  Page &pageAt(uint64_t address) {
     uint64_t number = address / pageBytes;
     Recent &recent = recents[number % recents.size()];
     if (recent.number != number)
-      recent = {number, &findPage(number, shift)};
-    if (recent.page->shift > shift)
-      split(*recent.page, shift);
+      recent = {number, &findPage(number)};
     return *recent.page;
   }
+  /// The same with cells of at most 2^shift bytes.
+  Page &pageAt(uint64_t address, unsigned shift) {
+    Page &page = pageAt(address);
+    if (!page.cells)
+      makeCells(page, shift);
+    if (page.shift > shift)
+      split(page, shift);
+    return page;
+  }
+
+  /// The run of a page without cells that has just these bytes and lanes; a new one if no run
+  /// touches them; null if the page needs cells.
+  static ShadowRun *findRun(Page &page, const ShadowRun &wanted);
 
   /// The crowd of a cell, or null.
   Crowd *crowdOf(const ShadowCell &cell) { return cell.crowd ? &crowds[cell.crowd - 1] : nullptr; }
@@ -127,11 +158,16 @@ public:
     return cell.write.lanes == 0 || by.isBehind(cell.write);
   }
   bool isRestBefore(const ShadowCell &cell, const Accessor &by);
+  /// Whether there is room in the cell for a read, without a crowd.
+  bool hasRoomForRead(const ShadowCell &cell, const Accessor &by) const {
+    return !cell.crowd && (cell.isLastOfOtherBlock || by.isSameTime(cell.read) ||
+                           areReadsBefore(cell, by) || mayStandBeside(cell.read, by));
+  }
   /// Whether a strong write can only meet strong writes of its own block; they do not race.
   bool isAmongStrong(const ShadowCell &cell, const Accessor &by);
 
   /// Whether a byte was touched here and there, and written in one of them.
-  bool overlaps(const RaceShadow &other) const;
+  bool overlaps(RaceShadow &other);
 
   /// Forgets everything; keeps the memory for the next block.
   void clear();
@@ -147,7 +183,13 @@ private:
 
   enum class Use : uint8_t { None, Read, Written };
   Use useOf(const ShadowCell &cell) const;
-  Page &findPage(uint64_t number, unsigned shift);
+  static bool hasWrites(const Page &page);
+  Page &findPage(uint64_t number);
+  void makeCells(Page &page, unsigned shift);
+  /// Reads of two blocks that cannot wait for each other.
+  bool mayStandBeside(const AccessGroup &read, const Accessor &by) const {
+    return !canBlocksMeet && read.block != by.group.block;
+  }
   void addToCrowd(llvm::SmallVectorImpl<AccessGroup> &groups, const Accessor &by);
   static bool areReadsBefore(const ShadowCell &cell, const Accessor &by);
   void split(Page &page, unsigned shift);
@@ -191,7 +233,7 @@ inline __attribute__((always_inline)) void RaceShadow::addRead(ShadowCell &cell,
   } else if (areReadsBefore(cell, by)) {
     cell.clearReads();
     read = by.group;
-  } else if (!canBlocksMeet && read.block != by.group.block) {
+  } else if (mayStandBeside(read, by)) {
     cell.isLastOfOtherBlock = true;
     cell.otherWarps = by.group.block;
     cell.lastLanes = by.group.lanes;
