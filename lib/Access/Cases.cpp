@@ -83,6 +83,8 @@ static std::optional<Request> restrictTo(const Request &request, unsigned symbol
                                        : values[symbol] * modulus + residue;
   for (IndexExpr &coordinate : result.coordinates)
     coordinate = coordinate.substitute({}, values);
+  for (BranchTest &test : result.tests)
+    test.value = test.value.substitute({}, values);
   return result;
 }
 
@@ -113,7 +115,7 @@ static std::vector<Case> getCases(const std::vector<Request> &requests) {
     std::optional<CoordinateRanges> ranges;
     if (request.memory.isGlobal)
       ranges = getCoordinateRanges(request);
-    cases.push_back({std::move(*offsets), std::move(ranges)});
+    cases.push_back({std::move(*offsets), std::move(ranges), getTestRanges(request)});
   }
   return cases;
 }

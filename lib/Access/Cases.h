@@ -17,6 +17,7 @@ namespace tilewright::access {
 struct Case {
   Offsets offsets;
   std::optional<CoordinateRanges> ranges; ///< Of a global access.
+  std::optional<CoordinateRanges> tests;  ///< Of the values that branches test.
 };
 
 /// Cases that together cover all values; none where no small number of them makes the offsets

@@ -4,6 +4,7 @@
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Analysis/ValueFacts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -99,7 +100,53 @@ static std::optional<AccessCoordinates> inRoot(Value buffer, SmallVector<IndexEx
   return result;
 }
 
-std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, ValueRange indices) {
+/// Whether a value is the same for all iterations of a loop.
+static bool isUniform(Value value, ParallelOp loop, unsigned depth = 16) {
+  if (!loop->isAncestor(value.getParentBlock()->getParentOp()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isPure(op) && op->getNumRegions() == 0 && depth > 0 &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isUniform(operand, loop, depth - 1); });
+}
+
+/// Adds the comparisons that decide a condition; false where something else does.
+static bool collectTests(Value condition, ParallelOp loop, analysis::IndexTranslator &translator,
+                         SmallVectorImpl<BranchTest> &tests) {
+  if (isUniform(condition, loop))
+    return true;
+  Operation *op = condition.getDefiningOp();
+  if (isa_and_present<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return collectTests(op->getOperand(0), loop, translator, tests) &&
+           collectTests(op->getOperand(1), loop, translator, tests);
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
+  if (!compare || !isa<IndexType>(compare.getLhs().getType()))
+    return false;
+  std::optional<IndexExpr> lhs = translator.translate(compare.getLhs()),
+                           rhs = translator.translate(compare.getRhs());
+  if (!lhs || !rhs)
+    return false;
+  using P = arith::CmpIPredicate;
+  switch (compare.getPredicate()) {
+  case P::eq:
+  case P::ne:
+    tests.push_back({*lhs - *rhs, /*isEquality=*/true});
+    return true;
+  case P::slt:
+  case P::sge:
+    tests.push_back({*lhs - *rhs});
+    return true;
+  case P::sgt:
+  case P::sle:
+    tests.push_back({*rhs - *lhs});
+    return true;
+  default:
+    return false;
+  }
+}
+
+std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, ValueRange indices,
+                                                ArrayRef<Value> conditions) {
   analysis::SymbolNumbers numbers;
   analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
   for (BlockArgument iterator : loop.getIterators())
@@ -111,7 +158,14 @@ std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, V
       return std::nullopt;
     coordinates.push_back(*expr);
   }
-  return inRoot(buffer, std::move(coordinates), translator, numbers);
+  SmallVector<BranchTest, 2> tests;
+  bool areKnown = llvm::all_of(conditions, [&](Value condition) {
+    return collectTests(condition, loop, translator, tests);
+  });
+  auto result = inRoot(buffer, std::move(coordinates), translator, numbers);
+  if (result && areKnown)
+    result->tests = std::move(tests);
+  return result;
 }
 
 std::optional<AccessCoordinates> getMatrixCoordinates(Operation *op, Value buffer) {

@@ -92,14 +92,14 @@ std::optional<Offsets> Offsets::get(const Request &request) {
   return offsets;
 }
 
-std::optional<CoordinateRanges> getCoordinateRanges(const Request &request) {
-  if (!request.hasCoordinates())
-    return std::nullopt;
+/// Each expression as a part of the iteration and one of symbols.
+static std::optional<CoordinateRanges> getRanges(ArrayRef<IndexExpr> expressions,
+                                                 const Request &request) {
   SmallVector<IndexFacts, 4> dims = factsOfShape(request.loop->extents);
   CoordinateRanges ranges;
-  for (const IndexExpr &coordinate : request.coordinates) {
+  for (const IndexExpr &expression : expressions) {
     std::optional<analysis::SeparatedExpr> parts =
-        analysis::separate(coordinate, dims, request.symbols);
+        analysis::separate(expression, dims, request.symbols);
     if (!parts)
       return std::nullopt;
     std::optional<std::vector<int64_t>> own = valuesOf(parts->dims, request.loop->extents);
@@ -108,6 +108,19 @@ std::optional<CoordinateRanges> getCoordinateRanges(const Request &request) {
     ranges.push_back({std::move(*own), analyzeIndexExpr(parts->symbols, dims, request.symbols)});
   }
   return ranges;
+}
+
+std::optional<CoordinateRanges> getCoordinateRanges(const Request &request) {
+  if (!request.hasCoordinates())
+    return std::nullopt;
+  return getRanges(request.coordinates, request);
+}
+
+std::optional<CoordinateRanges> getTestRanges(const Request &request) {
+  SmallVector<IndexExpr, 2> values;
+  for (const BranchTest &test : request.tests)
+    values.push_back(test.value);
+  return getRanges(values, request);
 }
 
 } // namespace tilewright::access

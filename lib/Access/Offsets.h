@@ -41,6 +41,8 @@ struct Offsets {
 /// The coordinates of a global access, to decide where its bounds must be tested.
 using CoordinateRanges = llvm::SmallVector<CoordinateRange, 4>;
 std::optional<CoordinateRanges> getCoordinateRanges(const Request &request);
+/// The same for the values that the branches around the access test.
+std::optional<CoordinateRanges> getTestRanges(const Request &request);
 
 } // namespace tilewright::access
 

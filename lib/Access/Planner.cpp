@@ -33,6 +33,8 @@ private:
                     int64_t thread);
   bool checkBounds(const Case &symbols, ArrayRef<int64_t> iterations, ArrayRef<int64_t> slots,
                    int64_t thread);
+  bool checkBranches(const Case &symbols, ArrayRef<int64_t> iterations, ArrayRef<int64_t> slots,
+                     int64_t thread);
   void anchor(Plan &plan);
   void measure(Plan &plan);
   void scalar(Plan &plan);
@@ -164,6 +166,23 @@ static bool mayLieWithin(const IndexFacts &facts, int64_t first, int64_t last) {
          floorMod(facts.remainder - floorMod(first, facts.modulus), facts.modulus) <= last - first;
 }
 
+/// What some iterations add to a value of symbols: the least and the most.
+static std::pair<int64_t, int64_t> getSpread(const CoordinateRange &range,
+                                             ArrayRef<int64_t> iterations) {
+  int64_t low = range.own[iterations[0]], high = low;
+  for (int64_t iteration : iterations) {
+    low = std::min(low, range.own[iteration]);
+    high = std::max(high, range.own[iteration]);
+  }
+  return {low, high};
+}
+
+/// Whether `low + outer < bound <= high + outer` for some values.
+static bool mayCross(const IndexFacts &bound, const IndexFacts &outer, int64_t low, int64_t high) {
+  IndexFacts minusOuter = combineFacts(IndexExpr::Kind::Mul, outer, IndexFacts::constant(-1));
+  return mayLieWithin(combineFacts(IndexExpr::Kind::Add, bound, minusOuter), low + 1, high);
+}
+
 /// In every dimension whose bounds are tested, no bound falls between elements of the group, so
 /// that its first element decides for all.
 bool Planner::checkBounds(const Case &symbols, ArrayRef<int64_t> iterations,
@@ -172,22 +191,30 @@ bool Planner::checkBounds(const Case &symbols, ArrayRef<int64_t> iterations,
     if (!symbols.ranges)
       return refuse("the bounds of dimension " + Twine(dim) + " cannot be decided for a vector");
     const CoordinateRange &range = (*symbols.ranges)[dim];
-    int64_t low = range.own[iterations[0]], high = low;
-    for (int64_t iteration : iterations) {
-      low = std::min(low, range.own[iteration]);
-      high = std::max(high, range.own[iteration]);
-    }
-    auto mayCross = [&](const IndexFacts &bound) { // low + outer < bound <= high + outer
-      IndexFacts minusOuter =
-          combineFacts(IndexExpr::Kind::Mul, range.outer, IndexFacts::constant(-1));
-      return mayLieWithin(combineFacts(IndexExpr::Kind::Add, bound, minusOuter), low + 1, high);
-    };
-    IndexFacts extent = request.memory.getExtentFacts(dim);
-    if (low == high || (!mayCross(IndexFacts::constant(0)) && !mayCross(extent)))
+    auto [low, high] = getSpread(range, iterations);
+    if (low == high || (!mayCross(IndexFacts::constant(0), range.outer, low, high) &&
+                        !mayCross(request.memory.getExtentFacts(dim), range.outer, low, high)))
       continue;
     return refuse(describe(slots, thread) + " may lie on both sides of the bound of dimension " +
                   Twine(dim) +
                   (request.memory.extents[dim] == kDynamic ? " (known only at launch)" : ""));
+  }
+  return true;
+}
+
+/// Every branch around the access goes one way for the whole group, so that its first slot decides
+/// for all.
+bool Planner::checkBranches(const Case &symbols, ArrayRef<int64_t> iterations,
+                            ArrayRef<int64_t> slots, int64_t thread) {
+  if (!symbols.tests)
+    return refuse("the branch around it cannot be decided for a vector");
+  for (auto [test, range] : llvm::zip_equal(request.tests, *symbols.tests)) {
+    auto [low, high] = getSpread(range, iterations);
+    bool differs = test.isEquality // 0 lies at or above `low`, and at or below `high`
+                       ? mayCross(IndexFacts::constant(0), range.outer, low - 1, high)
+                       : mayCross(IndexFacts::constant(0), range.outer, low, high);
+    if (low != high && differs)
+      return refuse(describe(slots, thread) + " may take different branches");
   }
   return true;
 }
@@ -229,7 +256,8 @@ bool Planner::checkGroup(int64_t thread, ArrayRef<int64_t> slots) {
       return refuse(describe({slots[0], slots[k]}, thread) + " are not owned together");
   return llvm::all_of(cases, [&](const Case &symbols) {
     return checkOffsets(symbols, iterations, slots, thread) &&
-           checkBounds(symbols, iterations, slots, thread);
+           checkBounds(symbols, iterations, slots, thread) &&
+           checkBranches(symbols, iterations, slots, thread);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "tilewright/Access/Requests.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -32,6 +33,22 @@ int64_t getAtomicWidth(AtomicKind kind, Type elementType, MemoryOrder order, boo
   return 1;
 }
 
+/// What stands between an access and its loop.
+struct Branches {
+  SmallVector<Value, 2> conditions;
+  bool isInLoop = false;
+};
+static Branches getBranches(Operation *access, ParallelOp loop) {
+  Branches branches;
+  for (Operation *op = access->getParentOp(); op != loop; op = op->getParentOp()) {
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      branches.conditions.push_back(branch.getCondition());
+    else
+      branches.isInLoop = true;
+  }
+  return branches;
+}
+
 std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
                                    const analysis::LoopDistribution &distribution,
                                    const Context &context) {
@@ -45,9 +62,14 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
   request.memory = std::move(*memory);
   request.name = getName(root).str();
   request.isRead = access.isRead();
-  if (auto found = getCoordinates(loop, access.buffer, access.indices)) {
+  Branches branches = getBranches(access.op, loop);
+  request.isConditional = !branches.conditions.empty() || branches.isInLoop;
+  bool hasTests = branches.conditions.empty();
+  if (auto found = getCoordinates(loop, access.buffer, access.indices, branches.conditions)) {
     request.coordinates = std::move(found->coordinates);
     request.symbols = std::move(found->symbols);
+    hasTests = found->tests.has_value();
+    request.tests = found->tests.value_or(SmallVector<BranchTest, 2>());
   }
   request.maxWidth = std::max<int64_t>(1, kMaxVectorBytes / request.memory.elementBytes);
   auto limit = [&](int64_t width, const Twine &reason) {
@@ -62,10 +84,10 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
           context.arch.name + " has no wider form of this update");
   if (isa<ReducerUpdateOp>(access.op))
     limit(1, "contributions to a reducer go one by one");
-  if (access.op->getBlock() != &loop.getBody().front()) {
-    request.isConditional = true;
-    limit(1, "it stands inside a branch or loop");
-  }
+  if (branches.isInLoop)
+    limit(1, "it stands inside a loop");
+  if (!hasTests)
+    limit(1, "it stands inside a branch on a value that is no comparison of indices");
   if (auto cap = loop.getCoalescedWidth())
     limit(std::max<int64_t>(1, *cap), "'coalesced_width' says so");
   return request;

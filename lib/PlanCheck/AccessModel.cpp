@@ -432,10 +432,13 @@ bool AccessModel::startRound(uint64_t round) {
 
 Point AccessModel::at(ArrayRef<int64_t> iterators) {
   tape.runIteration(iterators);
-  Point point{Point::Runs, 0, 0};
+  Point point{Point::Runs, 0, 0, 0};
   bool isKnown = true, runs = true;
-  for (const Condition &condition : innerConditions)
-    runs &= holds(condition, isKnown);
+  for (auto [position, condition] : llvm::enumerate(innerConditions)) {
+    bool isTaken = holds(condition, isKnown);
+    runs &= isTaken;
+    point.taken |= uint64_t(isTaken) << (position % 64);
+  }
   std::optional<int64_t> place = tape.get(offset);
   for (unsigned dim = 0; dim < coordinates.size(); ++dim) {
     std::optional<int64_t> coordinate = tape.get(coordinates[dim]), extent = tape.get(extents[dim]);

@@ -18,6 +18,7 @@ struct Point {
   };
   State state;
   uint64_t outside; ///< The dimensions of the root whose bounds it leaves, as bits.
+  uint64_t taken;   ///< Which of the branches around it, inside the loop, lead to it, as bits.
   int64_t offset;   ///< In elements from the root's first.
 };
 

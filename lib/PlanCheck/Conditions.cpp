@@ -190,7 +190,7 @@ bool PlanJudge::checkGroup(int64_t thread, int64_t group) {
   bool tested = isTested(points[first]);
   for (auto [position, slot] : llvm::enumerate(slots)) {
     const Point &point = points[places.iterationAt(thread, slot)];
-    if (point.state != points[first].state)
+    if (point.taken != points[first].taken) // one branch is built for the group
       return refuse("a condition holds for a part of " + describe(slots, thread));
     if (point.state == Point::Off)
       continue;

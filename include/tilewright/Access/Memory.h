@@ -38,15 +38,26 @@ struct Memory {
 std::optional<Memory> getMemory(mlir::Value root, tile::KernelOp kernel,
                                 const Assumptions &assumptions);
 
+/// A comparison that a branch inside a loop depends on.
+struct BranchTest {
+  IndexExpr value;
+  bool isEquality = false; ///< The test is `value == 0`, else `value < 0`.
+};
+
 /// The coordinates of an access in its root, as expressions of the loop's variables and of symbols,
 /// with what is known of the symbols; nothing where they depend on memory or on a view of another
 /// element width.
 struct AccessCoordinates {
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
+  /// What decides the conditions around the access; none where they are no comparisons of such
+  /// expressions.
+  std::optional<llvm::SmallVector<BranchTest, 2>> tests;
 };
+/// `conditions` are those of the branches around the access inside the loop.
 std::optional<AccessCoordinates> getCoordinates(tile::ParallelOp loop, mlir::Value buffer,
-                                                mlir::ValueRange indices);
+                                                mlir::ValueRange indices,
+                                                llvm::ArrayRef<mlir::Value> conditions);
 /// The same for all elements of a matrix operand, whose row and column are the dims.
 std::optional<AccessCoordinates> getMatrixCoordinates(mlir::Operation *op, mlir::Value buffer);
 

@@ -7,7 +7,8 @@
 //
 //   the elements lie at neighbouring offsets, in the order of the group;
 //   the first one's address is a multiple of the vector's size, base included;
-//   all slots run, or none; all own their iteration, or none; all are in bounds, or none;
+//   all slots run, or none; all own their iteration, or none; all are in bounds, or none; every
+//   branch around the access is taken by all, or by none;
 //   and the target has the instruction.
 //
 // Every access of every statement asks here, on its own: registers are only registers, so a read of
@@ -35,8 +36,9 @@ struct Request {
   llvm::SmallVector<IndexFacts, 4> symbols;
   bool isRead = false;
   bool isConditional = false; ///< Slots decide on their own whether they read: they share nothing.
-  int64_t maxWidth = 1;       ///< The widest form that the target has, in elements.
-  std::string maxWidthReason; ///< Why no wider form exists.
+  llvm::SmallVector<BranchTest, 2> tests; ///< What they decide it by.
+  int64_t maxWidth = 1;                   ///< The widest form that the target has, in elements.
+  std::string maxWidthReason;             ///< Why no wider form exists.
 
   bool hasCoordinates() const { return coordinates.size() == memory.extents.size(); }
 };

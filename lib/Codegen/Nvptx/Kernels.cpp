@@ -231,7 +231,10 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
       .Case([&](ParallelOp loop) { return lowerParallel(loop); })
       .Case([&](PipelinedOp loop) { return lowerPipelined(loop); })
       .Case([&](scf::ForOp loop) { return lowerFor(loop); })
-      .Case([&](scf::IfOp branch) { return lowerIf(branch); })
+      .Case([&](scf::IfOp branch) {
+        Iteration *only = iteration; // the member changes meanwhile
+        return lowerIf(branch, only);
+      })
       .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
       .Case([&](GemmOp gemm) { return lowerGemm(gemm); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce); })
@@ -264,10 +267,23 @@ LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
                        op.getInductionVar(), op.getBody().front());
 }
 
-LogicalResult ThreadLowering::lowerIf(scf::IfOp op) {
+LogicalResult ThreadLowering::lowerIf(scf::IfOp op, ArrayRef<Iteration *> members) {
+  Iteration *current = iteration;
+  auto forEach = [&](llvm::function_ref<void(size_t position)> action) {
+    for (auto [position, member] : llvm::enumerate(members)) {
+      iteration = member;
+      action(position);
+    }
+    iteration = current;
+  };
   bool hasElse = !op.getElseRegion().empty();
-  SmallVector<Type> types(llvm::map_range(op.getResultTypes(), getScalarType));
-  auto branch = scf::IfOp::create(b, types, mapped(op.getCondition()), hasElse || !types.empty());
+  SmallVector<Type> types;
+  forEach(
+      [&](size_t) { llvm::append_range(types, map_range(op.getResultTypes(), getScalarType)); });
+  iteration = members[0];
+  Value condition = mapped(op.getCondition());
+  iteration = current;
+  auto branch = scf::IfOp::create(b, types, condition, hasElse || !types.empty());
   auto fill = [&](Region &from, Region &to) -> LogicalResult {
     OpBuilder::InsertionGuard guard(b);
     Block *block = &to.front();
@@ -275,21 +291,25 @@ LogicalResult ThreadLowering::lowerIf(scf::IfOp op) {
       b.setInsertionPoint(block->getTerminator());
     else
       b.setInsertionPointToEnd(block);
-    if (failed(lowerBlock(from.front())))
+    if (failed(lowerBlock(from.front(), members)))
       return failure();
     if (types.empty())
       return success();
     SmallVector<Value> yielded;
-    for (Value value : from.front().getTerminator()->getOperands())
-      yielded.push_back(mapped(value));
+    forEach([&](size_t) {
+      for (Value value : from.front().getTerminator()->getOperands())
+        yielded.push_back(mapped(value));
+    });
     scf::YieldOp::create(b, yielded);
     return success();
   };
   if (failed(fill(op.getThenRegion(), branch.getThenRegion())) ||
       (hasElse && failed(fill(op.getElseRegion(), branch.getElseRegion()))))
     return failure();
-  for (auto [old, result] : llvm::zip(op.getResults(), branch.getResults()))
-    define(old, result);
+  forEach([&](size_t position) {
+    for (auto [number, old] : llvm::enumerate(op.getResults()))
+      define(old, branch.getResult(position * op.getNumResults() + number));
+  });
   return success();
 }
 

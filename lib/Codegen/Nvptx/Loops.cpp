@@ -156,6 +156,9 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
           arith::CmpIPredicate::eq, evaluate(chunk.inverse->getOutputs().back(), place), index(0));
     }
   }
+  SmallVector<Iteration *> members;
+  for (Iteration &at : iterations)
+    members.push_back(&at);
   chunk.start = index(0).getDefiningOp();
   // Variables that the body writes are each iteration's own.
   llvm::SmallSetVector<Value, 4> written;
@@ -164,7 +167,6 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
     if (getSpace(root) == Space::Local && !chunk.loop->isAncestor(root.getDefiningOp()))
       written.insert(root);
   });
-  LogicalResult result = success();
   for (Iteration &at : iterations)
     for (Value root : written) {
       const Storage &outer = storageOf(root);
@@ -177,33 +179,78 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
     }
   if (chunk.loop->hasAttr(kAsyncAttr)) {
     Block &body = chunk.loop.getBody().front();
-    copyAsync(*body.getOps<LoadOp>().begin(), *body.getOps<StoreOp>().begin(), iterations);
+    copyAsync(*body.getOps<LoadOp>().begin(), *body.getOps<StoreOp>().begin(), members);
     return success();
   }
-  for (Operation &op : chunk.loop.getBody().front().without_terminator()) {
-    if (chunk.lazyOps->contains(&op))
+  return lowerBlock(chunk.loop.getBody().front(), members);
+}
+
+LogicalResult ThreadLowering::lowerBlock(Block &block, ArrayRef<Iteration *> members) {
+  if (!members[0] || !members[0]->chunk)
+    return lowerBlock(block);
+  Iteration *current = iteration;
+  for (Operation &op : block.without_terminator()) {
+    if (members[0]->chunk->lazyOps->contains(&op))
       continue;
     b.setLoc(op.getLoc());
+    LogicalResult result = success();
     if (isPlanned(&op)) {
-      result = lowerPlanned(&op, iterations);
+      result = lowerPlanned(&op, members);
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      result = lowerBranches(branch, members);
     } else {
-      for (Iteration &at : iterations) {
-        iteration = &at;
+      for (Iteration *member : members) {
+        iteration = member;
         if (failed(result = lowerOp(&op)))
           break;
       }
     }
-    iteration = nullptr;
+    iteration = current;
     if (failed(result))
       return failure();
   }
   return success();
 }
 
-/// Index arithmetic of the loop's variables, computed only where it is needed.
-static llvm::DenseSet<Operation *> findLazyOps(ParallelOp loop) {
-  llvm::DenseSet<Operation *> lazy;
-  for (Operation &op : loop.getBody().front().without_terminator()) {
+/// Joins the slots that plans below `root` do at once.
+static void joinGroups(Operation *root, llvm::EquivalenceClasses<int64_t> &together) {
+  root->walk([&](Operation *op) {
+    auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
+    if (!plan)
+      return;
+    for (int64_t group = 0; group < plan.getNumGroups(); ++group)
+      for (int64_t slot : plan.getGroup(group))
+        together.unionSets(plan.getGroup(group)[0], slot);
+    for (auto [slot, source] : llvm::enumerate(plan.getSources()))
+      if (source >= 0)
+        together.unionSets(plan.getSlots()[source], int64_t(slot));
+  });
+}
+
+/// One branch for the slots that accesses inside do at once, which all take the same way: that is
+/// what their plans say. Every other iteration has its own.
+LogicalResult ThreadLowering::lowerBranches(scf::IfOp op, ArrayRef<Iteration *> members) {
+  llvm::EquivalenceClasses<int64_t> together;
+  for (Iteration *member : members)
+    together.insert(member->slot);
+  joinGroups(op, together);
+  llvm::MapVector<int64_t, SmallVector<Iteration *>> sets; // by leader
+  for (Iteration *member : members)
+    sets[together.getLeaderValue(member->slot)].push_back(member);
+  for (auto &[leader, set] : sets)
+    if (failed(lowerIf(op, set)))
+      return failure();
+  return success();
+}
+
+/// Index arithmetic of the loop's variables, computed only where it is needed: that of the body,
+/// and of its branches, which costs nothing to do early.
+static void findLazyOps(ParallelOp loop, Block &block, llvm::DenseSet<Operation *> &lazy) {
+  for (Operation &op : block.without_terminator()) {
+    if (auto branch = dyn_cast<scf::IfOp>(op))
+      for (Region &region : branch->getRegions())
+        if (!region.empty())
+          findLazyOps(loop, region.front(), lazy);
     bool isConstant = op.hasTrait<OpTrait::ConstantLike>();
     if (!isConstant && !getIndexKind(&op))
       continue;
@@ -216,7 +263,6 @@ static llvm::DenseSet<Operation *> findLazyOps(ParallelOp loop) {
     if (isEarly)
       lazy.insert(&op);
   }
-  return lazy;
 }
 
 FailureOr<ThreadLowering::RegisterTable>
@@ -259,17 +305,7 @@ static SmallVector<SmallVector<int64_t>> splitSlots(ParallelOp loop, const Place
     active.push_back(slot);
     together.insert(slot);
   }
-  loop.walk([&](Operation *op) {
-    auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
-    if (!plan)
-      return;
-    for (int64_t group = 0; group < plan.getNumGroups(); ++group)
-      for (int64_t slot : plan.getGroup(group))
-        together.unionSets(plan.getGroup(group)[0], slot);
-    for (auto [slot, source] : llvm::enumerate(plan.getSources()))
-      if (source >= 0)
-        together.unionSets(plan.getSlots()[source], int64_t(slot));
-  });
+  joinGroups(loop, together);
   auto isSameActivity = [&](int64_t a, int64_t b) {
     for (int64_t thread = 0; thread < table.threads; ++thread)
       if ((table.at(thread, a) < 0) != (table.at(thread, b) < 0))
@@ -334,7 +370,8 @@ LogicalResult ThreadLowering::lowerParallel(ParallelOp op) {
   FailureOr<RegisterTable> registers = resolveRegisters(op, *distribution);
   if (failed(registers))
     return failure();
-  llvm::DenseSet<Operation *> lazyOps = findLazyOps(op);
+  llvm::DenseSet<Operation *> lazyOps;
+  findLazyOps(op, op.getBody().front(), lazyOps);
   SlotChunk chunk;
   chunk.loop = op;
   chunk.distribution = &*distribution;

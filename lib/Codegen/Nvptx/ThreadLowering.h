@@ -112,7 +112,8 @@ private:
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerPipelined(tile::PipelinedOp op);
-  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+  /// One branch for these iterations, which all take the same way; the current one may be null.
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op, llvm::ArrayRef<Iteration *> members);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult lowerLoopBody(mlir::Operation *op, Value lower, Value upper, Value step,
                                     Value variable, mlir::Block &body);
@@ -166,7 +167,7 @@ private:
     llvm::DenseMap<int64_t, std::pair<Value, int64_t>> anchors; ///< With the anchor's delta.
   };
   bool isPlanned(mlir::Operation *op);
-  mlir::LogicalResult lowerPlanned(mlir::Operation *op, llvm::MutableArrayRef<Iteration> chunk);
+  mlir::LogicalResult lowerPlanned(mlir::Operation *op, llvm::ArrayRef<Iteration *> chunk);
   void loadGroup(tile::LoadOp op, tile::AccessAttr plan, int64_t group,
                  llvm::ArrayRef<Iteration *> members, GroupAddresses &addresses);
   void storeGroup(mlir::Operation *op, Value buffer, mlir::ValueRange indices,
@@ -177,7 +178,7 @@ private:
   Value groupCondition(const Storage &storage, Value buffer, mlir::ValueRange indices,
                        tile::AccessAttr plan);
   Value packVector(llvm::ArrayRef<Value> elements);
-  void copyAsync(tile::LoadOp load, tile::StoreOp store, llvm::MutableArrayRef<Iteration> chunk);
+  void copyAsync(tile::LoadOp load, tile::StoreOp store, llvm::ArrayRef<Iteration *> chunk);
 
   // Atomics.cpp
   void updateVector(const Storage &storage, Value address, llvm::ArrayRef<Value> operands);
@@ -199,6 +200,9 @@ private:
   mlir::FailureOr<RegisterTable> resolveRegisters(tile::ParallelOp op,
                                                   const analysis::LoopDistribution &distribution);
   mlir::LogicalResult lowerSlots(SlotChunk chunk, llvm::ArrayRef<int64_t> slots, Value firstSlot);
+  /// Builds each op of a block for all of these iterations before the next op.
+  mlir::LogicalResult lowerBlock(mlir::Block &block, llvm::ArrayRef<Iteration *> members);
+  mlir::LogicalResult lowerBranches(mlir::scf::IfOp op, llvm::ArrayRef<Iteration *> members);
   Value activeCondition(const SlotChunk &chunk, int64_t slot, Value slotValue);
   void computeIterators(Iteration &at);
   /// Whether a value can be computed in front of the chunk: it depends on the loop's variables and

@@ -112,7 +112,7 @@ void ThreadLowering::storeGroup(Operation *op, Value buffer, ValueRange indices,
 
 /// Copies each group without passing through registers. Out of bounds nothing is read, from an
 /// address that is always good, and zeros are written.
-void ThreadLowering::copyAsync(LoadOp load, StoreOp store, MutableArrayRef<Iteration> chunk) {
+void ThreadLowering::copyAsync(LoadOp load, StoreOp store, ArrayRef<Iteration *> chunk) {
   b.setLoc(load.getLoc());
   auto read = load->getAttrOfType<AccessAttr>(kAccessAttr),
        write = store->getAttrOfType<AccessAttr>(kAccessAttr);
@@ -123,10 +123,10 @@ void ThreadLowering::copyAsync(LoadOp load, StoreOp store, MutableArrayRef<Itera
   GroupAddresses sources, targets;
   for (int64_t group = 0; group < read.getNumGroups(); ++group) {
     auto *first = llvm::find_if(
-        chunk, [&](const Iteration &at) { return at.slot == read.getGroup(group)[0]; });
+        chunk, [&](const Iteration *at) { return at->slot == read.getGroup(group)[0]; });
     if (first == chunk.end())
       continue; // of another chunk
-    iteration = first;
+    iteration = *first;
     Value source = groupAddress(from, load.getBuffer(), load.getIndices(), read, group, sources);
     Value target = groupAddress(to, store.getBuffer(), store.getIndices(), write, group, targets);
     Value condition = groupCondition(from, load.getBuffer(), load.getIndices(), read);
@@ -144,11 +144,11 @@ void ThreadLowering::copyAsync(LoadOp load, StoreOp store, MutableArrayRef<Itera
   iteration = nullptr;
 }
 
-LogicalResult ThreadLowering::lowerPlanned(Operation *op, MutableArrayRef<Iteration> chunk) {
+LogicalResult ThreadLowering::lowerPlanned(Operation *op, ArrayRef<Iteration *> chunk) {
   auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
   llvm::DenseMap<int64_t, Iteration *> bySlot;
-  for (Iteration &at : chunk)
-    bySlot[at.slot] = &at;
+  for (Iteration *at : chunk)
+    bySlot[at->slot] = at;
   GroupAddresses addresses;
   for (int64_t group = 0; group < plan.getNumGroups(); ++group) {
     SmallVector<Iteration *> members;
@@ -185,10 +185,10 @@ LogicalResult ThreadLowering::lowerPlanned(Operation *op, MutableArrayRef<Iterat
   }
   // Slots that share an element with another one.
   if (auto load = dyn_cast<LoadOp>(op); load && !plan.getSources().empty())
-    for (Iteration &at : chunk) {
-      int64_t source = plan.getSources()[at.slot];
-      if (source >= 0 && plan.getSlots()[source] != at.slot)
-        at.values[load.getValue()] = bySlot[plan.getSlots()[source]]->values[load.getValue()];
+    for (Iteration *at : chunk) {
+      int64_t source = plan.getSources()[at->slot];
+      if (source >= 0 && plan.getSlots()[source] != at->slot)
+        at->values[load.getValue()] = bySlot[plan.getSlots()[source]]->values[load.getValue()];
     }
   return success();
 }

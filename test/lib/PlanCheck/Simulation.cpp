@@ -108,6 +108,9 @@ bool Simulation::runThread(int64_t thread) {
     const Point &first = points[places.iterationAt(thread, slots[0])];
     if (!model.isRead() && !isOwner)
       continue;
+    for (int64_t slot : slots) // one branch is built for the group
+      if (points[places.iterationAt(thread, slot)].taken != first.taken)
+        return false;
     if (first.state == Point::Off)
       continue;
     if (!isTested(first)) {

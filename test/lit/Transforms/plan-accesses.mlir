@@ -132,3 +132,33 @@ func.func @smaller_divisor(%A: memref<?x?xf32, #tile.space<global>> {tile.name =
   }
   return
 }
+
+// A branch that whole vectors take does not narrow them; one that may fall inside a vector does.
+// CHECK-LABEL: func.func @branches
+// REMARK: A: 4 x ld.global.v4.f32
+// REMARK: A: 2 x ld.global.v2.f32 (4 wide refused: slots 0, 1, 2, 3 of thread 16 may take different branches)
+// REMARK: A: 1 x ld.global.f32 (it stands inside a branch on a value that is no comparison of indices)
+func.func @branches(%A: memref<128xf32, #tile.space<global>> {tile.name = "A"}, %M: memref<128xi1, #tile.space<global>> {tile.name = "M"}) {
+  %c64 = arith.constant 64 : index
+  %c66 = arith.constant 66 : index
+  tile.kernel (%bx) in (%c64) threads [32] {
+    tile.parallel (%j) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
+      %below = arith.cmpi slt, %j, %c64 : index
+      scf.if %below {
+        // CHECK: tile.load %arg0{{.*}}<width = 4 slots = [0, 1, 2, 3]
+        %v = tile.load %A[%j] : memref<128xf32, #tile.space<global>>
+      }
+      %inside = arith.cmpi slt, %j, %c66 : index
+      scf.if %inside {
+        // CHECK: tile.load %arg0{{.*}}<width = 2 slots = [0, 1, 2, 3]
+        %v = tile.load %A[%j] : memref<128xf32, #tile.space<global>>
+      }
+      %mask = tile.load %M[%j] : memref<128xi1, #tile.space<global>>
+      scf.if %mask {
+        // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0, 1, 2, 3]
+        %v = tile.load %A[%j] : memref<128xf32, #tile.space<global>>
+      }
+    }
+  }
+  return
+}

@@ -28,6 +28,10 @@ BruteForce::BruteForce(const RandomAccess &access)
         if (coordinates[dim] < 0 || coordinates[dim] >= extents[dim])
           point.outside |= uint64_t(1) << dim;
       point.isInBounds = point.outside == 0;
+      for (auto [position, test] : llvm::enumerate(request.tests)) {
+        int64_t value = *test.value.evaluate(index, sample.symbols);
+        point.tests |= uint64_t(test.isEquality ? value == 0 : value < 0) << position;
+      }
       SmallVector<int64_t, 4> physical = coordinates;
       if (request.memory.layout) {
         physical = *request.memory.layout->map(coordinates);
@@ -50,6 +54,8 @@ BruteForce::BruteForce(const RandomAccess &access)
 
 /// Whether a value read for one slot does for the other, always.
 bool BruteForce::areOneElement(int64_t a, int64_t b) const {
+  if (access.request.isConditional) // each slot decides for itself whether it reads
+    return a == b;
   for (size_t sample = 0; sample < access.samples.size(); ++sample)
     for (int64_t thread = 0; thread < numThreads; ++thread) {
       const Point &x = at(sample, thread, a), &y = at(sample, thread, b);
@@ -74,6 +80,9 @@ std::string BruteForce::findGroupFault(ArrayRef<int64_t> slots, uint64_t guarded
         if (at(sample, thread, slot).isActive != first.isActive ||
             (isWrite && at(sample, thread, slot).isOwner != first.isOwner))
           return "activity";
+      for (int64_t slot : slots)
+        if (first.isActive && at(sample, thread, slot).tests != first.tests)
+          return "branches";
       if (!first.isActive || (isWrite && !first.isOwner))
         continue;
       bool isDone = !access.request.memory.isGlobal || (first.outside & guarded) == 0;

@@ -25,6 +25,7 @@ private:
     bool isActive = false, isOwner = false, isInBounds = false;
     int64_t offset = 0;
     uint64_t outside = 0; ///< Dimensions, as bits.
+    uint64_t tests = 0;   ///< Which tests of branches hold, as bits.
   };
   const Point &at(size_t sample, int64_t thread, int64_t slot) const {
     return points[(sample * numThreads + thread) * numSlots + slot];

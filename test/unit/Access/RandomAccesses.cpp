@@ -38,6 +38,7 @@ private:
   Fragment makeDistribution();
   void makeRequest();
   void makeLayout();
+  void makeTests();
   IndexExpr outerPart(ArrayRef<int64_t> multiples);
   Sample makeSample(unsigned number);
   int64_t atLeastVector() { return std::max(vector, pick(random, {2, 4, 8, 16})); }
@@ -121,6 +122,21 @@ void Maker::makeLayout() {
   memory.layout = Layout::get(memory.extents, outputs);
 }
 
+/// Branches on comparisons of the loop's variables, at the edges of vectors or between.
+void Maker::makeTests() {
+  IndexExpr i = IndexExpr::dim(0), j = IndexExpr::dim(1);
+  request->isConditional = true;
+  for (int64_t count = random.uniform(1, 2); count > 0; --count) {
+    int64_t edge = random.uniform(0, columns);
+    if (random.oneIn(2))
+      edge = edge / vector * vector;
+    if (random.oneIn(4))
+      request->tests.push_back({(random.oneIn(2) ? i : j) - edge, /*isEquality=*/true});
+    else
+      request->tests.push_back({j + outerPart({columns, 16, atLeastVector()}) - edge});
+  }
+}
+
 void Maker::makeRequest() {
   IndexExpr i = IndexExpr::dim(0), j = IndexExpr::dim(1);
   access::Memory &memory = request->memory;
@@ -156,6 +172,8 @@ void Maker::makeRequest() {
   }
   if (!llvm::is_contained(memory.extents, kDynamic) && random.oneIn(2))
     makeLayout();
+  if (random.oneIn(6))
+    makeTests();
 }
 
 /// Samples 0 to 2 take everything at its smallest, its largest and next to its smallest, 3 and 4
@@ -197,6 +215,10 @@ std::string RandomAccess::str() const {
      << request.memory.baseAlignment << (request.memory.isGlobal ? ", global" : ", shared");
   if (request.memory.layout)
     os << "\nlayout " << request.memory.layout->str();
+  for (const access::BranchTest &test : request.tests)
+    os << "\nunder a branch on "
+       << Layout::get(loop.extents, {test.value}, request.symbols.size()).str()
+       << (test.isEquality ? " == 0" : " < 0");
   if (!request.memory.extentDivisors.empty())
     os << "\ndivisors of run-time extents " << shapeToString(request.memory.extentDivisors);
   ArrayRef<IndexExpr> outputs = request.coordinates;

@@ -1,0 +1,107 @@
+"""Accesses inside branches: as wide as the branch allows, and never another element's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+N = 128
+
+#: Each condition as the kernel writes it, as numpy does, and the width of the accesses under it.
+CONDITIONS = {
+    "edge of a vector": (lambda i, j, n: i * 4 + j < 96, lambda i, j, n: i * 4 + j < 96, 4),
+    "edge inside a vector": (lambda i, j, n: i * 4 + j < 98, lambda i, j, n: i * 4 + j < 98, 2),
+    "odd edge": (lambda i, j, n: i * 4 + j < 97, lambda i, j, n: i * 4 + j < 97, 1),
+    "row": (lambda i, j, n: i >= 5, lambda i, j, n: i >= 5, 4),
+    "one column": (lambda i, j, n: j != 2, lambda i, j, n: j != 2, 1),
+    "one row": (lambda i, j, n: i == 3, lambda i, j, n: i == 3, 4),
+    "two": (
+        lambda i, j, n: (i > 2) & (i * 4 + j < 64),
+        lambda i, j, n: (i > 2) & (i * 4 + j < 64),
+        4,
+    ),
+    "either": (
+        lambda i, j, n: (i == 2) | (i * 4 + j >= 66),
+        lambda i, j, n: (i == 2) | (i * 4 + j >= 66),
+        2,
+    ),
+    "a number": (lambda i, j, n: n > 3, lambda i, j, n: n > 3 + 0 * i, 4),
+}
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_width_and_values(name: str, arch: str) -> None:
+    condition, expected, width = CONDITIONS[name]
+
+    @T.prim_func
+    def main(A: T.Tensor((32, 4), "float32"), B: T.Tensor((32, 4), "float32"), n: T.int32):
+        with T.Kernel(1, threads=32):
+            for i, j in T.Parallel(32, 4):
+                if condition(i, j, n):
+                    B[i, j] = A[i, j] * 2.0
+                else:
+                    B[i, j] = B[i, j] + 1.0
+
+    kernel = tilewright.compile(main, device=f"vgpu:{arch}")
+    for n in (2, 5):
+        a = np.arange(N, dtype=np.float32).reshape(32, 4)
+        b = -a
+        kernel(a, b, n)
+        i, j = np.meshgrid(np.arange(32), np.arange(4), indexing="ij")
+        np.testing.assert_array_equal(b, np.where(expected(i, j, n), 2 * a, 1 - a))
+        assert not kernel.findings
+    forms = {1: "ld.global.b32", 2: "ld.global.v2.b32", 4: "ld.global.v4.b32"}
+    assert forms[width] in kernel.ptx.replace("f32", "b32")
+    if width > 1:
+        assert forms[1] not in kernel.ptx.replace("f32", "b32")
+
+
+def test_nested_branches_and_values() -> None:
+    """A wide access in an inner branch beside a narrow one in the outer, values out of a branch."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((16, 8), "float16"),
+        B: T.Tensor((16, 8), "float16"),
+        C: T.Tensor((8, 16), "float16"),
+    ):
+        with T.Kernel(1, threads=16):
+            for i, j in T.Parallel(16, 8):
+                if i > 1:
+                    C[j, i] = A[i, j]
+                    if i * 8 + j < 64:
+                        B[i, j] = A[i, j] + T.cast(1, "float16")
+                    else:
+                        B[i, j] = A[i, j] - T.cast(1, "float16")
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    a = np.arange(128, dtype=np.float16).reshape(16, 8)
+    b, c = np.full((16, 8), 9, np.float16), np.full((8, 16), 9, np.float16)
+    kernel(a, b, c)
+    row = np.arange(16)[:, None] + 0 * np.arange(8)
+    np.testing.assert_array_equal(b, np.where(row > 1, np.where(row < 8, a + 1, a - 1), 9))
+    np.testing.assert_array_equal(c, np.where(row > 1, a, 9).T)
+    assert not kernel.findings
+
+
+def test_tail_of_a_dynamic_tensor() -> None:
+    n = T.symbolic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, 256), threads=64) as block:
+            for j in T.Parallel(256):
+                if block * 256 + j < n:
+                    B[block * 256 + j] = A[block * 256 + j] * 2.0
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    assert "ld.global.v4" not in kernel.ptx
+    assert "ld.global.v4" in kernel.ir("ptx", divisible=["n"])
+    for length in (0, 16, 272, 1024, 1023, 1):
+        a, b = np.arange(length, dtype=np.float32), np.zeros(length, np.float32)
+        kernel(a, b)
+        np.testing.assert_array_equal(b, 2 * a)
+        assert not kernel.findings
