@@ -173,7 +173,12 @@ def test_bounds_prints_radii(tmp_path: Path) -> None:
 def test_real_torch_without_gpu_answers_for_the_chosen_device(tmp_path: Path) -> None:
     package = tmp_path / "torch"
     package.mkdir()
-    (package / "__init__.py").write_text("from torch import cuda\nfloat16 = 'real'\n")
+    (package / "__init__.py").write_text(
+        "from torch import cuda\nfloat16 = 'real'\ndevice = type('device', (str,), {})\n"
+    )
+    (package / "overrides.py").write_text(
+        "class TorchFunctionMode:\n    def __enter__(self): return self\n"
+    )
     (package / "cuda.py").write_text(
         "def is_available(): return False\n"
         "def get_device_capability(device=None): raise AssertionError('no CUDA')\n"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import tilewright
@@ -52,3 +56,39 @@ def test_profiler_supplies_torch_tensors() -> None:
         profiler.assert_allclose(lambda a: a * 3)
     [made] = profiler._get_inputs()
     assert isinstance(made, torch.Tensor)
+
+
+def test_scripts_that_ask_for_cuda_run_without_it(tmp_path: Path) -> None:
+    """`tw run` gives them tensors in main memory, and events and streams of an idle device."""
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch, tilelang\n"
+        "import tilelang.language as T\n"
+        "@tilelang.jit(out_idx=[-1])\n"
+        "def double(n):\n"
+        "    @T.prim_func\n"
+        "    def main(A: T.Tensor((n,), 'float32'), B: T.Tensor((n,), 'float32')):\n"
+        "        with T.Kernel(1, threads=32):\n"
+        "            for i in T.Parallel(n):\n"
+        "                B[i] = A[i] * 2\n"
+        "    return main\n"
+        "torch.cuda.manual_seed(0)\n"
+        "start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))\n"
+        "a = torch.randn(32, device='cuda')\n"
+        "b = torch.arange(32, dtype=torch.float32).to(torch.device('cuda:0')).cuda()\n"
+        "start.record()\n"
+        "with torch.device('cuda'):\n"
+        "    assert torch.equal(double(32)(a + torch.zeros(32)), 2 * a)\n"
+        "assert torch.equal(double(32)(b), torch.full_like(b, 2, device='cuda') * b)\n"
+        "end.record()\n"
+        "torch.cuda.synchronize()\n"
+        "print('took a while' if start.elapsed_time(end) > 0 else 'took no time')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright", "run", script],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("took a while\n")

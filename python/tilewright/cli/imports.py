@@ -1,8 +1,8 @@
 """Lets an unmodified TileLang script import Tilewright under TileLang's names.
 
 `tilelang`, `tilelang.language`, … resolve to the modules of this package. Where torch is not
-installed, `torch` resolves to a stand-in (torch_stand_in.py); where it is but finds no GPU, its
-device queries answer for the chosen device.
+installed, `torch` resolves to a stand-in (torch_stand_in.py); where it is but finds no GPU, it
+answers for the chosen device (torch_without_gpu.py).
 """
 
 from __future__ import annotations
@@ -65,12 +65,8 @@ class _TorchFinder(MetaPathFinder):
         return ModuleSpec(name, _AliasLoader(f"tilewright.cli.torch_stand_in{suffix}"))
 
 
-_QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
-            "get_device_name", "synchronize", "set_device")  # fmt: skip
-
-
-class _QueryFinder(MetaPathFinder):
-    """Where the real torch has no GPU, its device queries answer for the chosen device."""
+class _TorchPatcher(MetaPathFinder):
+    """Where the real torch has no GPU, it answers for the chosen device (torch_without_gpu.py)."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if name != "torch":
@@ -81,30 +77,24 @@ class _QueryFinder(MetaPathFinder):
             return spec
         execute = spec.loader.exec_module
 
+        from tilewright.cli import torch_without_gpu
+
         def exec_and_patch(module: ModuleType) -> None:
             execute(module)
-            answer_device_queries(module)
+            torch_without_gpu.install(module)
 
         spec.loader.exec_module = exec_and_patch  # type: ignore[method-assign]
         return spec
-
-
-def answer_device_queries(torch: Any) -> None:
-    """Replaces the device queries of a torch that has no GPU."""
-    if torch.cuda.is_available():
-        return
-    from tilewright.cli import torch_stand_in_cuda
-
-    for name in _QUERIES:
-        setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))
 
 
 def install() -> None:
     """Makes the aliases importable in this process."""
     sys.meta_path.insert(0, TileLangFinder())
     if "torch" in sys.modules:
-        answer_device_queries(sys.modules["torch"])
+        from tilewright.cli import torch_without_gpu
+
+        torch_without_gpu.install(sys.modules["torch"])
     elif find_spec("torch") is None:
         sys.meta_path.insert(0, _TorchFinder())
     else:
-        sys.meta_path.insert(0, _QueryFinder())
+        sys.meta_path.insert(0, _TorchPatcher())

@@ -1,0 +1,116 @@
+"""Scripts that put their tensors on "cuda", run with a torch that finds no GPU.
+
+Where the real torch has no GPU, `tw run` lets it answer for the chosen device: tensors that a
+script asks for on "cuda" are made in main memory, where the kernels run, and the queries, events
+and streams of `torch.cuda` behave as those of one idle device.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tilewright.cli import torch_stand_in_cuda
+
+QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
+           "get_device_name", "synchronize", "set_device", "manual_seed", "manual_seed_all",
+           "empty_cache")  # fmt: skip
+
+
+class Event:
+    """`torch.cuda.Event`: work is done when it is recorded, so it holds the time of that."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._time = 0.0
+
+    def record(self, stream: Any = None) -> None:
+        """Remembers now."""
+        self._time = time.perf_counter()
+
+    def elapsed_time(self, end: Event) -> float:
+        """Milliseconds between two events."""
+        return 1e3 * (end._time - self._time)
+
+    def synchronize(self) -> None:
+        """Nothing is under way."""
+
+    wait = synchronize
+
+    def query(self) -> bool:
+        """Nothing is under way."""
+        return True
+
+
+class Stream:
+    """`torch.cuda.Stream`: everything is in order, and done."""
+
+    cuda_stream = 0
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        """Nothing is under way."""
+
+    def wait_stream(self, other: Any) -> None:
+        """Nothing is under way."""
+
+    def wait_event(self, event: Any) -> None:
+        """Nothing is under way."""
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """An event of now."""
+        event = event or Event()
+        event.record()
+        return event
+
+
+def _current_stream(device: Any = None) -> Stream:
+    return Stream()
+
+
+def _is_cuda(torch: Any, value: Any) -> bool:
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:"))
+
+
+def _make_mode(torch: Any) -> Any:
+    """What replaces "cuda" by main memory in every call of torch."""
+    from torch.overrides import TorchFunctionMode
+
+    cpu = torch.device("cpu")
+
+    class CudaInMainMemory(TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+        ) -> Any:
+            if func is torch.Tensor.cuda:
+                return args[0]
+            args = tuple(cpu if _is_cuda(torch, value) else value for value in args)
+            kwargs = {
+                name: cpu if _is_cuda(torch, value) else value
+                for name, value in (kwargs or {}).items()
+            }
+            return func(*args, **kwargs)
+
+    return CudaInMainMemory()
+
+
+def install(torch: Any) -> None:
+    """Lets a torch that has no GPU answer for the chosen device."""
+    if torch.cuda.is_available():
+        return
+    for name in QUERIES:
+        setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))
+    torch.cuda.Event = Event
+    torch.cuda.Stream = Stream
+    torch.cuda.stream = Stream
+    torch.cuda.current_stream = torch.cuda.default_stream = _current_stream
+    _make_mode(torch).__enter__()
