@@ -1,10 +1,10 @@
 //===- Memory.cpp - where a buffer's elements lie --------------------------------------------===//
 
 #include "tilewright/Access/Memory.h"
-#include "tilewright/Analysis/IndexValues.h"
+#include "Surroundings.h"
 #include "tilewright/Analysis/ValueFacts.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -86,67 +86,41 @@ throughViews(Value buffer, SmallVector<IndexExpr, 4> coordinates,
   return coordinates;
 }
 
-static std::optional<AccessCoordinates> inRoot(Value buffer, SmallVector<IndexExpr, 4> coordinates,
-                                               analysis::IndexTranslator &translator,
-                                               analysis::SymbolNumbers &numbers) {
-  auto found = throughViews(buffer, std::move(coordinates), translator);
-  if (!found)
-    return std::nullopt;
-  AccessCoordinates result;
-  result.coordinates = std::move(*found);
-  result.symbols.resize(numbers.size());
+static SmallVector<IndexFacts, 4> getSymbolFacts(const analysis::SymbolNumbers &numbers) {
+  SmallVector<IndexFacts, 4> symbols(numbers.size());
   for (auto [value, number] : numbers)
-    result.symbols[number] = analysis::getFacts(value);
-  return result;
+    symbols[number] = analysis::getFacts(value);
+  return symbols;
 }
 
-/// Whether a value is the same for all iterations of a loop.
-static bool isUniform(Value value, ParallelOp loop, unsigned depth = 16) {
-  if (!loop->isAncestor(value.getParentBlock()->getParentOp()))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && isPure(op) && op->getNumRegions() == 0 && depth > 0 &&
-         llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isUniform(operand, loop, depth - 1); });
+/// An extent as an expression of symbols; nothing where it is not known what it is.
+static std::optional<IndexExpr> getExtent(Value root, unsigned dim,
+                                          analysis::IndexTranslator &translator) {
+  auto type = cast<MemRefType>(root.getType());
+  if (!type.isDynamicDim(dim))
+    return IndexExpr(type.getDimSize(dim));
+  if (auto alloc = root.getDefiningOp<AllocOp>())
+    return translator.translate(alloc.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto shape = function ? function.getArgAttrOfType<ShapeAttr>(argument.getArgNumber(), kShapeAttr)
+                        : ShapeAttr();
+  if (!shape)
+    return std::nullopt;
+  SmallVector<IndexExpr> symbols;
+  for (StringAttr name : shape.getSymbols())
+    for (BlockArgument other : function.getArguments())
+      if (function.getArgAttr(other.getArgNumber(), kSymbolAttr) == name)
+        if (std::optional<IndexExpr> symbol = translator.translate(other))
+          symbols.push_back(*symbol);
+  if (symbols.size() != shape.getSymbols().size())
+    return std::nullopt;
+  return shape.getExtents()[dim].substitute({}, symbols);
 }
 
-/// Adds the comparisons that decide a condition; false where something else does.
-static bool collectTests(Value condition, ParallelOp loop, analysis::IndexTranslator &translator,
-                         SmallVectorImpl<BranchTest> &tests) {
-  if (isUniform(condition, loop))
-    return true;
-  Operation *op = condition.getDefiningOp();
-  if (isa_and_present<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
-    return collectTests(op->getOperand(0), loop, translator, tests) &&
-           collectTests(op->getOperand(1), loop, translator, tests);
-  auto compare = dyn_cast_or_null<arith::CmpIOp>(op);
-  if (!compare || !isa<IndexType>(compare.getLhs().getType()))
-    return false;
-  std::optional<IndexExpr> lhs = translator.translate(compare.getLhs()),
-                           rhs = translator.translate(compare.getRhs());
-  if (!lhs || !rhs)
-    return false;
-  using P = arith::CmpIPredicate;
-  switch (compare.getPredicate()) {
-  case P::eq:
-  case P::ne:
-    tests.push_back({*lhs - *rhs, /*isEquality=*/true});
-    return true;
-  case P::slt:
-  case P::sge:
-    tests.push_back({*lhs - *rhs});
-    return true;
-  case P::sgt:
-  case P::sle:
-    tests.push_back({*rhs - *lhs});
-    return true;
-  default:
-    return false;
-  }
-}
-
-std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, ValueRange indices,
-                                                ArrayRef<Value> conditions) {
+std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp loop, Value buffer,
+                                                ValueRange indices) {
   analysis::SymbolNumbers numbers;
   analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
   for (BlockArgument iterator : loop.getIterators())
@@ -158,13 +132,18 @@ std::optional<AccessCoordinates> getCoordinates(ParallelOp loop, Value buffer, V
       return std::nullopt;
     coordinates.push_back(*expr);
   }
-  SmallVector<BranchTest, 2> tests;
-  bool areKnown = llvm::all_of(conditions, [&](Value condition) {
-    return collectTests(condition, loop, translator, tests);
-  });
-  auto result = inRoot(buffer, std::move(coordinates), translator, numbers);
-  if (result && areKnown)
-    result->tests = std::move(tests);
+  std::optional<SmallVector<IndexExpr, 4>> found =
+      throughViews(buffer, std::move(coordinates), translator);
+  if (!found)
+    return std::nullopt;
+  AccessCoordinates result;
+  result.coordinates = std::move(*found);
+  result.tests = getBranchTests(access, loop, translator);
+  Value root = getRoot(buffer);
+  for (unsigned dim = 0; dim < result.coordinates.size(); ++dim)
+    result.extents.push_back(getExtent(root, dim, translator));
+  result.known = getKnownNonNegative(access, translator, numbers);
+  result.symbols = getSymbolFacts(numbers);
   return result;
 }
 
@@ -174,7 +153,14 @@ std::optional<AccessCoordinates> getMatrixCoordinates(Operation *op, Value buffe
   SmallVector<IndexExpr, 4> coordinates(cast<MemRefType>(buffer.getType()).getRank(), IndexExpr(0));
   coordinates[coordinates.size() - 2] = IndexExpr::dim(0);
   coordinates[coordinates.size() - 1] = IndexExpr::dim(1);
-  return inRoot(buffer, std::move(coordinates), translator, numbers);
+  std::optional<SmallVector<IndexExpr, 4>> found =
+      throughViews(buffer, std::move(coordinates), translator);
+  if (!found)
+    return std::nullopt;
+  AccessCoordinates result;
+  result.coordinates = std::move(*found);
+  result.symbols = getSymbolFacts(numbers);
+  return result;
 }
 
 } // namespace tilewright::access

@@ -2,6 +2,7 @@
 
 #include "tilewright/Access/Planner.h"
 #include "Cases.h"
+#include "tilewright/Analysis/Polyhedron.h"
 #include "tilewright/Layout/Banks.h"
 #include "tilewright/Support/IndexMath.h"
 #include "tilewright/Target/Arch.h"
@@ -24,6 +25,7 @@ public:
 
 private:
   void findGuards(Plan &plan);
+  bool isKnownInBounds(unsigned dim) const;
   SmallVector<int64_t> activeSlots() const;
   int64_t referenceThread() const;
   bool shareElements(int64_t thread, ArrayRef<int64_t> slots);
@@ -103,6 +105,18 @@ static bool isAlwaysInBounds(const CoordinateRange &range, int64_t extent) {
   return first && last && *first >= 0 && *last < extent;
 }
 
+/// Whether the branches and loops around the access keep a coordinate within its extent.
+bool Planner::isKnownInBounds(unsigned dim) const {
+  if (!request.hasCoordinates() || request.known.empty() || !request.extents[dim])
+    return false;
+  analysis::Polyhedron points(request.loop->extents, request.symbols);
+  for (const IndexExpr &expr : request.known)
+    points.addNonNegative(expr);
+  const IndexExpr &coordinate = request.coordinates[dim];
+  return points.excludes(IndexExpr(-1) - coordinate) &&
+         points.excludes(coordinate - *request.extents[dim]);
+}
+
 /// The dimensions of a global tensor in which some iteration may leave its bounds.
 void Planner::findGuards(Plan &plan) {
   if (!request.memory.isGlobal)
@@ -112,11 +126,13 @@ void Planner::findGuards(Plan &plan) {
     all.push_back(symbols.ranges);
   if (cases.empty())
     all.push_back(getCoordinateRanges(request));
-  for (auto [dim, extent] : llvm::enumerate(request.memory.extents))
-    if (!llvm::all_of(all, [&, dim = dim, extent = extent](const auto &ranges) {
-          return ranges && isAlwaysInBounds((*ranges)[dim], extent);
-        }))
+  for (auto [dim, extent] : llvm::enumerate(request.memory.extents)) {
+    bool isInside = llvm::all_of(all, [&, dim = dim, extent = extent](const auto &ranges) {
+      return ranges && isAlwaysInBounds((*ranges)[dim], extent);
+    });
+    if (!isInside && !isKnownInBounds(dim))
       guarded.push_back(dim);
+  }
   plan.guarded = guarded;
 }
 

@@ -33,20 +33,12 @@ int64_t getAtomicWidth(AtomicKind kind, Type elementType, MemoryOrder order, boo
   return 1;
 }
 
-/// What stands between an access and its loop.
-struct Branches {
-  SmallVector<Value, 2> conditions;
-  bool isInLoop = false;
-};
-static Branches getBranches(Operation *access, ParallelOp loop) {
-  Branches branches;
-  for (Operation *op = access->getParentOp(); op != loop; op = op->getParentOp()) {
-    if (auto branch = dyn_cast<scf::IfOp>(op))
-      branches.conditions.push_back(branch.getCondition());
-    else
-      branches.isInLoop = true;
-  }
-  return branches;
+/// Whether an access stands inside a loop of its loop's body.
+static bool isInInnerLoop(Operation *access, ParallelOp loop) {
+  for (Operation *op = access->getParentOp(); op != loop; op = op->getParentOp())
+    if (!isa<scf::IfOp>(op))
+      return true;
+  return false;
 }
 
 std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
@@ -62,12 +54,13 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
   request.memory = std::move(*memory);
   request.name = getName(root).str();
   request.isRead = access.isRead();
-  Branches branches = getBranches(access.op, loop);
-  request.isConditional = !branches.conditions.empty() || branches.isInLoop;
-  bool hasTests = branches.conditions.empty();
-  if (auto found = getCoordinates(loop, access.buffer, access.indices, branches.conditions)) {
+  request.isConditional = access.op->getBlock() != &loop.getBody().front();
+  bool hasTests = !request.isConditional;
+  if (auto found = getCoordinates(access.op, loop, access.buffer, access.indices)) {
     request.coordinates = std::move(found->coordinates);
     request.symbols = std::move(found->symbols);
+    request.known = std::move(found->known);
+    request.extents = std::move(found->extents);
     hasTests = found->tests.has_value();
     request.tests = found->tests.value_or(SmallVector<BranchTest, 2>());
   }
@@ -84,7 +77,7 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
           context.arch.name + " has no wider form of this update");
   if (isa<ReducerUpdateOp>(access.op))
     limit(1, "contributions to a reducer go one by one");
-  if (branches.isInLoop)
+  if (isInInnerLoop(access.op, loop))
     limit(1, "it stands inside a loop");
   if (!hasTests)
     limit(1, "it stands inside a branch on a value that is no comparison of indices");

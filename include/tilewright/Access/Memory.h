@@ -50,14 +50,15 @@ struct BranchTest {
 struct AccessCoordinates {
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
-  /// What decides the conditions around the access; none where they are no comparisons of such
+  /// What decides the branches around the access; none where they are no comparisons of such
   /// expressions.
   std::optional<llvm::SmallVector<BranchTest, 2>> tests;
+  /// What is not negative whenever the access runs (Surroundings.h).
+  llvm::SmallVector<IndexExpr, 4> known;
+  llvm::SmallVector<std::optional<IndexExpr>, 4> extents; ///< Of the root.
 };
-/// `conditions` are those of the branches around the access inside the loop.
-std::optional<AccessCoordinates> getCoordinates(tile::ParallelOp loop, mlir::Value buffer,
-                                                mlir::ValueRange indices,
-                                                llvm::ArrayRef<mlir::Value> conditions);
+std::optional<AccessCoordinates> getCoordinates(mlir::Operation *access, tile::ParallelOp loop,
+                                                mlir::Value buffer, mlir::ValueRange indices);
 /// The same for all elements of a matrix operand, whose row and column are the dims.
 std::optional<AccessCoordinates> getMatrixCoordinates(mlir::Operation *op, mlir::Value buffer);
 

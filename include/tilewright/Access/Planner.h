@@ -34,6 +34,9 @@ struct Request {
   /// not change while it runs (symbols). None where they depend on memory: nothing is known then.
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
+  /// What is not negative whenever the access runs, and the root's extents, as such expressions.
+  llvm::SmallVector<IndexExpr, 4> known;
+  llvm::SmallVector<std::optional<IndexExpr>, 4> extents;
   bool isRead = false;
   bool isConditional = false; ///< Slots decide on their own whether they read: they share nothing.
   llvm::SmallVector<BranchTest, 2> tests; ///< What they decide it by.

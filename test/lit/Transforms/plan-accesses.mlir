@@ -112,7 +112,7 @@ func.func @promised_divisor(%A: memref<?x?xf32, #tile.space<global>> {tile.name 
     %start = arith.muli %by, %c128 : index
     tile.parallel (%j) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
       %column = arith.addi %start, %j : index
-      // CHECK: tile.load %arg0{{.*}}<width = 4 slots = [0, 1, 2, 3] anchors = [0] deltas = [0] guarded = [0, 1]>
+      // CHECK: tile.load %arg0{{.*}}<width = 4 slots = [0, 1, 2, 3] anchors = [0] deltas = [0] guarded = [1]>
       %v = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
     }
   }
@@ -157,6 +157,44 @@ func.func @branches(%A: memref<128xf32, #tile.space<global>> {tile.name = "A"}, 
       scf.if %mask {
         // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0, 1, 2, 3]
         %v = tile.load %A[%j] : memref<128xf32, #tile.space<global>>
+      }
+    }
+  }
+  return
+}
+
+// What loops and branches around an access make sure of needs no test of the bounds.
+// CHECK-LABEL: func.func @known_inside
+func.func @known_inside(%A: memref<?x?xf32, #tile.space<global>> {tile.name = "A", tile.shape = #tile.shape<"()[m, n] -> (m, n)">},
+    %m: index {tile.symbol = "m"}, %n: index {tile.symbol = "n"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %c31 = arith.constant 31 : index
+  %whole = tile.floordiv %n, %c32 : index
+  %up = arith.addi %n, %c31 : index
+  %rounded = tile.floordiv %up, %c32 : index
+  tile.kernel (%bx, %by) in (%m, %rounded) threads [32] {
+    scf.for %k = %c0 to %whole step %c1 {
+      %start = arith.muli %k, %c32 : index
+      tile.parallel (%j) in (32) attributes {tile.distribution = #tile.fragment<[32], "(n) -> thread n, slot 0">} {
+        %column = arith.addi %start, %j : index
+        // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0] anchors = [0] deltas = [0]>
+        %v = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
+      }
+    }
+    %block = arith.muli %by, %c32 : index
+    tile.parallel (%j) in (32) attributes {tile.distribution = #tile.fragment<[32], "(n) -> thread n, slot 0">} {
+      %column = arith.addi %block, %j : index
+      // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0] anchors = [0] deltas = [0] guarded = [1]>
+      %v = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
+      %inside = arith.cmpi slt, %column, %n : index
+      scf.if %inside {
+        // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0] anchors = [0] deltas = [0]>
+        %w = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
+      } else {
+        // CHECK: tile.load %arg0{{.*}}guarded = [1]>
+        %w = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
       }
     }
   }

@@ -1,0 +1,124 @@
+//===- Polyhedron.cpp - what linear constraints on index values rule out ---------------------===//
+
+#include "tilewright/Analysis/Polyhedron.h"
+#include "tilewright/Layout/Layout.h"
+#include "tilewright/Support/IndexMath.h"
+
+using namespace mlir;
+using namespace mlir::presburger;
+
+namespace tilewright::analysis {
+
+Polyhedron::Polyhedron(ArrayRef<int64_t> dimExtents, ArrayRef<IndexFacts> symbols)
+    : numDims(dimExtents.size()),
+      points(PresburgerSpace::getSetSpace(dimExtents.size(), symbols.size())) {
+  for (auto [dim, extent] : llvm::enumerate(dimExtents)) {
+    addNonNegative(IndexExpr::dim(dim));
+    if (extent != kDynamic)
+      addNonNegative(IndexExpr(extent) - 1 - IndexExpr::dim(dim));
+  }
+  for (auto [position, facts] : llvm::enumerate(symbols)) {
+    IndexExpr symbol = IndexExpr::symbol(position);
+    if (facts.low != IndexFacts::kNoLow)
+      addNonNegative(symbol - facts.low);
+    if (facts.high != IndexFacts::kNoHigh)
+      addNonNegative(IndexExpr(facts.high) - symbol);
+    if (facts.modulus > 1) // it is remainder + modulus * q, and the rest is 0
+      addNonNegative(IndexExpr(0) - (symbol - facts.remainder) % facts.modulus);
+  }
+}
+
+Polyhedron::Row Polyhedron::variable(unsigned position) const {
+  Row row(points.getNumVars() + 1, 0);
+  row[position] = 1;
+  return row;
+}
+
+Polyhedron::Row Polyhedron::extend(Row row) const {
+  // Variables that are added come behind all others, in front of the constant.
+  row.insert(row.end() - 1, points.getNumVars() + 1 - row.size(), 0);
+  return row;
+}
+
+std::optional<Polyhedron::Row> Polyhedron::linearize(const IndexExpr &expr) {
+  switch (expr.getKind()) {
+  case IndexExpr::Kind::Constant: {
+    Row row(points.getNumVars() + 1, 0);
+    row.back() = *expr.getConstant();
+    return row;
+  }
+  case IndexExpr::Kind::Dim:
+    return variable(expr.getPosition());
+  case IndexExpr::Kind::Symbol:
+    return variable(numDims + expr.getPosition());
+  default:
+    return combine(expr);
+  }
+}
+
+/// `lhs + factor * rhs`; nothing on overflow.
+static bool addScaled(MutableArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs, int64_t factor) {
+  for (auto [sum, term] : llvm::zip_equal(lhs, rhs)) {
+    std::optional<int64_t> product = checkedMul(term, factor);
+    std::optional<int64_t> next = product ? checkedAdd(sum, *product) : std::nullopt;
+    if (!next)
+      return false;
+    sum = *next;
+  }
+  return true;
+}
+
+std::optional<Polyhedron::Row> Polyhedron::combine(const IndexExpr &expr) {
+  using K = IndexExpr::Kind;
+  std::optional<Row> lhs = linearize(expr.getLhs()), rhs = linearize(expr.getRhs());
+  if (!lhs || !rhs)
+    return std::nullopt;
+  lhs = extend(std::move(*lhs));
+  std::optional<int64_t> factor = expr.getRhs().getConstant(),
+                         leftFactor = expr.getLhs().getConstant();
+  Row sum(lhs->size(), 0);
+  switch (expr.getKind()) {
+  case K::Add:
+  case K::Sub:
+    if (addScaled(*lhs, *rhs, expr.getKind() == K::Add ? 1 : -1))
+      return lhs;
+    return std::nullopt;
+  case K::Mul:
+    if ((factor && addScaled(sum, *lhs, *factor)) ||
+        (!factor && leftFactor && addScaled(sum, *rhs, *leftFactor)))
+      return sum;
+    return std::nullopt;
+  case K::FloorDiv:
+  case K::Mod: {
+    if (!factor || *factor <= 0)
+      return std::nullopt;
+    points.addLocalFloorDiv(*lhs, *factor);
+    Row quotient = variable(points.getNumVars() - 1);
+    if (expr.getKind() == K::FloorDiv)
+      return quotient;
+    Row rest = extend(std::move(*lhs));
+    if (addScaled(rest, quotient, -*factor))
+      return rest;
+    return std::nullopt;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+void Polyhedron::addNonNegative(const IndexExpr &expr) {
+  if (std::optional<Row> row = linearize(expr))
+    points.addInequality(extend(std::move(*row)));
+}
+
+bool Polyhedron::excludes(const IndexExpr &expr) const {
+  Polyhedron other = *this;
+  std::optional<Row> row = other.linearize(expr);
+  if (!row)
+    return false;
+  other.points.addInequality(other.extend(std::move(*row)));
+  // Without a rational point there is no integer one; the search for one is exact and takes longer.
+  return other.points.isEmpty() || other.points.isIntegerEmpty();
+}
+
+} // namespace tilewright::analysis
