@@ -45,7 +45,8 @@ TEST(Polyhedron, WhatIsNotLinearRulesOutNothing) {
 /// A small expression of i, k and n.
 IndexExpr makeExpr(SeededRandom &random, int depth) {
   if (depth == 0)
-    return random.oneIn(3) ? IndexExpr(random.uniform(-6, 6)) : random.pick<IndexExpr>({kI, kK, kN});
+    return random.oneIn(3) ? IndexExpr(random.uniform(-6, 6))
+                           : random.pick<IndexExpr>({kI, kK, kN});
   IndexExpr lhs = makeExpr(random, depth - 1), rhs = makeExpr(random, depth - 1);
   switch (random.uniform(0, 4)) {
   case 0:
