@@ -8,10 +8,12 @@ import tilelang
 import tilelang.language as T
 
 
-def flash_attention(batch, heads, seq_len, dim, causal, block_M=64, block_N=64, stages=1):
+def flash_attention(
+    batch, heads, seq_len, dim, causal, block_M=64, block_N=64, stages=1, dtype="float16"
+):
     scale = (1.0 / dim) ** 0.5 * 1.44269504  # log2(e)
     shape = [batch, seq_len, heads, dim]
-    dtype, accum_dtype = "float16", "float32"
+    accum_dtype = "float32"
 
     @T.prim_func
     def main(

@@ -295,6 +295,28 @@ void Lowering::storeAt(const View &view, ArrayRef<Value> surfaceIndex, Value sto
   }
 }
 
+bool Lowering::isContiguousAlong(const View &view, unsigned dim) {
+  if (view.root->layout || view.dims[dim] + 1 != view.surface.size() ||
+      getConstantIntValue(view.steps[dim]) != 1)
+    return false;
+  SmallVector<unsigned> dims = llvm::to_vector(llvm::seq<unsigned>(0, view.getRank()));
+  std::optional<Window> window = windowOf(view, dims, view.extents);
+  return window && window->isWhole;
+}
+
+Value Lowering::loadVector(const View &view, ArrayRef<Value> index, int64_t width) {
+  auto type = VectorType::get({width}, getStorageType(view.elementType));
+  auto load = LLVM::LoadOp::create(b, type, addressOf(view, toSurface(view, index)),
+                                   tile::getStorageBytes(view.elementType));
+  return tagged(load, view.root);
+}
+
+void Lowering::storeVector(const View &view, ArrayRef<Value> index, Value stored) {
+  auto store = LLVM::StoreOp::create(b, stored, addressOf(view, toSurface(view, index)),
+                                     tile::getStorageBytes(view.elementType));
+  tagged(store, view.root);
+}
+
 Value Lowering::safeStored(const View &view) {
   const Root &root = *view.root;
   Type storage = getStorageType(view.elementType);

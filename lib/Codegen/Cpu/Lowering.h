@@ -157,6 +157,11 @@ private:
   void store(const View &view, llvm::ArrayRef<mlir::Value> index, mlir::Value carrier) {
     storeStored(view, index, numbers.pack(carrier, view.elementType));
   }
+  /// Whether all elements exist and neighbours along `dim` are neighbours in memory.
+  bool isContiguousAlong(const View &view, unsigned dim);
+  /// `width` such neighbours from `index` on, in their storage type.
+  mlir::Value loadVector(const View &view, llvm::ArrayRef<mlir::Value> index, int64_t width);
+  void storeVector(const View &view, llvm::ArrayRef<mlir::Value> index, mlir::Value stored);
   mlir::Value safeStored(const View &view);
   void failOutside(const View &view);
   /// Says of an access what is known: which buffers it cannot touch, and that it belongs to a loop

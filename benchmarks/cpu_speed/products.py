@@ -1,0 +1,126 @@
+"""Matrix products: float32 with the tiles of a GPU program and with tuned ones, narrow types."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+import ml_dtypes
+import numpy as np
+import tilewright
+import tilewright.language as T
+from cpu_speed.measure import torch, use_threads
+from cpu_speed.peak import peak_gflops
+from cpu_speed.report import rate_figures
+from figures import Figure
+
+GPU_TILES = (128, 128, 32)
+# What the tuner chooses from on a CPU: tiles that fill a second-level cache.
+CPU_TILES = [
+    (128, 256, 128), (256, 256, 128), (256, 256, 256), (128, 512, 256),
+    (256, 512, 256), (512, 512, 128), (512, 512, 256),
+]  # fmt: skip
+SIZES = (512, 1024, 2048)
+NARROW = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "int8": np.int8}
+
+
+@tilewright.jit
+def matmul(size, dtype, accumulator, rows, columns, depth):
+    """C = A @ B as TileLang programs write it."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((size, size), dtype),
+        B: T.Tensor((size, size), dtype),
+        C: T.Tensor((size, size), accumulator),
+    ):
+        grid = (T.ceildiv(size, columns), T.ceildiv(size, rows))
+        with T.Kernel(*grid, threads=128) as (bx, by):
+            a = T.alloc_shared((rows, depth), dtype)
+            b = T.alloc_shared((depth, columns), dtype)
+            c = T.alloc_fragment((rows, columns), accumulator)
+            T.clear(c)
+            for k in T.Pipelined(T.ceildiv(size, depth), num_stages=2):
+                T.copy(A[by * rows, k * depth], a)
+                T.copy(B[k * depth, bx * columns], b)
+                T.gemm(a, b, c)
+            T.copy(c, C[by * rows, bx * columns])
+
+    return main
+
+
+def tuned_matmul(size: int, dtype: str, accumulator: str):
+    """The kernel with the tiles that the tuner picks for one thread, and these tiles."""
+    names = ("rows", "columns", "depth")
+    configs = [dict(zip(names, tiles, strict=True)) for tiles in CPU_TILES if max(tiles) <= size]
+    use_threads(1)
+    tuned = tilewright.autotune(configs=configs, warmup=20, rep=60, skip_check=True)(matmul)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
+        kernel = tuned(size, dtype, accumulator)
+    return kernel, tuple(kernel.config[name] for name in names)
+
+
+def float_figures(size: int, limit: float | None) -> Iterator[Figure]:
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((size, size)).astype(np.float32) for _ in range(2))
+    c, out = np.zeros_like(a), np.zeros_like(a)
+    peers = {"numpy": lambda: np.matmul(a, b, out=out)}
+    if torch:
+        ta, tb, tc = (torch.from_numpy(x) for x in (a, b, np.zeros_like(a)))
+        peers["torch"] = lambda: torch.mm(ta, tb, out=tc)
+    tuned, tiles = tuned_matmul(size, "float32", "float32")
+    given = matmul(size, "float32", "float32", *GPU_TILES)
+    for kernel, shape, target in ((given, GPU_TILES, 0.85), (tuned, tiles, 1.0)):
+        kernel(a, b, c)
+        assert np.abs(c - a @ b).max() < 1e-3 * size**0.5
+        kind = "tuned " if kernel is tuned else ""
+        name = f"gemm f32 {size}, {kind}{'x'.join(map(str, shape))}"
+        more = f"; FMA peak {limit:.1f}" if limit else ""
+        yield from rate_figures(name, lambda k=kernel: k(a, b, c), peers, 2e-9 * size**3,
+                                "GFLOP/s", target, more, scales=size == SIZES[-1])  # fmt: skip
+
+
+def narrow_figures(size: int, dtype: str) -> Iterator[Figure]:
+    """Narrow operands and wide sums, with the same tiles as our own float32 beside it."""
+    rng = np.random.default_rng(0)
+    accumulator = "int32" if dtype == "int8" else "float32"
+    draw = {
+        "int8": lambda: rng.integers(-128, 128, (size, size), np.int8),
+    }.get(dtype, lambda: rng.standard_normal((size, size)).astype(NARROW[dtype]))
+    a, b = draw(), draw()
+    c = np.zeros((size, size), accumulator)
+    wide_a, wide_b = a.astype(np.float32), b.astype(np.float32)
+    kernel, tiles = tuned_matmul(size, dtype, accumulator)
+    wide, wide_out = matmul(size, "float32", "float32", *tiles), np.zeros((size, size), np.float32)
+    kernel(a, b, c)
+    if dtype == "int8":
+        assert np.array_equal(c, (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int32))
+    else:
+        assert np.abs(c - wide_a @ wide_b).max() < 1e-3 * size**0.5
+    name = f"gemm {dtype} {size}, {'x'.join(map(str, tiles))}"
+    ours = lambda: kernel(a, b, c)  # noqa: E731
+    peers = {"our float32": lambda: wide(wide_a, wide_b, wide_out)}
+    yield from rate_figures(name, ours, peers, 2e-9 * size**3, "GFLOP/s", 0.8)
+    if not torch:
+        yield Figure(f"cpu: {name}", None, "", note="torch is not installed here")
+        return
+    if dtype == "int8":
+        ta, tb = torch.from_numpy(a), torch.from_numpy(b)
+        peers = {"torch": lambda: torch._int_mm(ta, tb)}
+    else:
+        kind = getattr(torch, dtype)
+        ta, tb = torch.from_numpy(wide_a).to(kind), torch.from_numpy(wide_b).to(kind)
+        peers = {"torch": lambda: ta @ tb}
+    yield from rate_figures(name, ours, peers, 2e-9 * size**3, "GFLOP/s", 1.0)
+
+
+def figures() -> Iterator[Figure]:
+    limit = peak_gflops()
+    if limit:
+        yield Figure("cpu: FMA peak of one core", limit, "GFLOP/s")
+    for size in SIZES:
+        yield from float_figures(size, limit)
+    yield from narrow_figures(1024, "bfloat16")
+    yield from narrow_figures(512, "float16")  # torch's takes seconds beyond
+    yield from narrow_figures(1024, "int8")
