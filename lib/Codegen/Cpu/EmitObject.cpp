@@ -65,6 +65,11 @@ HostTarget HostTarget::detect() {
   llvm::sort(list); // a map's order is none
   target.features = llvm::join(list, ",");
   target.vectorWidth = hasAvx512 ? 16 : 8;
+  auto has = [&](StringRef feature) {
+    return hasAvx512 && features.lookup(feature) && !withoutAvx512;
+  };
+  target.hasBf16Dots = has("avx512bf16");
+  target.hasInt8Dots = has("avx512vnni");
   return target;
 }
 
@@ -117,7 +122,21 @@ static LogicalResult lowerToLlvmDialect(ModuleOp module) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  return pm.run(module);
+  if (failed(pm.run(module)))
+    return failure();
+  // What is said of a loop travels as an attribute of its ops; only the branch's own is translated.
+  module.walk([](Operation *op) {
+    StringRef name = "llvm.loop_annotation";
+    auto annotation = op->getAttrOfType<LLVM::LoopAnnotationAttr>(name);
+    if (!annotation)
+      return;
+    op->removeAttr(name);
+    if (auto branch = dyn_cast<LLVM::BrOp>(op))
+      branch.setLoopAnnotationAttr(annotation);
+    else if (auto branch = dyn_cast<LLVM::CondBrOp>(op))
+      branch.setLoopAnnotationAttr(annotation);
+  });
+  return success();
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -212,6 +231,8 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
   DiagnosticText diagnostics(module.getContext());
   LowerOptions lowerOptions = options.lower;
   lowerOptions.vectorWidth = options.target.vectorWidth;
+  lowerOptions.hasBf16Dots = options.target.hasBf16Dots;
+  lowerOptions.hasInt8Dots = options.target.hasInt8Dots;
   OwningOpRef<ModuleOp> host = lowerToHost(module, lowerOptions);
   if (!host)
     return diagnostics.takeError("the program has no lowering for the CPU");

@@ -234,7 +234,9 @@ void Lowering::updateRows(tile::AtomicOp op) {
       for (size_t dim = 0; dim + 1 < place.size(); ++dim)
         row = add(mul(row, dest.surface[dim]), place[dim]);
       callService(Service::LockRow, {dest.root->pointer, toI64(row)});
-      loopNest(lowers.take_back(), uppers.take_back(), true, [&](ArrayRef<Value> inner) {
+      // Under a layout neighbours lie apart: a vector would be gathered and scattered.
+      bool isParallel = !dest.root->layout;
+      loopNest(lowers.take_back(), uppers.take_back(), isParallel, [&](ArrayRef<Value> inner) {
         SmallVector<Value> variables(outer);
         variables.push_back(inner[0]);
         SmallVector<Value> target = toSurface(dest, spread(dest, pairing.dest, variables));

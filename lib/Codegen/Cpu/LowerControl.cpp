@@ -24,6 +24,28 @@ void Lowering::loopNest(ArrayRef<Value> extents, bool isParallel, NestBody body)
   loopNest(lowers, extents, isParallel, body);
 }
 
+/// Tells LLVM that no two iterations depend on each other. A loop of a few vectors must not be
+/// unrolled before it is vectorised: LLVM would then turn to the loop around it and gather columns.
+/// Afterwards it may be.
+void Lowering::markParallel(scf::ForOp loop, LLVM::AccessGroupAttr group) {
+  MLIRContext *context = b.getContext();
+  LLVM::LoopVectorizeAttr vectorize;
+  LLVM::LoopUnrollAttr unroll;
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound()),
+                         past = getConstantIntValue(loop.getUpperBound());
+  if (!first || !past || *past - *first >= options.vectorWidth) {
+    auto afterwards =
+        LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                      /*isVectorized=*/b.getBoolAttr(true), {}, {}, {});
+    vectorize = LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, {}, afterwards, {}, {});
+    unroll =
+        LLVM::LoopUnrollAttr::get(context, /*disable=*/b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  }
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {}, unroll, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}, {}, {group}));
+}
+
 void Lowering::loopNest(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isParallel,
                         NestBody body) {
   OpBuilder::InsertionGuard guard(b);
@@ -46,9 +68,7 @@ void Lowering::loopNest(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isP
   parallelGroup = {};
   if (isParallel && innermost) {
     parallelGroup = LLVM::AccessGroupAttr::get(b.getContext());
-    innermost->setAttr("llvm.loop_annotation",
-                       LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, {}, {}, {}, {}, {},
-                                                     {}, {}, {}, {}, {}, {}, {parallelGroup}));
+    markParallel(innermost, parallelGroup);
   }
   body(variables);
   parallelGroup = outerGroup;
@@ -131,7 +151,15 @@ void Lowering::lowerPipelined(tile::PipelinedOp op) {
            [&](ArrayRef<Value> variables) {
              pollInLoop(op);
              define(op.getInductionVar(), variables[0]);
+             Value past = lookup(op.getUpper());
+             Value next =
+                 b.createOrFold<arith::MinSIOp>(add(variables[0], index(1)), sub(past, index(1)));
+             if (!getConstantIntValue(next))
+               ranges.set(next, ranges.get(variables[0]));
+             std::optional<NextTurn> outer = std::move(nextTurn);
+             nextTurn = NextTurn{&op.getBody(), {{op.getInductionVar(), next}}};
              lowerRegion(op.getBody());
+             nextTurn = std::move(outer);
            });
 }
 
@@ -240,7 +268,10 @@ void Lowering::lowerOp(Operation &op) {
         this->store(getView(store.getBuffer()), lookupAll(store.getIndices()),
                     lookup(store.getValue()));
       })
-      .Case([&](tile::CopyOp copy) { lowerCopy(copy, copy.getSource(), copy.getDest()); })
+      .Case([&](tile::CopyOp copy) {
+        lowerCopy(copy, copy.getSource(), copy.getDest());
+        prefetchNext(copy);
+      })
       .Case(
           [&](tile::FinalizeReducerOp done) { lowerCopy(done, done.getReducer(), done.getDest()); })
       .Case([&](tile::FillOp fill) { lowerFill(fill); })

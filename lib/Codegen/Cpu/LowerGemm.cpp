@@ -15,8 +15,9 @@
 // Operands are used where they lie if their elements already are accumulators; otherwise they are
 // converted into scratch memory first (float16 and the like, integers), which also handles tensors
 // with layouts, edges and steps. A transposed B is turned around in scratch memory, a square of
-// vectors at a time. Extents that no register block divides leave smaller blocks at the edges; the
-// last columns use masked loads and stores.
+// vectors at a time. Where the host has dot products of bfloat16 or int8, LowerDots.cpp packs the
+// operands into words for the same microkernel. Extents that no register block divides leave
+// smaller blocks at the edges; the last columns use masked loads and stores.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -182,17 +183,42 @@ struct RegisterBlock {
 };
 } // namespace
 
+/// sum + a * b, element by element; a and b may be words of several products (see Product::Step).
+Value Lowering::multiplyAdd(const Product &product, Value left, Value right, Value sum) {
+  switch (product.step) {
+  case Product::Step::Fma:
+    if (isa<FloatType>(product.sumType))
+      return vector::FMAOp::create(b, left, right, sum);
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, left, right));
+  case Product::Step::DotBf16:
+    return dotBf16(left, right, sum);
+  case Product::Step::DotUnsignedSigned:
+    return dotInt8(left, right, sum);
+  case Product::Step::DotSignedUnsigned:
+    return dotInt8(right, left, sum);
+  }
+  llvm_unreachable("unknown step");
+}
+
 /// One block of C at (row, column), all of k.
 void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t columns, Value row,
                              Value column) {
   RegisterBlock block{rows, columns, product.width};
-  Type element = product.sumType;
+  Type element = product.operandType;
   auto columnAt = [&](int64_t vector) { return add(column, index(vector * block.width)); };
+  auto loadSum = [&](const Matrix &matrix, Value line, int64_t j) {
+    return loadVector(matrix, product.sumType, block.width, line, columnAt(j), block.used(j));
+  };
   SmallVector<Value> sums;
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < block.vectors(); ++j)
-      sums.push_back(loadVector(product.c, element, block.width, add(row, index(i)), columnAt(j),
-                                block.used(j)));
+    for (int64_t j = 0; j < block.vectors(); ++j) {
+      if (product.startsAtZero)
+        sums.push_back(numbers.real(VectorType::get({block.width}, product.sumType), 0));
+      else
+        sums.push_back(loadSum(product.c, add(row, index(i)), j));
+      if (product.excess) // known beforehand, so that it is taken off at the start
+        sums.back() = arith::SubIOp::create(b, sums.back(), loadSum(*product.excess, index(0), j));
+    }
   auto step = [&](Value k, ValueRange carried) {
     SmallVector<Value> right, next;
     for (int64_t j = 0; j < block.vectors(); ++j)
@@ -202,31 +228,21 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
     for (int64_t i = 0; i < rows; ++i) {
       Value address = addressIn(product.a, element, add(row, index(i)), k);
       Value left =
-          tagged(LLVM::LoadOp::create(b, element, address, element.getIntOrFloatBitWidth() / 8),
-                 product.a.root);
+          tagged(LLVM::LoadOp::create(b, element, address, product.alignmentA), product.a.root);
       Value spread = vector::BroadcastOp::create(b, type, left);
-      for (int64_t j = 0; j < block.vectors(); ++j) {
-        Value sum = carried[i * block.vectors() + j];
-        if (isa<FloatType>(element))
-          next.push_back(vector::FMAOp::create(b, spread, right[j], sum));
-        else
-          next.push_back(arith::AddIOp::create(b, sum, arith::MulIOp::create(b, spread, right[j])));
-      }
+      for (int64_t j = 0; j < block.vectors(); ++j)
+        next.push_back(multiplyAdd(product, spread, right[j], carried[i * block.vectors() + j]));
     }
     return next;
   };
   sums = loopCarrying(index(0), index(product.k), index(1), sums, step);
-  // The body is long enough; unrolled further it only costs compile time and instruction cache.
-  auto unroll =
-      LLVM::LoopUnrollAttr::get(b.getContext(), b.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  sums[0].getDefiningOp()->setAttr("llvm.loop_annotation",
-                                   LLVM::LoopAnnotationAttr::get(b.getContext(), {}, {}, {}, unroll,
-                                                                 {}, {}, {}, {}, {}, {}, {}, {}, {},
-                                                                 {}, {}));
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < block.vectors(); ++j)
-      storeVector(product.c, add(row, index(i)), columnAt(j), sums[i * block.vectors() + j],
-                  block.used(j));
+    for (int64_t j = 0; j < block.vectors(); ++j) {
+      Value sum = sums[i * block.vectors() + j];
+      if (product.startsAtZero)
+        sum = arith::AddFOp::create(b, loadSum(product.c, add(row, index(i)), j), sum);
+      storeVector(product.c, add(row, index(i)), columnAt(j), sum, block.used(j));
+    }
 }
 
 /// All blocks of C: whole ones in loops, smaller ones at the lower and right edge.
@@ -237,6 +253,8 @@ void Lowering::multiplyMatrices(const Product &product) {
   int64_t vectors = std::min(maxVectors, int64_t(llvm::divideCeil(product.n, product.width)));
   int64_t columns = vectors * product.width;
   int64_t rows = std::min<int64_t>((numRegisters - 2) / vectors - 1, 12);
+  while (product.isCompact && product.m % rows != 0)
+    --rows; // one block for all rows
   auto overRows = [&](Value column, int64_t blockColumns) {
     int64_t whole = product.m / rows, left = product.m % rows;
     if (whole)
@@ -314,14 +332,28 @@ void Lowering::lowerGemm(tile::GemmOp op) {
   Product product{};
   product.m = extents.m;
   product.n = extents.n;
-  product.k = extents.k;
   product.sumType = sumType;
   product.width = options.vectorWidth * 32 / sumType.getIntOrFloatBitWidth();
+  std::optional<Matrix> matrixC = getMatrix(c, sumType);
+  bool isInPlace = matrixC && getConstantIntValue(matrixC->columnStride) == 1;
+  View sums = isInPlace ? c : convertMatrix(c, typeC, sumType);
+  product.c = isInPlace ? *matrixC : *getMatrix(sums, sumType);
+  if (!multiplyByDots(op, a, bView, product))
+    multiplyByFma(op, a, bView, product);
+  if (!isInPlace)
+    copyView(sums, c, pairDimensions(sums, typeC, c, typeC));
+}
 
+void Lowering::multiplyByFma(tile::GemmOp op, const View &a, const View &bView, Product product) {
+  tile::GemmOp::Extents extents = op.getExtents();
+  Type sumType = product.sumType;
+  product.k = extents.k;
+  product.operandType = sumType;
+  product.alignmentA = sumType.getIntOrFloatBitWidth() / 8;
   auto inPlace = [&](const View &view) { return getMatrix(view, sumType); };
   std::optional<Matrix> matrixA = inPlace(a);
   if (!matrixA)
-    matrixA = inPlace(convertMatrix(a, typeA, sumType));
+    matrixA = inPlace(convertMatrix(a, op.getA().getType(), sumType));
   product.a = op.getTransposeA() ? matrixA->transposed() : *matrixA;
 
   std::optional<Matrix> matrixB = inPlace(bView);
@@ -330,17 +362,8 @@ void Lowering::lowerGemm(tile::GemmOp op) {
   if (!matrixB || getConstantIntValue(matrixB->columnStride) != 1) {
     product.isPadded = op.getTransposeB();
     matrixB = inPlace(op.getTransposeB() ? transposeMatrix(bView, extents.n, extents.k, sumType)
-                                         : convertMatrix(bView, typeB, sumType));
+                                         : convertMatrix(bView, op.getB().getType(), sumType));
   }
   product.b = *matrixB;
-
-  std::optional<Matrix> matrixC = inPlace(c);
-  if (matrixC && getConstantIntValue(matrixC->columnStride) == 1) {
-    product.c = *matrixC;
-    return multiplyMatrices(product);
-  }
-  View sums = convertMatrix(c, typeC, sumType);
-  product.c = *inPlace(sums);
   multiplyMatrices(product);
-  copyView(sums, c, pairDimensions(sums, typeC, c, typeC));
 }

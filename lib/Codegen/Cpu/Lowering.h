@@ -11,9 +11,11 @@
 //   LowerFunctions.cpp   exp, log, tanh and their family
 //   Buffers.cpp          views, addresses, bounds, loads and stores
 //   LowerCopy.cpp        copies, fills, im2col
+//   LowerPrefetch.cpp    what the next turn of a loop will copy
 //   LowerReduce.cpp      reductions and running sums
 //   LowerAtomics.cpp     atomic updates and reducers
 //   LowerGemm.cpp        matrix products
+//   LowerDots.cpp        the same by dot products of bfloat16 and int8
 //   LowerNotes.cpp       print, assert
 //   Services.cpp         calls of the runtime
 //
@@ -117,6 +119,7 @@ private:
   void loopNest(llvm::ArrayRef<mlir::Value> lowers, llvm::ArrayRef<mlir::Value> uppers,
                 bool isParallel, NestBody body);
   void loopNest(llvm::ArrayRef<mlir::Value> extents, bool isParallel, NestBody body);
+  void markParallel(mlir::scf::ForOp loop, mlir::LLVM::AccessGroupAttr group);
   /// A sequential loop that carries values from iteration to iteration.
   llvm::SmallVector<mlir::Value> loopCarrying(
       mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange initial,
@@ -215,6 +218,14 @@ private:
   void lowerFill(tile::FillOp op);
   void lowerIm2col(tile::Im2colOp op);
 
+  // LowerPrefetch.cpp
+  /// The loop whose body is being lowered, and its variables in the next turn.
+  struct NextTurn {
+    mlir::Region *region;
+    llvm::DenseMap<mlir::Value, mlir::Value> values;
+  };
+  void prefetchNext(tile::CopyOp copy);
+
   // LowerReduce.cpp
   void lowerReduce(tile::ReduceOp op);
   void lowerCumsum(tile::CumsumOp op);
@@ -243,11 +254,21 @@ private:
   };
   /// C += A * B over m x n x k, with B and C contiguous along n.
   struct Product {
+    /// What one step along k does with an element of A, spread, and a vector of B. The dot products
+    /// take 32-bit words: two bfloat16, or four bytes of which one side is unsigned.
+    enum class Step { Fma, DotBf16, DotUnsignedSigned, DotSignedUnsigned };
+
     Matrix a, b, c;
-    int64_t m, n, k;
+    int64_t m, n, k; ///< k counts elements of `operandType`.
     mlir::Type sumType;
-    int64_t width; ///< Elements of a vector.
-    bool isPadded; ///< B's rows may be read to the end of the last vector.
+    mlir::Type operandType; ///< Of A and B: `sumType`, or i32 for words.
+    Step step;
+    int64_t width;                ///< Elements of a vector of sums.
+    int64_t alignmentA;           ///< Bytes.
+    bool isCompact;               ///< Seldom runs: little code before speed.
+    bool isPadded;                ///< B's rows may be read to the end of the last vector.
+    bool startsAtZero;            ///< C is added to the finished sum, not before it.
+    std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
   };
   std::optional<Matrix> getMatrix(const View &view, mlir::Type sumType);
   View convertMatrix(const View &view, mlir::MemRefType type, mlir::Type sumType);
@@ -261,8 +282,22 @@ private:
   void multiplyBlock(const Product &product, int64_t rows, int64_t columns, mlir::Value row,
                      mlir::Value column);
   void multiplyMatrices(const Product &product);
+  void multiplyByFma(tile::GemmOp op, const View &a, const View &bView, Product product);
+  mlir::Value multiplyAdd(const Product &product, mlir::Value left, mlir::Value right,
+                          mlir::Value sum);
   void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, const View &c,
                        mlir::Type sumType);
+
+  // LowerDots.cpp
+  bool multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product);
+  View asWords(const View &view, mlir::MemRefType type);
+  View interleaveRows(const View &view, int64_t rows, int64_t columns);
+  mlir::Value smallestMagnitude(const View &words, int64_t rows, int64_t columns);
+  mlir::Value areFarFromSubnormal(mlir::Value smallestA, mlir::Value smallestB);
+  View flipSigns(const View &words, int64_t rows, int64_t columns);
+  View sumColumns(const View &words, int64_t rows, int64_t columns);
+  mlir::Value dotBf16(mlir::Value left, mlir::Value right, mlir::Value sum);
+  mlir::Value dotInt8(mlir::Value unsignedBytes, mlir::Value signedBytes, mlir::Value sum);
 
   // LowerNotes.cpp, Services.cpp
   void lowerPrint(tile::PrintOp op);
@@ -310,6 +345,7 @@ private:
   Numbers numbers;
   Ranges ranges;
   Scope *scope = nullptr;
+  std::optional<NextTurn> nextTurn;
   mlir::LLVM::AccessGroupAttr parallelGroup; ///< Of the parallel loop being built, or null.
   bool isFastMath = false;
   bool hasFailed = false;

@@ -26,6 +26,8 @@ struct HostTarget {
   std::string cpu;      ///< LLVM's name, e.g. `znver4`.
   std::string features; ///< `+avx2,-avx512f,…`
   unsigned vectorWidth; ///< float32 elements of the widest vector.
+  bool hasBf16Dots;     ///< See LowerOptions.
+  bool hasInt8Dots;
 
   /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
   static HostTarget detect();

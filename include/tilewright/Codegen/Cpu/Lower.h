@@ -21,6 +21,9 @@ struct LowerOptions {
   bool assumeDisjoint = true;
   /// Elements of the widest float32 vector of the host: 16 with AVX-512, 8 with AVX2.
   unsigned vectorWidth = 8;
+  /// The host adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
+  bool hasBf16Dots = false;
+  bool hasInt8Dots = false;
 };
 
 /// The name of the host function built for the function `name`; its type is host::Entry.

@@ -1,0 +1,270 @@
+//===- LowerDots.cpp - matrix products by dot products of narrow elements ---------------------===//
+//
+// AVX512-BF16 adds the products of two pairs of bfloat16 to each float32 of a vector, AVX512-VNNI
+// those of four pairs of bytes to each int32: two and four times the rate of a multiply-add. The
+// microkernel of LowerGemm.cpp stays as it is; its elements are 32-bit *words* of neighbours along
+// k:
+//
+//        k: 0 1 2 3 …                              n: 0        1
+//   A: [ a0 a1|a2 a3| … ]  words as they lie       [ b00 b10 | b01 b11 | … ]   rows interleaved
+//
+// Bytes: the left side of vpdpbusd is unsigned, the right one signed. If both operands are signed,
+// A is moved up by 128 (a flipped bit), and the sums come out too large by 128 times the column
+// sums of B, which are one more row of dot products. All of it is exact modulo 2^32.
+//
+// bfloat16: vdpbf16ps takes subnormal operands as zero and flushes subnormal results, which the
+// language does not. It is used where neither can occur, and only there. If every element is zero
+// or normal, and the smallest magnitudes of A and B have exponents whose sum is at least -112, each
+// product is a multiple of 2^-126 (an element is a multiple of 2^(e-7)), and so is each partial
+// sum, rounded or not: none is subnormal. The smallest magnitudes are found while packing. C, which
+// may be anything, is added in the end by an ordinary addition. Otherwise the operands are widened.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+/// Elements of this type in a word.
+static int64_t getWordSize(Type elementType) { return 32 / tile::getStorageBits(elementType); }
+
+static Value castVector(ImplicitLocOpBuilder &b, Value value, Type element) {
+  auto type = cast<VectorType>(value.getType());
+  int64_t count =
+      type.getNumElements() * type.getElementTypeBitWidth() / element.getIntOrFloatBitWidth();
+  return vector::BitCastOp::create(b, VectorType::get({count}, element), value);
+}
+
+Value Lowering::dotBf16(Value left, Value right, Value sum) {
+  Type element = b.getBF16Type();
+  return numbers.intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", sum.getType(),
+                           {sum, castVector(b, left, element), castVector(b, right, element)});
+}
+
+Value Lowering::dotInt8(Value unsignedBytes, Value signedBytes, Value sum) {
+  Type element = b.getI8Type();
+  return numbers.intrinsic(
+      "llvm.x86.avx512.vpdpbusd.512", sum.getType(),
+      {sum, castVector(b, unsignedBytes, element), castVector(b, signedBytes, element)});
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------------------------===//
+
+/// The same memory as words of neighbours along the last dimension, or such a copy in scratch
+/// memory where they do not lie so.
+View Lowering::asWords(const View &view, MemRefType type) {
+  int64_t size = getWordSize(view.elementType);
+  unsigned last = view.getRank() - 1;
+  auto divides = [&](Value value) {
+    std::optional<int64_t> constant = getConstantIntValue(value);
+    return constant && *constant % size == 0;
+  };
+  // A tensor of the caller may start at any of its elements, a tile starts at a word.
+  bool fits = view.root->isOnChip() && isContiguousAlong(view, last) &&
+              divides(view.surface.back()) && divides(view.base.back()) &&
+              divides(view.extents[last]);
+  View words = view;
+  if (!fits) {
+    words = makeScratch(type.getShape(), view.elementType);
+    copyView(view, words, pairDimensions(view, type, words, type));
+  }
+  auto divide = [&](Value &value) { value = index(*getConstantIntValue(value) / size); };
+  words.elementType = b.getI32Type();
+  divide(words.surface.back());
+  divide(words.base.back());
+  divide(words.extents[last]);
+  return words;
+}
+
+/// From `rows` x `columns` elements to words of neighbours along the rows:
+/// `rows / size` x `columns`.
+View Lowering::interleaveRows(const View &view, int64_t rows, int64_t columns) {
+  Type storage = getStorageType(view.elementType);
+  int64_t size = getWordSize(view.elementType), width = options.vectorWidth;
+  std::optional<Matrix> source = getMatrix(view, storage);
+  View words = makeScratch({rows / size, columns}, b.getI32Type());
+  loopNest({index(rows / size), index(columns / width)}, /*isParallel=*/true,
+           [&](ArrayRef<Value> block) {
+             Value column = mul(block[1], index(width));
+             SmallVector<Value> lines;
+             for (int64_t line = 0; line < size; ++line) {
+               Value row = add(mul(block[0], index(size)), index(line));
+               lines.push_back(loadVector(*source, storage, width, row, column));
+             }
+             SmallVector<int64_t> order;
+             for (int64_t lane = 0; lane < width; ++lane)
+               order.append({lane, width + lane});
+             // Each round joins pairs of vectors into one with elements of twice the size.
+             while (lines.size() > 1) {
+               SmallVector<Value> joined;
+               for (size_t i = 0; i < lines.size(); i += 2) {
+                 Value pair = vector::ShuffleOp::create(b, lines[i], lines[i + 1], order);
+                 unsigned bits = 2 * getElementTypeOrSelf(lines[i]).getIntOrFloatBitWidth();
+                 joined.push_back(castVector(b, pair, b.getIntegerType(bits)));
+               }
+               lines = joined;
+             }
+             storeVector(words, {block[0], column}, lines[0]);
+           });
+  return words;
+}
+
+/// The largest vector that divides `columns`, which rows of words are walked by.
+static int64_t getStride(int64_t columns, int64_t width) {
+  while (columns % width)
+    width /= 2;
+  return width;
+}
+
+/// The bits of the smallest magnitude among the bfloat16 of these words that are not zero; 2^16 if
+/// there is none.
+Value Lowering::smallestMagnitude(const View &words, int64_t rows, int64_t columns) {
+  int64_t width = getStride(columns, options.vectorWidth);
+  auto type = VectorType::get({2 * width}, b.getI16Type());
+  // One less than the magnitude, so that zero becomes the largest number.
+  Value smallest = numbers.integer(type, -1);
+  auto walkRow = [&](Value row, Value before) {
+    return loopCarrying(
+        index(0), index(columns), index(width), before,
+        [&](Value column, ValueRange carried) -> SmallVector<Value> {
+          SmallVector<Value> place(words.getRank() - 2, index(0));
+          place.append({row, column});
+          Value bits = castVector(b, loadVector(words, place, width), b.getI16Type());
+          Value magnitude = arith::AndIOp::create(b, bits, numbers.integer(type, 0x7fff));
+          Value less = arith::SubIOp::create(b, magnitude, numbers.integer(type, 1));
+          return {arith::MinUIOp::create(b, carried[0], less)};
+        })[0];
+  };
+  smallest = loopCarrying(index(0), index(rows), index(1), smallest,
+                          [&](Value row, ValueRange carried) -> SmallVector<Value> {
+                            return {walkRow(row, carried[0])};
+                          })[0];
+  Value least = vector::ReductionOp::create(b, vector::CombiningKind::MINUI, smallest);
+  Value wide = arith::ExtUIOp::create(b, b.getI32Type(), least);
+  return arith::AddIOp::create(b, wide, numbers.integer(b.getI32Type(), 1));
+}
+
+/// 128 times the sum of each column's signed bytes.
+View Lowering::sumColumns(const View &words, int64_t rows, int64_t columns) {
+  int64_t width = options.vectorWidth;
+  auto type = VectorType::get({width}, b.getI32Type());
+  View sums = makeScratch({1, columns}, b.getI32Type());
+  loopNest({index(columns / width)}, /*isParallel=*/false, [&](ArrayRef<Value> block) {
+    Value column = mul(block[0], index(width));
+    Value sum = loopCarrying(index(0), index(rows), index(1), numbers.integer(type, 0),
+                             [&](Value row, ValueRange carried) -> SmallVector<Value> {
+                               Value bytes = loadVector(words, {row, column}, width);
+                               Value each = numbers.integer(type, int32_t(0x80808080));
+                               return {dotInt8(each, bytes, carried[0])};
+                             })[0];
+    storeVector(sums, {index(0), column}, sum);
+  });
+  return sums;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------------------------===//
+
+/// Words with the highest bit of each byte flipped: signed bytes plus 128.
+View Lowering::flipSigns(const View &words, int64_t rows, int64_t columns) {
+  View flipped = makeScratch({rows, columns}, b.getI32Type());
+  int64_t width = getStride(columns, options.vectorWidth);
+  auto type = VectorType::get({width}, b.getI32Type());
+  loopNest({index(rows), index(columns / width)}, /*isParallel=*/true, [&](ArrayRef<Value> block) {
+    Value column = mul(block[1], index(width));
+    SmallVector<Value> place(words.getRank() - 2, index(0));
+    place.append({block[0], column});
+    Value bytes = loadVector(words, place, width);
+    storeVector(flipped, {block[0], column},
+                arith::XOrIOp::create(b, bytes, numbers.integer(type, int32_t(0x80808080))));
+  });
+  return flipped;
+}
+
+/// Whether no product and no partial sum of the two can be subnormal; see above.
+Value Lowering::areFarFromSubnormal(Value smallestA, Value smallestB) {
+  Type type = b.getI32Type();
+  auto exponentOf = [&](Value bits) { // biased by 127; 0 for subnormals
+    return arith::ShRUIOp::create(b, bits, numbers.integer(type, 7));
+  };
+  auto isAtLeast = [&](Value value, int64_t limit) {
+    return compare(arith::CmpIPredicate::sge, value, numbers.integer(type, limit));
+  };
+  Value a = exponentOf(smallestA), other = exponentOf(smallestB);
+  Value areNormal = bothTrue(isAtLeast(a, 1), isAtLeast(other, 1));
+  return bothTrue(areNormal, isAtLeast(add(a, other), 2 * 127 - 112));
+}
+
+/// Multiplies by dot products if the host has them for these types and the extents fit.
+bool Lowering::multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product) {
+  using Step = Product::Step;
+  Type typeA = a.elementType, typeB = bView.elementType;
+  auto isByte = [](Type type) { return type.isInteger(8); };
+  bool areBytes = options.hasInt8Dots && isByte(typeA) && isByte(typeB) &&
+                  product.sumType.isInteger(32) &&
+                  !(typeA.isUnsignedInteger() && typeB.isUnsignedInteger());
+  bool areBf16 = options.hasBf16Dots && typeA.isBF16() && typeB.isBF16() && product.sumType.isF32();
+  tile::GemmOp::Extents extents = op.getExtents();
+  int64_t width = options.vectorWidth;
+  if (!(areBytes || areBf16) || extents.k % getWordSize(typeA) != 0 || extents.n % width != 0 ||
+      (op.getTransposeA() && extents.m % width != 0))
+    return false;
+
+  // Elements that are neighbours in memory, so that rows can be read by vectors.
+  auto contiguous = [&](const View &view, MemRefType type) {
+    return isContiguousAlong(view, view.getRank() - 1)
+               ? view
+               : convertMatrix(view, type, view.elementType);
+  };
+  int64_t k = extents.k / getWordSize(typeA);
+  bool transposeA = op.getTransposeA();
+  View wordsA = transposeA
+                    ? interleaveRows(contiguous(a, op.getA().getType()), extents.k, extents.m)
+                    : asWords(a, op.getA().getType());
+  View wordsB =
+      op.getTransposeB()
+          ? transposeMatrix(asWords(bView, op.getB().getType()), extents.n, k, b.getI32Type())
+          : interleaveRows(contiguous(bView, op.getB().getType()), extents.k, extents.n);
+  int64_t rowsA = transposeA ? k : extents.m, columnsA = transposeA ? extents.m : k;
+
+  product.k = k;
+  product.operandType = b.getI32Type();
+  product.alignmentA = 4;
+  if (areBytes) {
+    product.step = typeB.isUnsignedInteger() ? Step::DotSignedUnsigned : Step::DotUnsignedSigned;
+    if (!typeA.isUnsignedInteger() && !typeB.isUnsignedInteger()) {
+      wordsA = flipSigns(wordsA, rowsA, columnsA);
+      product.excess = getMatrix(sumColumns(wordsB, k, extents.n), b.getI32Type());
+    }
+  }
+  std::optional<Matrix> matrixA = getMatrix(wordsA, b.getI32Type());
+  product.a = transposeA ? matrixA->transposed() : *matrixA;
+  product.b = *getMatrix(wordsB, b.getI32Type());
+  if (areBytes) {
+    multiplyMatrices(product);
+    return true;
+  }
+  product.step = Step::DotBf16;
+  product.startsAtZero = true;
+  Value isExact = areFarFromSubnormal(smallestMagnitude(wordsA, rowsA, columnsA),
+                                      smallestMagnitude(wordsB, k, extents.n));
+  Product widened = product;
+  widened.step = Step::Fma;
+  widened.startsAtZero = false;
+  widened.isCompact = true;
+  auto branch = scf::IfOp::create(b, isExact, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  multiplyMatrices(product);
+  b.setInsertionPointToStart(branch.elseBlock());
+  multiplyByFma(op, a, bView, widened);
+  return true;
+}

@@ -1,0 +1,93 @@
+//===- LowerPrefetch.cpp - what the next turn of a loop will copy -----------------------------===//
+//
+// A tile that comes from a tensor is read row by row, each row on other pages, which the hardware's
+// prefetchers do not foresee. Each copy into a tile that stands directly in a pipelined loop is
+// therefore followed by prefetches of what the same copy reads in the next turn: they arrive while
+// the tile is worked on. (From block to block the same costs more than it brings: blocks are next
+// to each other, and a burst of prefetches waits like the loads it is to spare.)
+//
+// The place of the next slice is found by lowering its index arithmetic a second time with the next
+// value of the loop variable. In the last turn that is the last value again, so that the place is
+// always one the program itself reads, and prefetches nothing new.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+static constexpr int64_t kCacheLine = 64;
+/// Larger tiles would push out what the present turn works on.
+static constexpr int64_t kMaxPrefetchedBytes = int64_t(1) << 16;
+/// Into the second-level cache.
+static constexpr uint32_t kLocality = 2;
+
+/// The ops of `region` that `op` depends on, in their order, and itself. Nothing if one of them is
+/// more than arithmetic, or none depends on the changing values.
+static std::optional<SmallVector<Operation *>>
+collectArithmetic(Operation *op, Region *region, const llvm::DenseMap<Value, Value> &changing) {
+  llvm::SetVector<Operation *> found;
+  SmallVector<Operation *> left = {op};
+  bool changes = false;
+  while (!left.empty()) {
+    Operation *next = left.pop_back_val();
+    if (!found.insert(next))
+      continue;
+    if (next != op && (!isPure(next) || next->getNumRegions() != 0))
+      return std::nullopt;
+    for (Value operand : next->getOperands()) {
+      changes |= changing.contains(operand);
+      Operation *definition = operand.getDefiningOp();
+      if (definition && definition->getParentRegion() == region)
+        left.push_back(definition);
+    }
+  }
+  if (!changes)
+    return std::nullopt;
+  SmallVector<Operation *> sorted = found.takeVector();
+  llvm::sort(sorted, [](Operation *lhs, Operation *rhs) { return lhs->isBeforeInBlock(rhs); });
+  return sorted;
+}
+
+void Lowering::prefetchNext(tile::CopyOp copy) {
+  auto slice = copy.getSource().getDefiningOp<tile::SliceOp>();
+  auto type = cast<MemRefType>(copy.getSource().getType());
+  if (!nextTurn || copy->getParentRegion() != nextTurn->region || !slice ||
+      slice->getParentRegion() != nextTurn->region || !type.hasStaticShape() ||
+      type.getRank() == 0 || getView(copy.getSource()).root->isOnChip() ||
+      !getView(copy.getDest()).root->isOnChip())
+    return;
+  int64_t bytes = tile::getStorageBytes(type.getElementType());
+  if (type.getNumElements() * bytes > kMaxPrefetchedBytes)
+    return;
+  std::optional<SmallVector<Operation *>> arithmetic =
+      collectArithmetic(slice, nextTurn->region, nextTurn->values);
+  if (!arithmetic || llvm::is_contained(*arithmetic, slice.getSource().getDefiningOp()))
+    return;
+
+  llvm::DenseMap<Value, Value> present = scope->values;
+  for (auto [old, next] : nextTurn->values)
+    define(old, next);
+  for (Operation *op : ArrayRef(*arithmetic).drop_back())
+    lowerOp(*op);
+  View view = makeSlice(slice);
+  scope->values = std::move(present);
+
+  unsigned last = view.getRank() - 1;
+  if (!isContiguousAlong(view, last))
+    return;
+  int64_t elements = kCacheLine / bytes;
+  SmallVector<Value> extents(view.extents.begin(), view.extents.end());
+  extents[last] = index(llvm::divideCeil(type.getDimSize(last), elements));
+  loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+    SmallVector<Value> place(variables);
+    place[last] = mul(place[last], index(elements));
+    LLVM::Prefetch::create(b, addressOf(view, toSurface(view, place)), /*rw=*/0, kLocality,
+                           /*cache=*/1);
+  });
+}
