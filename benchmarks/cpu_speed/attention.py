@@ -9,10 +9,11 @@ from types import ModuleType
 import ml_dtypes
 import numpy as np
 import tilewright
-from cpu_speed.measure import torch
-from cpu_speed.report import rate_figures
 from figures import ROOT, Figure
 from tilewright.cli import imports
+
+from cpu_speed.measure import torch
+from cpu_speed.report import rate_figures
 
 HEADS, LENGTH, DIM = 8, 1024, 128
 DTYPES = {"float32": np.float32, "bfloat16": ml_dtypes.bfloat16, "float16": np.float16}

@@ -10,10 +10,11 @@ import ml_dtypes
 import numpy as np
 import tilewright
 import tilewright.language as T
+from figures import Figure
+
 from cpu_speed.measure import torch, use_threads
 from cpu_speed.peak import peak_gflops
 from cpu_speed.report import rate_figures
-from figures import Figure
 
 GPU_TILES = (128, 128, 32)
 # What the tuner chooses from on a CPU: tiles that fill a second-level cache.

@@ -1,11 +1,12 @@
-"""From comparisons to figures: one line for each number of threads, and how far two threads carry."""
+"""From comparisons to figures: one line for each number of threads, and how well they scale."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cpu_speed.measure import ALL_THREADS, Action, Comparison, compare
 from figures import Figure
+
+from cpu_speed.measure import ALL_THREADS, Action, Comparison, compare
 
 
 def describe(result: Comparison, work: float, target: float | None, more: str) -> str:

@@ -179,8 +179,11 @@ public:
     if (phases)
       phases->push_back(
           {name.str(), std::chrono::duration<double, std::milli>(now - start).count()});
-    start = std::chrono::steady_clock::now();
+    restart();
   }
+
+  /// What happened since the last phase (text for the curious) is not part of the next.
+  void restart() { start = std::chrono::steady_clock::now(); }
 
   template <typename IrT> void show(StringRef phase, const IrT &ir) {
     if (!options.dump)
@@ -242,6 +245,7 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
     llvm::raw_string_ostream os(text);
     host->print(os);
     options.dump("host", text);
+    recorder.restart();
   }
   if (failed(lowerToLlvmDialect(*host)))
     return diagnostics.takeError("internal error: the lowered program does not reach LLVM");
@@ -266,6 +270,7 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
     if (!text)
       return text.takeError();
     options.dump("asm", StringRef(text->data(), text->size()));
+    recorder.restart();
   }
   auto bytes = emit(*ir, **machine, llvm::CodeGenFileType::ObjectFile);
   if (!bytes)

@@ -1,0 +1,142 @@
+"""Gemms of bfloat16 and bytes on the CPU, which use dot products where the host has them.
+
+The instructions differ from the language: vdpbf16ps takes subnormals as zero, vpdpbusd wants one
+unsigned side. Results must not.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+M, N, K = 48, 32, 64
+DTYPES = {"bfloat16": ml_dtypes.bfloat16, "int8": np.int8, "uint8": np.uint8}
+FLAGS = re.findall(r"\w+", Path("/proc/cpuinfo").read_text())
+TRANSPOSES = [(False, False), (False, True), (True, False), (True, True)]
+
+
+def compile_gemm(a_type: str, b_type: str, c_type: str, transposes: tuple[bool, bool]):
+    a_shape = (K, M) if transposes[0] else (M, K)
+    b_shape = (N, K) if transposes[1] else (K, N)
+
+    @T.prim_func
+    def main(
+        A: T.Tensor(a_shape, a_type), B: T.Tensor(b_shape, b_type), C: T.Tensor((M, N), c_type)
+    ):
+        with T.Kernel(1, threads=64):
+            a = T.alloc_shared(a_shape, a_type)
+            b = T.alloc_shared(b_shape, b_type)
+            c = T.alloc_fragment((M, N), c_type)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(C, c)
+            T.gemm(a, b, c, transpose_A=transposes[0], transpose_B=transposes[1])
+            T.copy(c, C)
+
+    return tilewright.compile(main, target="cpu")
+
+
+def multiply(kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, transposes: tuple) -> np.ndarray:
+    result = c.copy()
+    left, right = (x.T if t else x for x, t in zip((a, b), transposes, strict=True))
+    kernel(np.ascontiguousarray(left), np.ascontiguousarray(right), result)
+    return result
+
+
+def uses(kernel, instruction: str) -> bool:
+    return instruction in kernel.program.compile_cpu()["asm"]
+
+
+@pytest.mark.parametrize("transposes", TRANSPOSES)
+@pytest.mark.parametrize(
+    "types", [("int8", "int8"), ("uint8", "int8"), ("int8", "uint8"), ("uint8", "uint8")]
+)
+def test_bytes_of_all_values(types: tuple[str, str], transposes: tuple[bool, bool]) -> None:
+    kernel = compile_gemm(*types, "int32", transposes)
+    rng = np.random.default_rng(0)
+    limits = [np.iinfo(name) for name in types]
+
+    def draw(shape: tuple, which: int) -> np.ndarray:
+        return rng.integers(limits[which].min, limits[which].max + 1, shape).astype(types[which])
+
+    cases = [(draw((M, K), 0), draw((K, N), 1))]
+    cases += [
+        (np.full((M, K), x, types[0]), np.full((K, N), y, types[1]))
+        for x in (limits[0].min, limits[0].max)
+        for y in (limits[1].min, limits[1].max)
+    ]
+    for a, b in cases:
+        c = rng.integers(-(2**31), 2**31, (M, N)).astype(np.int32)  # sums wrap
+        exact = c.astype(np.int64) + a.astype(np.int64) @ b.astype(np.int64)
+        np.testing.assert_array_equal(multiply(kernel, a, b, c, transposes), exact.astype(np.int32))
+
+
+# Exponents of the elements of A, B and C; small integers times these powers of two, so that every
+# product and every sum is exact in float32, subnormal or not.
+SCALES = {
+    "normal": (0, 0, 0),
+    "subnormal sums": (-70, -70, -140),
+    "subnormal A": (-133, 20, -113),
+    "subnormal B": (20, -133, -113),
+    "subnormal C": (-10, -10, -149),
+    "at the limit": (-63, -63, -126),
+    "below the limit": (-64, -63, -127),
+}
+
+
+@pytest.mark.parametrize("transposes", TRANSPOSES)
+@pytest.mark.parametrize("scales", SCALES.values(), ids=SCALES)
+def test_bfloat16_of_all_magnitudes(scales: tuple, transposes: tuple[bool, bool]) -> None:
+    kernel = compile_gemm("bfloat16", "bfloat16", "float32", transposes)
+    rng = np.random.default_rng(1)
+    a, b = (
+        (rng.integers(-3, 4, shape) * 2.0**scale).astype(ml_dtypes.bfloat16)
+        for shape, scale in (((M, K), scales[0]), ((K, N), scales[1]))
+    )
+    c = (rng.integers(-3, 4, (M, N)) * 2.0 ** scales[2]).astype(np.float32)
+    if scales == SCALES["subnormal C"]:
+        a[:, :] = 0  # a sum of both would not be exact
+    exact = c.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64)
+    assert np.array_equal(exact, exact.astype(np.float32)), "the case itself must be exact"
+    got = multiply(kernel, a, b, c, transposes)
+    np.testing.assert_array_equal(got, exact.astype(np.float32))
+
+
+def test_one_small_element_counts() -> None:
+    """A single element decides that the fast way is not exact."""
+    kernel = compile_gemm("bfloat16", "bfloat16", "float32", (False, False))
+    a, b = np.zeros((M, K), ml_dtypes.bfloat16), np.ones((K, N), ml_dtypes.bfloat16)
+    a[M - 1, K - 1] = 2.0**-133  # subnormal
+    got = multiply(kernel, a, b, np.zeros((M, N), np.float32), (False, False))
+    assert np.all(got[M - 1] == np.float32(2.0**-133)) and not got[: M - 1].any()
+
+
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_infinities_and_nans(special: float) -> None:
+    kernel = compile_gemm("bfloat16", "bfloat16", "float32", (False, False))
+    a, b = np.ones((M, K), ml_dtypes.bfloat16), np.ones((K, N), ml_dtypes.bfloat16)
+    a[3, 5] = special
+    got = multiply(kernel, a, b, np.zeros((M, N), np.float32), (False, False))
+    np.testing.assert_array_equal(got[3], np.full(N, special, np.float32))
+    assert np.all(np.delete(got, 3, 0) == K)
+
+
+@pytest.mark.skipif("avx512_bf16" not in FLAGS, reason="the host has no AVX512-BF16")
+def test_bfloat16_uses_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
+    types = ("bfloat16", "bfloat16", "float32")
+    assert uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
+    monkeypatch.setenv("TILEWRIGHT_CPU", "avx2")
+    assert not uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
+
+
+@pytest.mark.skipif("avx512_vnni" not in FLAGS, reason="the host has no AVX512-VNNI")
+def test_bytes_use_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
+    assert uses(compile_gemm("int8", "int8", "int32", (True, False)), "vpdpbusd")
