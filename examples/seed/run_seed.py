@@ -12,6 +12,7 @@ and dV are compared with plain numpy. Then the CPU runs it at the script's own s
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import sys
 import time
@@ -23,6 +24,7 @@ import numpy as np
 from reference import attention_backward, dq_from_layout
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 SEED = Path(__file__).with_name("flash_attention_backward.py")
 
@@ -127,8 +129,11 @@ def run_case(case: Case, device: str) -> Outcome:
     return Outcome(errors, compiled, ran, findings)
 
 
-def show_counters(console: Console, case: Case) -> None:
-    """What the virtual GPU counted on one case."""
+def show_counters(console: Console, case: Case) -> bool:
+    """What the virtual GPU counted on one case: in all, and line by line in the main loop.
+
+    Returns whether it agrees with the interpreter.
+    """
     kernel = load_kernel(case, f"vgpu:{case.arch}")
     inputs = make_inputs(case, np.random.default_rng(0))
     expected = attention_backward(**inputs, groups=case.groups, window=case.window)
@@ -138,6 +143,39 @@ def show_counters(console: Console, case: Case) -> None:
     counters = verified.counters[0]
     names = ("warp_instructions", "tensor_operations", "barrier_waits", "global_bytes_read")
     console.print("counters: " + ", ".join(f"{name} {counters[name]:,}" for name in names))
+    console.print(counter_table(counters["source_lines"], f"main loop on vgpu:{case.arch}"))
+    return bool(verified)
+
+
+def main_loop() -> range:
+    """The lines of the kernel's pipelined loop in the script."""
+    tree = ast.parse(SEED.read_text())
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For)]
+    loop = next(node for node in loops if "Pipelined" in ast.unparse(node.iter))
+    return range(loop.lineno, loop.end_lineno + 1)
+
+
+def counter_table(source_lines: list[dict], title: str) -> Table:
+    """Bank conflicts and sectors of each line of the main loop; `x` is actual over ideal."""
+    lines, code = main_loop(), SEED.read_text().splitlines()
+    table = Table("line", "", "warp instr.", "tensor ops", "wavefronts", "x", "sectors", "requests",
+                  "x", title=title)  # fmt: skip
+    for entry in source_lines:
+        file, _, line = entry["source"].rpartition(":")
+        if Path(file).name != SEED.name or int(line) not in lines:
+            continue
+        ratios = [
+            f"{entry[name] / entry[name + '_ideal']:.2f}" if entry[name] else ""
+            for name in ("shared_wavefronts", "global_sectors")
+        ]
+        numbers = [
+            f"{entry[name]:,}" if entry[name] else ""
+            for name in ("warp_instructions", "tensor_operations", "shared_wavefronts",
+                         "global_sectors", "global_requests")
+        ]  # fmt: skip
+        statement = Text(code[int(line) - 1].strip()[:36], no_wrap=True)  # not markup
+        table.add_row(line, statement, *numbers[:3], ratios[0], *numbers[3:], ratios[1])
+    return table
 
 
 def main() -> int:
@@ -174,7 +212,8 @@ def main() -> int:
                 for finding in outcome.findings:
                     console.print(finding)
     console.print(table)
-    show_counters(console, SMALL[0])
+    for case in SMALL[::2]:  # both configurations
+        wrong += not show_counters(console, case)
     if not options.quick:
         from full_size import run_full_size
 

@@ -77,7 +77,8 @@ static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
 
 llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
                                                     ArrayRef<runtime::BoundArgument> arguments,
-                                                    StringRef checks) const {
+                                                    StringRef checks,
+                                                    std::optional<vgpu::WatchedBytes> watch) const {
   auto grids = evaluateGrids(function, arguments);
   if (!grids)
     return grids.takeError();
@@ -98,6 +99,7 @@ llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
     config.dynamicSharedBytes = info.sharedBytes;
     config.arch = arch;
     config.checks = *checkSet;
+    config.watch = watch;
     llvm::Expected<vgpu::LaunchResult> launch = vgpu::launch(*module, config, values);
     if (!launch)
       return launch.takeError();

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Parser/Parser.h"
 #include <chrono>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 
 using namespace tilewright;
@@ -285,10 +286,16 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   auto *kernel = static_cast<driver::VirtualGpuKernel *>(cached.get());
   std::string checks =
       options.contains("checks") ? nb::cast<std::string>(options["checks"]) : "all";
+  std::optional<vgpu::WatchedBytes> watch;
+  if (options.contains("watch")) { // (argument, offset in bytes, bytes)
+    auto [argument, offset, bytes] =
+        nb::cast<std::tuple<unsigned, uint64_t, uint64_t>>(options["watch"]);
+    watch = {argument, offset, bytes};
+  }
   auto start = std::chrono::steady_clock::now();
   llvm::Expected<driver::VirtualGpuRun> result = [&] {
     nb::gil_scoped_release release;
-    return kernel->run(self.getFunction(), arguments, checks);
+    return kernel->run(self.getFunction(), arguments, checks, watch);
   }();
   if (!result)
     throw UserError(llvm::toString(result.takeError()));
@@ -305,6 +312,13 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   answer["stopped"] = stopped;
   answer["seconds"] = secondsSince(start);
   return answer;
+}
+
+/// None if no element of the tensor lies at this place of its memory.
+nb::object getLogicalIndex(const Program &self, unsigned argument,
+                           const std::vector<int64_t> &shape, int64_t place) {
+  auto index = interp::findLogicalIndex(self.getFunction(), argument, shape, place);
+  return index ? nb::cast(std::vector<int64_t>(index->begin(), index->end())) : nb::none();
 }
 
 nb::dict run(const Program &self, const std::string &device, nb::list args, nb::dict options) {
@@ -385,6 +399,8 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
           [](const Program &self, bool allowed) { return self.withFastMath(allowed).release(); },
           nb::rv_policy::take_ownership, nb::arg("allowed"),
           "A copy of the program with fast math allowed or not.")
+      .def("logical_index", &getLogicalIndex, nb::arg("argument"), nb::arg("shape"),
+           nb::arg("place"), "The index of the element at a place of a tensor's memory, or None.")
       .def("check_arguments", [](const Program &self, nb::list args) { bind(self, args); })
       .def("run", &run, nb::arg("device"), nb::arg("args"), nb::arg("options") = nb::dict());
 }

@@ -99,6 +99,8 @@ std::string tilewright::bindings::describeLaunch(const vgpu::LaunchResult &resul
                             {"counters", result.counters.toJson()},
                             {"output", llvm::json::fixUTF8(result.output)},
                             {"complete", result.isComplete}};
+  if (result.lastWrite)
+    answer["last_write"] = result.lastWrite->toJson();
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(answer));
   return text;

@@ -322,16 +322,17 @@ class JITKernel:
         return summary
 
     @reporting
-    def verify(self, *args: Any, arch: str | None = None) -> Any:
+    def verify(self, *args: Any, arch: str | None = None, ptx: str | None = None) -> Any:
         """Runs copies of `args` on the interpreter and, checked, on the virtual GPU, and compares.
 
         Values agree when they differ by at most the error radii that the interpreter carries for
         both runs. The result is true if they do and no check found anything; its text says what
-        was seen.
+        was seen: of each tensor that differs the first element, by its logical index, both values,
+        and the Python line that wrote it. `ptx` runs in place of the kernel's own PTX.
         """
         from tilewright.verify import verify
 
-        return verify(self, args, arch or self.placement.arch)
+        return verify(self, args, arch or self.placement.arch, ptx)
 
     def __repr__(self) -> str:
         return f"<kernel {self.name} on {self.placement.device}>"

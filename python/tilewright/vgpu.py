@@ -55,6 +55,7 @@ class Result:
     counters: dict[str, Any]
     complete: bool
     output: str = ""  # what the kernel printed
+    last_write: dict[str, Any] | None = None  # who wrote the bytes that were watched
 
 
 def _finding(entry: dict[str, Any]) -> Finding:
@@ -79,6 +80,7 @@ def read_launch(text: str) -> Result:
         data["counters"],
         data["complete"],
         data["output"],
+        data.get("last_write"),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples" / "seed"))
@@ -50,6 +52,18 @@ def test_verify_compares_interpreter_and_virtual_gpu() -> None:
     assert verified, str(verified)
     assert verified.compared > 0
     assert verified.undecided == 0
+
+
+def test_the_main_loop_is_counted_line_by_line() -> None:
+    console = Console(width=140, record=True, file=io.StringIO())
+    assert run_seed.show_counters(console, run_seed.SMALL[2])
+    text = console.export_text()
+    assert "interpreter and vgpu:sm_90 agree" in text
+    products = [line for line in text.splitlines() if "T.gemm(" in line]
+    assert len(products) == 5
+    # Five equal products, none of which meets a bank conflict.
+    assert len({re.search(r"[\d,]{9,}", line)[0] for line in products}) == 1
+    assert all("1.00" in line for line in products)
 
 
 def test_comparison_sees_a_wrong_mask(monkeypatch: pytest.MonkeyPatch) -> None:

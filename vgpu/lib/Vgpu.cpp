@@ -149,6 +149,8 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
                                                 argument.name.empty() ? param.name : argument.name);
       bytes = llvm::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(&address), 8);
     }
+    if (state.config.watch && state.config.watch->argument == i)
+      state.watchedAddress = address + state.config.watch->offset;
     if (argument.kind == Argument::Kind::TensorMap) {
       TensorMap map = argument.map;
       map.address = address;
@@ -248,7 +250,7 @@ LaunchResult Launcher::run() {
       state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
   numThreads = static_cast<unsigned>(
       std::clamp<uint64_t>(state.config.grid.count(), 1, std::max(1u, numThreads)));
-  if (program.usesHeap)
+  if (program.usesHeap || state.config.watch)
     numThreads = 1;
   bool isChecked = state.config.checks.any();
   if (isChecked && (program.canBlocksMeet() || !state.config.checks.has(Check::GlobalRace)))
@@ -267,6 +269,7 @@ LaunchResult Launcher::run() {
   LaunchResult result;
   result.isComplete = !isStopped;
   result.counters = pipelines[0]->counters(executed);
+  result.lastWrite = pipelines[0]->lastWrite();
   result.findings = findings.take();
   for (const auto &entry : printed)
     result.output += entry.second;

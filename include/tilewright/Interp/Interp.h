@@ -117,6 +117,13 @@ struct Result {
 llvm::Expected<Result> run(mlir::func::FuncOp function, llvm::ArrayRef<Argument> arguments,
                            const Options &options = {});
 
+/// The logical index of the element that lies at a place of a tensor's memory (counted in
+/// elements), through the layout that a kernel annotates; nothing if no element lies there.
+std::optional<llvm::SmallVector<int64_t, 4>> findLogicalIndex(mlir::func::FuncOp function,
+                                                              unsigned argument,
+                                                              llvm::ArrayRef<int64_t> shape,
+                                                              int64_t place);
+
 } // namespace tilewright::interp
 
 #endif // TILEWRIGHT_INTERP_INTERP_H

@@ -89,7 +89,8 @@ struct Argument {
 struct LaunchResult {
   std::vector<Finding> findings; ///< sorted; notes included (Finding::isNote)
   Counters counters;
-  std::string output;     ///< what the kernel printed (vprintf), block after block
+  std::string output;                  ///< what the kernel printed (vprintf), block after block
+  std::optional<AccessSite> lastWrite; ///< of LaunchConfig::watch; empty: nobody wrote
   bool isComplete = true; ///< false: a fault, deadlock or the step limit ended the launch early
 
   bool isClean() const {

@@ -2,9 +2,12 @@
 //-----------------------------------------------------------===//
 #include "vgpu/Checks/Checks.h"
 #include "vgpu/Checks/AsyncCheck.h"
+#include "vgpu/Checks/GlobalAsyncCheck.h"
 #include "vgpu/Checks/Poison.h"
 #include "vgpu/Checks/RaceCheck.h"
 #include "vgpu/Checks/TileCheck.h"
+#include "vgpu/Checks/WarpgroupCheck.h"
+#include "vgpu/Checks/WriteWatch.h"
 #include "vgpu/Counters/MemoryCounter.h"
 
 namespace vgpu {
@@ -32,14 +35,24 @@ CheckPipeline::CheckPipeline(LaunchState &state) : program(*state.program) {
       tiles = check.get();
       owned.push_back(std::move(check));
     }
+    if (hasTiles && !state.program->bulkOperations.empty())
+      owned.push_back(std::make_unique<GlobalAsyncCheck>(*order, checks));
     owned.push_back(std::move(order));
   }
   if (checks.has(Check::Async) || hasShared)
     owned.push_back(std::make_unique<AsyncCheck>(races, tiles, checks.has(Check::Async)));
+  if (state.program->usesAsyncProxy && checks.has(Check::BarrierDivergence))
+    owned.push_back(std::make_unique<WarpgroupCheck>());
   if (state.config.countMemory) {
     auto counter = std::make_unique<MemoryCounter>(*state.program);
     memory = counter.get();
     owned.push_back(std::move(counter));
+  }
+  if (const std::optional<WatchedBytes> &bytes = state.config.watch) {
+    auto watcher =
+        std::make_unique<WriteWatch>(state.watchedAddress, state.watchedAddress + bytes->bytes);
+    watch = watcher.get();
+    owned.push_back(std::move(watcher));
   }
   for (const auto &observer : owned)
     state.observers.push_back(observer.get());
@@ -63,12 +76,20 @@ void CheckPipeline::absorb(const CheckPipeline &other) {
     memory->absorb(*other.memory);
 }
 
+std::optional<AccessSite> CheckPipeline::lastWrite() const {
+  return watch ? watch->lastWrite() : std::nullopt;
+}
+
 Counters CheckPipeline::counters(llvm::ArrayRef<uint64_t> executed) const {
   Counters result;
+  SourceLineTable lines(program);
   for (const Inst &inst : program.code) {
-    if (inst.flow == Flow::Reconverge)
-      continue;
     uint64_t count = executed[inst.pc];
+    if (inst.flow == Flow::Reconverge || count == 0)
+      continue;
+    SourceLineCounters &line = lines[inst];
+    line.warpInstructions += count;
+    line.tensorOperations += count * inst.tensorOperations;
     result.warpInstructions[static_cast<unsigned>(inst.instClass)] += count;
     result.totalWarpInstructions += count;
     result.tensorOperations += count * inst.tensorOperations;
@@ -76,7 +97,8 @@ Counters CheckPipeline::counters(llvm::ArrayRef<uint64_t> executed) const {
       result.barrierWaits += count;
   }
   if (memory)
-    memory->addTo(result, executed);
+    memory->addTo(result, lines, executed);
+  result.sourceLines = lines.take();
   return result;
 }
 

@@ -76,22 +76,21 @@ std::string Finding::text() const {
   return text;
 }
 
-static llvm::json::Object siteJson(const AccessSite &site) {
-  return llvm::json::Object{
-      {"ptx_line", site.ptxLine},
-      {"source", site.source},
-      {"block", llvm::json::Array{site.block[0], site.block[1], site.block[2]}},
-      {"thread", llvm::json::Array{site.thread[0], site.thread[1], site.thread[2]}}};
+llvm::json::Object AccessSite::toJson() const {
+  return llvm::json::Object{{"ptx_line", ptxLine},
+                            {"source", source},
+                            {"block", llvm::json::Array{block[0], block[1], block[2]}},
+                            {"thread", llvm::json::Array{thread[0], thread[1], thread[2]}}};
 }
 
 llvm::json::Value Finding::toJson() const {
-  llvm::json::Object object = siteJson(site);
+  llvm::json::Object object = site.toJson();
   object["kind"] = findingKindName(kind);
   object["message"] = message;
   object["is_note"] = isNote;
   object["occurrences"] = static_cast<int64_t>(occurrences);
   if (other.isKnown)
-    object["other"] = siteJson(other);
+    object["other"] = other.toJson();
   return object;
 }
 

@@ -12,12 +12,18 @@ static void joinClocks(std::vector<uint32_t> &into, const std::vector<uint32_t> 
     into[i] = std::max(into[i], from[i]);
 }
 
+static void joinFenced(std::array<std::vector<uint32_t>, 2> &into,
+                       const std::array<std::vector<uint32_t>, 2> &from) {
+  for (size_t space = 0; space < from.size(); ++space)
+    if (!from[space].empty())
+      joinClocks(into[space], from[space]);
+}
+
 void HappensBefore::Knowledge::join(const Knowledge &other) {
   joinClocks(warps, other.warps);
   if (!other.threads.empty())
     joinClocks(threads, other.threads);
-  if (!other.fenced.empty())
-    joinClocks(fenced, other.fenced);
+  joinFenced(fenced, other.fenced);
   for (const auto &[block, clocks] : other.remote)
     joinClocks(remote[block], clocks);
 }
@@ -28,10 +34,12 @@ uint32_t HappensBefore::Knowledge::clockOf(uint32_t warp, uint32_t lane) const {
   return thread < threads.size() ? std::max(clock, threads[thread]) : clock;
 }
 
-void HappensBefore::Knowledge::fence(const Knowledge &known, uint32_t numThreads) {
-  fenced.resize(std::max<size_t>({fenced.size(), numThreads, known.threads.size()}));
-  for (uint32_t i = 0; i < fenced.size(); ++i)
-    fenced[i] = std::max(fenced[i], known.clockOf(i / warpSize, i % warpSize));
+void HappensBefore::Knowledge::fence(const Knowledge &known, uint32_t numThreads,
+                                     ProxySpace space) {
+  std::vector<uint32_t> &clocks = fenced[static_cast<unsigned>(space)];
+  clocks.resize(std::max<size_t>({clocks.size(), numThreads, known.threads.size()}));
+  for (uint32_t i = 0; i < clocks.size(); ++i)
+    clocks[i] = std::max(clocks[i], known.clockOf(i / warpSize, i % warpSize));
 }
 
 void HappensBefore::onBlockStart(Block &block) {
@@ -106,11 +114,12 @@ uint32_t HappensBefore::unordered(const Stamp &stamp, uint32_t lanes, const Warp
 }
 
 uint32_t HappensBefore::unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp,
-                                 unsigned lane) const {
+                                 unsigned lane, ProxySpace space) const {
   const WarpState &state = stateOf(warp);
   auto isFenced = [&](const Knowledge &knowledge, unsigned other) {
     size_t thread = size_t(stamp.warp) * warpSize + other;
-    return thread < knowledge.fenced.size() && knowledge.fenced[thread] >= stamp.clock;
+    const std::vector<uint32_t> &clocks = knowledge.fenced[static_cast<unsigned>(space)];
+    return thread < clocks.size() && clocks[thread] >= stamp.clock;
   };
   const Knowledge *extra = state.lanes[lane].extra.get();
   forEachLane(lanes, [&](unsigned other) {
@@ -223,7 +232,7 @@ void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ow
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge) {
       joinClocks(own, knowledge->threads); // actors, too
-      joinClocks(place.fenced, knowledge->fenced);
+      joinFenced(place.fenced, knowledge->fenced);
     }
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge)
@@ -239,7 +248,7 @@ void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Publishe
     if (isOwn || reachesOtherBlocks)
       joinClocks(isOwn ? knowledge.threads : knowledge.remote[block], clocks);
     if (isOwn)
-      joinClocks(knowledge.fenced, place.fenced);
+      joinFenced(knowledge.fenced, place.fenced);
   }
 }
 
@@ -304,23 +313,29 @@ void HappensBefore::onFence(Warp &warp, const Inst &, uint32_t mask, MemoryOrder
 }
 
 void HappensBefore::onProxyFence(Warp &warp, const Inst &, uint32_t mask, ptx::Space space) {
-  if (space != ptx::Space::Generic && space != ptx::Space::Shared)
-    return;
+  bool isForAll = space == ptx::Space::Generic;
+  if (isForAll || space == ptx::Space::Shared)
+    fenceProxy(warp, mask, ProxySpace::Shared);
+  if (isForAll || space == ptx::Space::Global)
+    fenceProxy(warp, mask, ProxySpace::Global);
+  ++stateOf(warp).now;
+}
+
+void HappensBefore::fenceProxy(Warp &warp, uint32_t mask, ProxySpace space) {
   WarpState &state = stateOf(warp);
   uint32_t numThreads = blockState(warp.block->linearIndex).numThreads;
   bool isWhole = (warp.liveMask() & ~mask) == 0;
   if (isWhole)
-    state.common.fence(state.common, numThreads);
+    state.common.fence(state.common, numThreads, space);
   forEachLane(mask, [&](unsigned lane) {
     Knowledge *extra = state.lanes[lane].extra.get();
     if (extra)
-      extra->fence(*extra, numThreads);
+      extra->fence(*extra, numThreads, space);
     if (!isWhole)
-      extraOf(state, lane).fence(state.common, numThreads);
-    std::vector<uint32_t> &own = isWhole ? state.common.fenced : state.lanes[lane].extra->fenced;
-    own[warp.index * warpSize + lane] = state.now;
+      extraOf(state, lane).fence(state.common, numThreads, space);
+    Knowledge &own = isWhole ? state.common : *state.lanes[lane].extra;
+    own.fenced[static_cast<unsigned>(space)][warp.index * warpSize + lane] = state.now;
   });
-  ++state.now;
 }
 
 /// Phases of an mbarrier are locations of their own: its address has three bits to spare.

@@ -117,10 +117,7 @@ bool RaceCheck::report(const Current &current, unsigned lane, uint64_t address, 
   finding.other.isKnown = true;
   finding.other.ptxLine = other.line;
   finding.other.source = sourceOf(*warp.launch->program, other);
-  const Dim3 &grid = warp.launch->config.grid;
-  finding.other.block = {static_cast<uint32_t>(previous.block % grid.x),
-                         static_cast<uint32_t>(previous.block / grid.x % grid.y),
-                         static_cast<uint32_t>(previous.block / grid.x / grid.y)};
+  finding.other.block = warp.launch->blockCoords(previous.block);
   finding.other.linearThread =
       previous.warp * warpSize + static_cast<uint32_t>(__builtin_ctz(others));
   finding.other.thread = warp.block->threadCoords(finding.other.linearThread);

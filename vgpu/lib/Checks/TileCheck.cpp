@@ -107,7 +107,7 @@ void TileCheck::checkFenced(const MemoryAccess &access, unsigned lane, const Lin
                             uint64_t address) {
   for (const Deed &write : line.writes) {
     Stamp stamp = stampOf(access, write);
-    uint32_t rest = order.unfenced(stamp, write.lanes, access.warp, lane);
+    uint32_t rest = order.unfenced(stamp, write.lanes, access.warp, lane, ProxySpace::Shared);
     if (rest == 0)
       continue;
     const Inst &store = access.warp.launch->program->code[write.pc];
@@ -260,7 +260,8 @@ void TileCheck::endRead(BlockState &state, Warp &warp, uint32_t lanes, const Ope
       }
 }
 
-void TileCheck::onTileWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, TileGroups groups) {
+void TileCheck::onTileWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, TileGroups groups,
+                           bool) {
   forEachQueue(warp, mask, groups, [&](BlockState &state, Queue &queue, uint32_t lanes) {
     while (queue.committed.size() > pendingGroups) {
       for (const Operation &operation : queue.committed.front())

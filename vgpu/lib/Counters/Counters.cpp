@@ -33,19 +33,33 @@ std::string Counters::text() const {
                         sharedBytesWritten);
   text += llvm::formatv("shared wavefronts        {0} (ideal {1})\n", sharedWavefronts,
                         sharedWavefrontsIdeal);
-  for (const LineCounters &line : lines) {
-    std::string place = line.source.empty()
-                            ? llvm::formatv("ptx:{0}", line.ptxLine).str()
-                            : llvm::formatv("{0} (ptx:{1})", line.source, line.ptxLine).str();
+  for (const SourceLineCounters &line : sourceLines) {
     if (line.sharedWavefronts)
-      text += llvm::formatv("  {0}: {1} x {2}: {3} wavefronts, ideal {4}\n", place, line.executions,
-                            line.opcode, line.sharedWavefronts, line.sharedWavefrontsIdeal);
+      text += llvm::formatv("  {0}: {1} shared wavefronts, ideal {2}\n", line.source,
+                            line.sharedWavefronts, line.sharedWavefrontsIdeal);
     if (line.globalRequests)
-      text += llvm::formatv("  {0}: {1} x {2}: {3} sectors in {4} requests, ideal {5}\n", place,
-                            line.executions, line.opcode, line.globalSectors, line.globalRequests,
-                            line.globalSectorsIdeal);
+      text += llvm::formatv("  {0}: {1} global sectors in {2} requests, ideal {3}\n", line.source,
+                            line.globalSectors, line.globalRequests, line.globalSectorsIdeal);
   }
   return text;
+}
+
+SourceLineCounters &SourceLineTable::operator[](const Inst &inst) {
+  const std::vector<std::string> &files = program.module->sourceFiles;
+  bool isKnown = inst.loc.file != 0 && inst.loc.file < files.size();
+  auto key = isKnown ? std::make_pair(inst.loc.file, inst.loc.line) : std::make_pair(0u, inst.line);
+  auto [it, isNew] = lines.try_emplace(key);
+  if (isNew)
+    it->second.source = (isKnown ? files[key.first] : "ptx") + ":" + std::to_string(key.second);
+  return it->second;
+}
+
+std::vector<SourceLineCounters> SourceLineTable::take() {
+  std::vector<SourceLineCounters> list;
+  for (auto &entry : lines)
+    list.push_back(std::move(entry.second));
+  lines.clear();
+  return list;
 }
 
 llvm::json::Value Counters::toJson() const {
@@ -58,6 +72,22 @@ llvm::json::Value Counters::toJson() const {
                             {"by_class", std::move(classes)},
                             {"tensor_operations", number(tensorOperations)},
                             {"barrier_waits", number(barrierWaits)}};
+  llvm::json::Array sources;
+  for (const SourceLineCounters &line : sourceLines) {
+    llvm::json::Object entry{{"source", line.source},
+                             {"warp_instructions", number(line.warpInstructions)},
+                             {"tensor_operations", number(line.tensorOperations)}};
+    if (hasMemory) {
+      entry["shared_wavefronts"] = number(line.sharedWavefronts);
+      entry["shared_wavefronts_ideal"] = number(line.sharedWavefrontsIdeal);
+      entry["global_requests"] = number(line.globalRequests);
+      entry["global_sectors"] = number(line.globalSectors);
+      entry["global_sectors_ideal"] = number(line.globalSectorsIdeal);
+      entry["bytes"] = number(line.bytes);
+    }
+    sources.push_back(std::move(entry));
+  }
+  object["source_lines"] = std::move(sources);
   if (!hasMemory)
     return object;
   object["global_bytes_read"] = number(globalBytesRead);

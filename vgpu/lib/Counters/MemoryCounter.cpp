@@ -145,7 +145,8 @@ void MemoryCounter::absorb(const MemoryCounter &other) {
   }
 }
 
-void MemoryCounter::addTo(Counters &counters, llvm::ArrayRef<uint64_t> executed) const {
+void MemoryCounter::addTo(Counters &counters, SourceLineTable &sourceLines,
+                          llvm::ArrayRef<uint64_t> executed) const {
   counters.hasMemory = true;
   for (const Inst &inst : program.code) {
     const Traffic &traffic = byPc[inst.pc];
@@ -172,6 +173,13 @@ void MemoryCounter::addTo(Counters &counters, llvm::ArrayRef<uint64_t> executed)
     line.globalSectorsIdeal = traffic.sectorsIdeal;
     line.bytes =
         traffic.sharedRead + traffic.sharedWritten + traffic.globalRead + traffic.globalWritten;
+    SourceLineCounters &source = sourceLines[inst];
+    source.sharedWavefronts += traffic.wavefronts;
+    source.sharedWavefrontsIdeal += traffic.wavefrontsIdeal;
+    source.globalRequests += traffic.requests;
+    source.globalSectors += traffic.sectors;
+    source.globalSectorsIdeal += traffic.sectorsIdeal;
+    source.bytes += line.bytes;
     counters.lines.push_back(std::move(line));
   }
 }

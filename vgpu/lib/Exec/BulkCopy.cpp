@@ -176,7 +176,8 @@ void commitGroup(Warp &w, const Inst &, uint32_t mask) {
 }
 void waitGroup(Warp &w, const Inst &in, uint32_t mask) {
   for (Observer *observer : w.launch->observers)
-    observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Bulk);
+    observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Bulk,
+                         /*isReadOnly=*/in.variant != 0);
 }
 
 // --- decoding
@@ -340,9 +341,7 @@ bool decodeBulkCopy(InstBuilder &b) {
   if (b.accept("commit_group"))
     return b.expectOperands(0) && finish(b, commitGroup);
   if (b.accept("wait_group")) {
-    // .read waits for the reads of shared memory only. What reaches global memory counts as
-    // written when the copy is issued, so both are the same to the checks.
-    b.accept("read");
+    b.inst.variant = b.accept("read"); // waits for the reads of shared memory only
     uint64_t groups;
     if (!b.expectOperands(1) || !b.constantOperand(b.operand(0), 1u << 30, groups))
       return false;

@@ -237,6 +237,9 @@ bool openOperands(Warp &w, const Inst &in, uint32_t mask, Operands &operands) {
            "wgmma needs all 128 threads of a warpgroup");
     return false;
   }
+  uint64_t descriptorA = in.flags & RegistersA ? 0 : w.lane(in.src(0), 0);
+  for (Observer *observer : w.launch->observers)
+    observer->onProduct(w, in, descriptorA, w.lane(descriptorB(in), 0));
   checkProductRegisters(w, in);
   std::vector<uint64_t> chunks;
   Shape shape = wgmmaShapeOf(in);

@@ -41,7 +41,8 @@ void waitGroup(Warp &w, const Inst &in, uint32_t mask) {
   while (state.groups.size() > static_cast<size_t>(in.immediate))
     state.groups.pop_front();
   for (Observer *observer : w.launch->observers)
-    observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Wgmma);
+    observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Wgmma,
+                         /*isReadOnly=*/false);
 }
 
 // --- decoding

@@ -73,33 +73,32 @@ static void reportFault(Warp &warp, const Inst &inst, unsigned lane, Space space
                         unsigned bytes, unsigned align, AccessKind kind, uint64_t size) {
   if (warp.isShadowPass || !warp.launch->config.checks.has(Check::MemoryFault))
     return;
-  std::string where = describeAddress(warp, space, address);
-  if (address % align != 0) {
-    report(warp, inst, lane, FindingKind::Misaligned,
-           llvm::formatv("{0} of {1} bytes at {2} needs an address that is a multiple of {3}",
-                         verbOf(kind), bytes, where, align));
+  const Allocation *below =
+      space == Space::Global ? warp.launch->memory->nearest(address) : nullptr;
+  FindingKind what = address % align != 0      ? FindingKind::Misaligned
+                     : below && below->isFreed ? FindingKind::UseAfterFree
+                                               : FindingKind::OutOfBounds;
+  if (warp.launch->findings->countRepeat(what, inst.line, 0))
     return;
-  }
-  if (space == Space::Global) {
-    const Allocation *below = warp.launch->memory->nearest(address);
-    if (below && below->isFreed) {
-      report(warp, inst, lane, FindingKind::UseAfterFree,
-             llvm::formatv("{0} of {1} bytes at {2}, which has been freed", verbOf(kind), bytes,
-                           where));
-      return;
-    }
-    size = below ? below->sizeBytes : 0;
+  std::string where = describeAddress(warp, space, address);
+  std::string message;
+  if (what == FindingKind::Misaligned) {
+    message = llvm::formatv("{0} of {1} bytes at {2} needs an address that is a multiple of {3}",
+                            verbOf(kind), bytes, where, align);
+  } else if (what == FindingKind::UseAfterFree) {
+    message =
+        llvm::formatv("{0} of {1} bytes at {2}, which has been freed", verbOf(kind), bytes, where);
+  } else if (space == Space::Global) {
     if (!below || address - below->address > below->sizeBytes + (1u << 20))
       where = llvm::formatv("address {0:x}, which no argument contains", address);
     else
-      where += llvm::formatv(" (it has {0} bytes)", size);
-    report(warp, inst, lane, FindingKind::OutOfBounds,
-           llvm::formatv("{0} of {1} bytes at {2}", verbOf(kind), bytes, where));
-    return;
+      where += llvm::formatv(" (it has {0} bytes)", below->sizeBytes);
+    message = llvm::formatv("{0} of {1} bytes at {2}", verbOf(kind), bytes, where);
+  } else {
+    message = llvm::formatv("{0} of {1} bytes at {2}, {3} memory has {4} bytes", verbOf(kind),
+                            bytes, where, ptx::spaceName(space), size);
   }
-  report(warp, inst, lane, FindingKind::OutOfBounds,
-         llvm::formatv("{0} of {1} bytes at {2}, {3} memory has {4} bytes", verbOf(kind), bytes,
-                       where, ptx::spaceName(space), size));
+  report(warp, inst, lane, what, message);
 }
 
 /// One lane; returns null after reporting a fault.

@@ -16,7 +16,9 @@ Outcomes of a mutant:
 """
 
 import argparse
+import os
 import sys
+import time
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -95,9 +97,16 @@ def judge(program: Program, mutant: Mutant) -> Result:
     )
 
 
-def judge_program(name: str, operator: str | None = None) -> list[Result]:
+def judge_program(name: str, operator: str | None, deadline: float) -> list[Result]:
+    """The mutants of a program; none of them where they cannot be done in time."""
     program = next(p for p in PROGRAMS if p.name == name)
-    return [judge(program, m) for m in mutants(program) if operator in (None, m.operator)]
+    results = []
+    for mutant in mutants(program):
+        if operator in (None, mutant.operator):
+            if time.time() > deadline:
+                return []
+            results.append(judge(program, mutant))
+    return results
 
 
 def false_alarms(programs: list[Program]) -> list[str]:
@@ -129,12 +138,29 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def run(programs: list[Program], operator: str | None = None, jobs: int = 1) -> list[Result]:
+@dataclass
+class Run:
+    results: list[Result]
+    left_out: list[str]  # programs for which there was no time
+
+
+def run(programs: list[Program], operator: str | None = None, jobs: int = 1) -> Run:
+    """All mutants; TILEWRIGHT_LONG bounds the minutes, and what is left out then is told."""
     names = [p.name for p in programs]
+    minutes = float(os.environ.get("TILEWRIGHT_LONG", "0")) or float("inf")
+    again = [operator] * len(names), [time.time() + 60 * minutes] * len(names)
     if jobs == 1:
-        return [r for n in names for r in judge_program(n, operator)]
-    with ProcessPoolExecutor(jobs) as pool:
-        return [r for rs in pool.map(judge_program, names, [operator] * len(names)) for r in rs]
+        judged = list(map(judge_program, names, *again))
+    else:
+        with ProcessPoolExecutor(jobs) as pool:
+            judged = list(pool.map(judge_program, names, *again))
+    have_some = {p.name for p in programs if operator or next(mutants(p), None)}
+    return Run(
+        [r for results in judged for r in results],
+        [n for n, results in zip(names, judged, strict=True) if not results and n in have_some]
+        if minutes != float("inf")
+        else [],
+    )
 
 
 def main() -> int:
@@ -149,11 +175,14 @@ def main() -> int:
     programs = [
         p for p in distinct_programs() if not options.programs or p.name in options.programs
     ]
-    results = run(programs, options.operator, options.jobs)
+    done = run(programs, options.operator, options.jobs)
+    results = done.results
     for r in results:
         if options.verbose or r.outcome == "MISSED":
             print(f"{r.outcome:10}{r.program}:{r.line} {r.key} [{r.was}] {r.detail}")
     print(table(results))
+    if done.left_out:
+        print(f"TILEWRIGHT_LONG left out: {' '.join(done.left_out)}")
     alarms = false_alarms(programs)
     print(f"\nfalse alarms: {len(alarms)} of {len(programs)} unmutated kernels")
     print("\n".join(alarms))

@@ -56,15 +56,18 @@ class Kernel:
     def __init__(self, program: Program):
         self.lines = program.path.read_text().splitlines()
         self.span = kernel_lines(self.lines, program.entry)
+        self.parsed = [
+            (index, match)
+            for index in range(self.span.start, self.span.stop)
+            for match in STATEMENT.finditer(self.lines[index].split("//")[0])
+        ]
 
     def statements(self, opcode: str) -> Iterator[tuple[int, re.Match]]:
         """Statements of the kernel whose opcode starts with the expression, with line indices."""
         pattern = re.compile(opcode)
-        for index in range(self.span.start, self.span.stop):
-            code = self.lines[index].split("//")[0]
-            for match in STATEMENT.finditer(code):
-                if pattern.match(match["opcode"]):
-                    yield index, match
+        for index, match in self.parsed:
+            if pattern.match(match["opcode"]):
+                yield index, match
 
     def with_statement(self, index: int, match: re.Match, replacement: str) -> str:
         line = self.lines[index]
@@ -245,6 +248,38 @@ def divergent(kernel: Kernel) -> Iterator[Mutant]:
             yield kernel.mutant(name, ordinal, index, match, condition)
 
 
+def half_matrix(kernel: Kernel) -> Iterator[Mutant]:
+    """A matrix instruction that only half of a warp reaches."""
+    places = [
+        p for p in kernel.statements(r"(ldmatrix|mma|wgmma\.mma_async)\.") if not p[1]["guard"]
+    ]
+    for ordinal, (index, match) in enumerate(_spread(places)):
+        condition = "{ .reg .pred some_; .reg .u32 t_; mov.u32 t_, %laneid; "
+        condition += f"setp.lt.u32 some_, t_, 16; @some_ {match[0].strip()} }}"
+        yield kernel.mutant("half_matrix", ordinal, index, match, condition)
+
+
+def early_free(kernel: Kernel) -> Iterator[Mutant]:
+    """Memory of the heap is given back before one of its uses."""
+    text = "\n".join(kernel.lines[kernel.span])
+    freed = re.search(r"st\.param\.b64\s+\[\w+\+0\], (%\w+);\s*call\.uni\s+free\b", text)
+    if freed:
+        call = f"{{ .param .b64 old_; st.param.b64 [old_], {freed[1]}; call.uni free, (old_); }} "
+        for ordinal, (index, match) in enumerate(kernel.statements(r"(ld|st)\.u32")):
+            yield kernel.mutant("early_free", ordinal, index, match, call + match[0])
+
+
+def endless(kernel: Kernel) -> Iterator[Mutant]:
+    """The first loop has no end."""
+    for index, match in kernel.statements(r"bra"):
+        label = re.compile(rf"\s*{re.escape(match['operands'].strip())}\s*:")
+        if match["guard"] and any(
+            label.match(line) for line in kernel.lines[kernel.span.start : index]
+        ):
+            yield kernel.mutant("endless", 0, index, match, match[0][len(match["guard"]) :])
+            return
+
+
 def weaken(kernel: Kernel) -> Iterator[Mutant]:
     """wait_group N waits for one group less."""
     for ordinal, (index, match) in enumerate(kernel.statements(r"(cp\.async|wgmma)\.wait_group")):
@@ -349,6 +384,9 @@ def mutants(program: Program) -> Iterator[Mutant]:
         widen,
         uninitialized,
         divergent,
+        half_matrix,
+        early_free,
+        endless,
         weaken,
         commit,
         swap,

@@ -51,6 +51,12 @@ REDUNDANT = [
     ),
     Row("scan_*", "bounds#1", "bra", "lanes past the last warp store totals that nobody reads"),
     Row(
+        "scan_grid_barrier*",
+        "bounds#2",
+        "bra",
+        "it leaves out the wait for blocks that have all arrived; that wait ends at its first look",
+    ),
+    Row(
         "softmax_rows",
         "barrier#3",
         "bar.sync",

@@ -147,9 +147,28 @@ TEST(Counters, CountTrafficByLine) {
   EXPECT_EQ(store.getInteger("shared_wavefronts_ideal"), 4);
   std::string text = counters.text();
   EXPECT_NE(text.find("shared wavefronts        28 (ideal 24)"), std::string::npos) << text;
-  EXPECT_NE(text.find("k.py:13 (ptx:25): 4 x st.shared.f32: 8 wavefronts, ideal 4"),
-            std::string::npos)
+  EXPECT_NE(text.find("  k.py:13: 8 shared wavefronts, ideal 4\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  k.py:11: 128 global sectors in 4 requests, ideal 16\n"), std::string::npos)
       << text;
+  const llvm::json::Array &sources = *object.getArray("source_lines");
+  auto line = [&](llvm::StringRef source) -> const llvm::json::Object & {
+    for (const llvm::json::Value &entry : sources)
+      if (entry.getAsObject()->getString("source") == source)
+        return *entry.getAsObject();
+    ADD_FAILURE() << source.str();
+    return *sources.front().getAsObject();
+  };
+  EXPECT_EQ(line("k.py:13").getInteger("shared_wavefronts"), 8);
+  EXPECT_EQ(line("k.py:13").getInteger("shared_wavefronts_ideal"), 4);
+  EXPECT_EQ(line("k.py:11").getInteger("global_sectors"), 128);
+  EXPECT_EQ(line("k.py:11").getInteger("global_requests"), 4);
+  int64_t total = 0, operations = 0;
+  for (const llvm::json::Value &entry : sources) {
+    total += *entry.getAsObject()->getInteger("warp_instructions");
+    operations += *entry.getAsObject()->getInteger("tensor_operations");
+  }
+  EXPECT_EQ(total, 80);
+  EXPECT_EQ(operations, 16384);
 }
 
 /// Addresses stride * lane, in the first `lanes` lanes.

@@ -10,6 +10,7 @@ namespace vgpu {
 
 class MemoryCounter;
 class RaceCheck;
+class WriteWatch;
 
 /// Creates the observers that the launch's configuration asks for and registers them in `state`.
 class CheckPipeline {
@@ -21,6 +22,8 @@ public:
   static bool areIndependent(llvm::ArrayRef<std::unique_ptr<CheckPipeline>> pipelines);
   /// Takes over what another pipeline of the same launch has counted.
   void absorb(const CheckPipeline &other);
+  /// Who wrote the bytes of LaunchConfig::watch last, if anybody did.
+  std::optional<AccessSite> lastWrite() const;
   /// The counters, from the executions by pc and from what the memory counter saw.
   Counters counters(llvm::ArrayRef<uint64_t> executed) const;
 
@@ -30,6 +33,7 @@ private:
   std::unique_ptr<PoisonTracker> poison;
   MemoryCounter *memory = nullptr;
   RaceCheck *races = nullptr;
+  WriteWatch *watch = nullptr;
 };
 
 } // namespace vgpu

@@ -48,6 +48,8 @@ struct AccessSite {
   std::array<uint32_t, 3> thread = {0, 0, 0};
   uint32_t linearThread = 0;
   bool isKnown = false;
+
+  llvm::json::Object toJson() const;
 };
 
 struct Finding {

@@ -42,6 +42,9 @@ struct Stamp {
   uint32_t clock = 0;
 };
 
+/// A fence between proxies may be for one memory only.
+enum class ProxySpace : uint8_t { Shared, Global };
+
 class HappensBefore : public Observer {
 public:
   void onBlockStart(Block &block) override;
@@ -70,23 +73,27 @@ public:
   /// next access of this lane.
   uint32_t unordered(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane) const;
   /// The lanes of `lanes` whose write no proxy fence separates from this lane's next operation.
-  uint32_t unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane) const;
+  uint32_t unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane,
+                    ProxySpace space) const;
   /// The stamp of writes that land with a phase of an mbarrier of the warp's block, and the bit
   /// that stands for the barrier where lanes are asked for.
   std::pair<Stamp, uint32_t> mbarrierStamp(const Warp &warp, uint64_t address, uint32_t phase);
 
 private:
+  /// Clocks that a proxy fence stands behind, by thread and actor, for each ProxySpace.
+  using FencedClocks = std::array<std::vector<uint32_t>, 2>;
+
   /// Clocks of other threads that are ordered before one's next access.
   struct Knowledge {
     std::vector<uint32_t> warps;   ///< by warp of the own block: all its lanes
     std::vector<uint32_t> threads; ///< by thread of the own block, then actors; may be short
-    std::vector<uint32_t> fenced;  ///< as `threads`: clocks that a proxy fence stands behind
+    FencedClocks fenced;
     /// Other blocks: clocks by thread.
     std::map<uint64_t, std::vector<uint32_t>> remote;
     void join(const Knowledge &other);
     uint32_t clockOf(uint32_t warp, uint32_t lane) const;
     /// Everything known becomes fenced; `numThreads` is that of the block.
-    void fence(const Knowledge &known, uint32_t numThreads);
+    void fence(const Knowledge &known, uint32_t numThreads, ProxySpace space);
   };
   struct LaneState {
     std::unique_ptr<Knowledge> extra; ///< beyond what the warp knows
@@ -110,9 +117,10 @@ private:
   struct Published {
     MemoryScope scope = MemoryScope::Cta;
     std::map<uint64_t, std::vector<uint32_t>> blocks; ///< clocks by thread of each block
-    std::vector<uint32_t> fenced;                     ///< of the publishing block
+    FencedClocks fenced;                              ///< of the publishing block
   };
 
+  void fenceProxy(Warp &warp, uint32_t mask, ProxySpace space);
   WarpState &stateOf(const Warp &warp);
   const WarpState &stateOf(const Warp &warp) const;
   Knowledge gather(Block &block, llvm::ArrayRef<BarrierArrival> arrivals);

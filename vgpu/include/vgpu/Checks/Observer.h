@@ -81,9 +81,14 @@ public:
   /// addresses, until its group has been waited for.
   virtual void onTileRead(Warp &, const Inst &, uint32_t /*mask*/,
                           llvm::ArrayRef<uint64_t> /*chunks*/, TileGroups) {}
+  /// A warp executes its part of a wgmma.mma_async; A's descriptor is 0 if A is in registers.
+  virtual void onProduct(Warp &, const Inst &, uint64_t /*descriptorA*/, uint64_t /*descriptorB*/) {
+  }
   virtual void onTileCommit(Warp &, uint32_t /*mask*/, TileGroups) {}
-  /// At most `pendingGroups` of the lanes' groups still read.
-  virtual void onTileWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/, TileGroups) {}
+  /// At most `pendingGroups` of the lanes' groups still read. What the others write to global
+  /// memory has arrived, unless the wait is for reading only.
+  virtual void onTileWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/, TileGroups,
+                          bool /*isReadOnly*/) {}
 };
 
 } // namespace vgpu

@@ -40,7 +40,8 @@ public:
   void onTileRead(Warp &warp, const Inst &inst, uint32_t mask, llvm::ArrayRef<uint64_t> chunks,
                   TileGroups groups) override;
   void onTileCommit(Warp &warp, uint32_t mask, TileGroups groups) override;
-  void onTileWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, TileGroups groups) override;
+  void onTileWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, TileGroups groups,
+                  bool isReadOnly) override;
 
   /// A cp.async of this lane has landed: an ordinary write, now.
   void landCopy(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, uint32_t bytes);

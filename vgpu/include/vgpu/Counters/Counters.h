@@ -12,6 +12,7 @@
 #include "vgpu/Exec/Program.h"
 #include "llvm/Support/JSON.h"
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,16 @@ struct LineCounters {
   uint64_t bytes = 0;
 };
 
+/// What the instructions of one source line did; of one PTX line, where there is no source.
+struct SourceLineCounters {
+  std::string source; ///< "file.py:12" or "ptx:34"
+  uint64_t warpInstructions = 0;
+  uint64_t tensorOperations = 0;
+  uint64_t sharedWavefronts = 0, sharedWavefrontsIdeal = 0;
+  uint64_t globalRequests = 0, globalSectors = 0, globalSectorsIdeal = 0;
+  uint64_t bytes = 0;
+};
+
 struct Counters {
   std::array<uint64_t, numInstClasses> warpInstructions = {};
   uint64_t totalWarpInstructions = 0;
@@ -40,11 +51,25 @@ struct Counters {
   uint64_t sharedBytesRead = 0, sharedBytesWritten = 0;
   uint64_t sharedWavefronts = 0, sharedWavefrontsIdeal = 0;
   uint64_t globalRequests = 0, globalSectors = 0, globalSectorsIdeal = 0;
-  bool hasMemory = false;          ///< false: only instruction counts were collected
-  std::vector<LineCounters> lines; ///< instructions that touch shared or global memory
+  bool hasMemory = false;                      ///< false: only instruction counts were collected
+  std::vector<LineCounters> lines;             ///< instructions that touch shared or global memory
+  std::vector<SourceLineCounters> sourceLines; ///< all that executed something, in order
 
   std::string text() const;
   llvm::json::Value toJson() const;
+};
+
+/// Sums up instructions by their source line.
+class SourceLineTable {
+public:
+  explicit SourceLineTable(const Program &program) : program(program) {}
+  SourceLineCounters &operator[](const Inst &inst);
+  /// By file, then by line.
+  std::vector<SourceLineCounters> take();
+
+private:
+  const Program &program;
+  std::map<std::pair<uint32_t, uint32_t>, SourceLineCounters> lines; ///< by `.loc`; file 0: PTX
 };
 
 } // namespace vgpu

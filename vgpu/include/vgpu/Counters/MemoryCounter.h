@@ -33,8 +33,9 @@ public:
   void onAccess(const MemoryAccess &access) override;
   /// Adds what another counter of the same program saw.
   void absorb(const MemoryCounter &other);
-  /// Adds what was seen to the counters of the launch.
-  void addTo(Counters &counters, llvm::ArrayRef<uint64_t> executed) const;
+  /// Adds what was seen to the counters of the launch, and to those of its source lines.
+  void addTo(Counters &counters, SourceLineTable &sourceLines,
+             llvm::ArrayRef<uint64_t> executed) const;
 
 private:
   struct Traffic {

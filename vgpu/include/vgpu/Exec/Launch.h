@@ -8,6 +8,7 @@
 #include "vgpu/Memory/GlobalMemory.h"
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct Dim3 {
   uint64_t count() const { return uint64_t(x) * y * z; }
 };
 
+/// Bytes of an argument that is a buffer.
+struct WatchedBytes {
+  unsigned argument = 0;
+  uint64_t offset = 0, bytes = 0;
+};
+
 struct LaunchConfig {
   std::string entry;
   Dim3 grid, block;
@@ -30,6 +37,8 @@ struct LaunchConfig {
   bool countMemory = true;         ///< bank conflicts and sectors; costs some speed
   uint64_t stepLimit = 1ull << 34; ///< warp instructions of one block before it counts as endless
   unsigned numThreads = 0;         ///< host threads; 0: all cores
+  /// Tell who wrote these last (LaunchResult::lastWrite); blocks run in order, on one host thread.
+  std::optional<WatchedBytes> watch;
 };
 
 /// Each thread of the host has its own.
@@ -40,6 +49,7 @@ struct LaunchState {
   std::vector<uint8_t> params;       ///< .param window
   std::vector<uint8_t> constants;    ///< .const window
   uint32_t sharedBytes = 0;          ///< static + dynamic
+  uint64_t watchedAddress = 0;       ///< of LaunchConfig::watch
   std::vector<Observer *> observers; ///< empty: nothing is observed
   PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
@@ -47,6 +57,12 @@ struct LaunchState {
   std::map<uint64_t, std::string> printed; ///< by vprintf, by linear index of the block
 
   bool isObserved() const { return !observers.empty(); }
+  std::array<uint32_t, 3> blockCoords(uint64_t linearIndex) const {
+    const Dim3 &grid = config.grid;
+    return {static_cast<uint32_t>(linearIndex % grid.x),
+            static_cast<uint32_t>(linearIndex / grid.x % grid.y),
+            static_cast<uint32_t>(linearIndex / grid.x / grid.y)};
+  }
 };
 
 } // namespace vgpu
