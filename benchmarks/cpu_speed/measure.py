@@ -20,6 +20,7 @@ from pathlib import Path
 Action = Callable[[], object]
 
 ALL_THREADS = os.cpu_count() or 1
+THREAD_COUNTS = tuple(sorted({1, ALL_THREADS}))
 ROUNDS = 7
 TURN_SECONDS = 0.02  # a turn repeats its action for at least that long
 ATTEMPTS = 3

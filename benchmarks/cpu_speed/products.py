@@ -12,7 +12,7 @@ import tilewright
 import tilewright.language as T
 from figures import Figure
 
-from cpu_speed.measure import torch, use_threads
+from cpu_speed.measure import THREAD_COUNTS, torch, use_threads
 from cpu_speed.peak import peak_gflops
 from cpu_speed.report import rate_figures
 
@@ -51,11 +51,11 @@ def matmul(size, dtype, accumulator, rows, columns, depth):
     return main
 
 
-def tuned_matmul(size: int, dtype: str, accumulator: str):
-    """The kernel with the tiles that the tuner picks for one thread, and these tiles."""
+def tuned_matmul(size: int, dtype: str, accumulator: str, threads: int):
+    """The kernel with the tiles that the tuner picks for so many threads, and these tiles."""
     names = ("rows", "columns", "depth")
     configs = [dict(zip(names, tiles, strict=True)) for tiles in CPU_TILES if max(tiles) <= size]
-    use_threads(1)
+    use_threads(threads)
     tuned = tilewright.autotune(configs=configs, warmup=20, rep=60, skip_check=True)(matmul)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
         kernel = tuned(size, dtype, accumulator)
@@ -70,16 +70,21 @@ def float_figures(size: int, limit: float | None) -> Iterator[Figure]:
     if torch:
         ta, tb, tc = (torch.from_numpy(x) for x in (a, b, np.zeros_like(a)))
         peers["torch"] = lambda: torch.mm(ta, tb, out=tc)
-    tuned, tiles = tuned_matmul(size, "float32", "float32")
-    given = matmul(size, "float32", "float32", *GPU_TILES)
-    for kernel, shape, target in ((given, GPU_TILES, 0.85), (tuned, tiles, 1.0)):
+    exact, work = a @ b, 2e-9 * size**3
+    more = f"; FMA peak {limit:.1f}" if limit else ""
+
+    def against_peers(kernel, tiles: tuple, kind: str, target: float, **options):
         kernel(a, b, c)
-        assert np.abs(c - a @ b).max() < 1e-3 * size**0.5
-        kind = "tuned " if kernel is tuned else ""
-        name = f"gemm f32 {size}, {kind}{'x'.join(map(str, shape))}"
-        more = f"; FMA peak {limit:.1f}" if limit else ""
-        yield from rate_figures(name, lambda k=kernel: k(a, b, c), peers, 2e-9 * size**3,
-                                "GFLOP/s", target, more, scales=size == SIZES[-1])  # fmt: skip
+        assert np.abs(c - exact).max() < 1e-3 * size**0.5
+        name = f"gemm f32 {size}, {kind}{'x'.join(map(str, tiles))}"
+        yield from rate_figures(name, lambda: kernel(a, b, c), peers, work, "GFLOP/s", target,
+                                more, **options)  # fmt: skip
+
+    given = matmul(size, "float32", "float32", *GPU_TILES)
+    yield from against_peers(given, GPU_TILES, "", 0.85, scales=size == SIZES[-1])
+    for threads in THREAD_COUNTS:
+        tuned, tiles = tuned_matmul(size, "float32", "float32", threads)
+        yield from against_peers(tuned, tiles, "tuned ", 1.0, counts=(threads,))
 
 
 def narrow_figures(size: int, dtype: str) -> Iterator[Figure]:
@@ -92,28 +97,32 @@ def narrow_figures(size: int, dtype: str) -> Iterator[Figure]:
     a, b = draw(), draw()
     c = np.zeros((size, size), accumulator)
     wide_a, wide_b = a.astype(np.float32), b.astype(np.float32)
-    kernel, tiles = tuned_matmul(size, dtype, accumulator)
-    wide, wide_out = matmul(size, "float32", "float32", *tiles), np.zeros((size, size), np.float32)
-    kernel(a, b, c)
-    if dtype == "int8":
-        assert np.array_equal(c, (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int32))
-    else:
-        assert np.abs(c - wide_a @ wide_b).max() < 1e-3 * size**0.5
-    name = f"gemm {dtype} {size}, {'x'.join(map(str, tiles))}"
-    ours = lambda: kernel(a, b, c)  # noqa: E731
-    peers = {"our float32": lambda: wide(wide_a, wide_b, wide_out)}
-    yield from rate_figures(name, ours, peers, 2e-9 * size**3, "GFLOP/s", 0.8)
-    if not torch:
-        yield Figure(f"cpu: {name}", None, "", note="torch is not installed here")
-        return
-    if dtype == "int8":
+    exact = wide_a.astype(np.float64) @ wide_b.astype(np.float64)
+    torch_peers = {}
+    if torch and dtype == "int8":
         ta, tb = torch.from_numpy(a), torch.from_numpy(b)
-        peers = {"torch": lambda: torch._int_mm(ta, tb)}
-    else:
+        torch_peers["torch"] = lambda: torch._int_mm(ta, tb)
+    elif torch:
         kind = getattr(torch, dtype)
         ta, tb = torch.from_numpy(wide_a).to(kind), torch.from_numpy(wide_b).to(kind)
-        peers = {"torch": lambda: ta @ tb}
-    yield from rate_figures(name, ours, peers, 2e-9 * size**3, "GFLOP/s", 1.0)
+        torch_peers["torch"] = lambda: ta @ tb
+    for threads in THREAD_COUNTS:
+        kernel, tiles = tuned_matmul(size, dtype, accumulator, threads)
+        wide = matmul(size, "float32", "float32", *tiles)
+        wide_out = np.zeros((size, size), np.float32)
+        kernel(a, b, c)
+        assert np.abs(c - exact).max() < (0.5 if dtype == "int8" else 1e-3 * size**0.5)
+        own_peers = {"our float32": lambda: wide(wide_a, wide_b, wide_out)}
+        for peers, target in ((own_peers, 0.8), (torch_peers, 1.0)):
+            yield from rate_figures(
+                f"gemm {dtype} {size}, {'x'.join(map(str, tiles))}",
+                lambda: kernel(a, b, c),
+                peers,
+                2e-9 * size**3,
+                "GFLOP/s",
+                target,
+                counts=(threads,),
+            )
 
 
 def figures() -> Iterator[Figure]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from figures import Figure
 
-from cpu_speed.measure import ALL_THREADS, Action, Comparison, compare
+from cpu_speed.measure import ALL_THREADS, THREAD_COUNTS, Action, Comparison, compare
 
 
 def describe(result: Comparison, work: float, target: float | None, more: str) -> str:
@@ -28,11 +28,12 @@ def rate_figures(
     target: float | None = None,
     more: str = "",
     scales: bool = False,
+    counts: tuple[int, ...] = THREAD_COUNTS,
 ) -> Iterator[Figure]:
-    """The rate of `work` (in the unit's numbers) on one and on all threads; if `scales`, also how
-    much faster all threads are than one, which must be 0.9 times their number."""
+    """The rate of `work` (in the unit's numbers) on so many threads; if `scales`, also how much
+    faster all threads are than one, which must be 0.9 times their number."""
     rates = {}
-    for threads in sorted({1, ALL_THREADS}):
+    for threads in counts:
         result = compare(ours, peers, threads)
         rates[threads] = work / result.ours
         peer, seconds = result.best_peer() or ("", None)

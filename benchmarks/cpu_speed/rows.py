@@ -46,15 +46,18 @@ def build_rms_norm():
         Z: T.Tensor((SIZE, SIZE), "float32"),
     ):
         with T.Kernel(SIZE // BLOCK, threads=128) as bx:
+            x = T.alloc_fragment((BLOCK, SIZE), "float32")
             squares = T.alloc_fragment((BLOCK, SIZE), "float32")
             total = T.alloc_fragment((BLOCK,), "float32")
+            T.copy(X[bx * BLOCK, 0], x)
             for i, j in T.Parallel(BLOCK, SIZE):
-                squares[i, j] = X[bx * BLOCK + i, j] * X[bx * BLOCK + i, j]
+                squares[i, j] = x[i, j] * x[i, j]
             T.reduce_sum(squares, total, dim=1)
             for i in T.Parallel(BLOCK):
                 total[i] = T.rsqrt(total[i] / SIZE + EPS)
             for i, j in T.Parallel(BLOCK, SIZE):
-                Z[bx * BLOCK + i, j] = X[bx * BLOCK + i, j] * total[i] * W[j]
+                squares[i, j] = x[i, j] * total[i] * W[j]
+            T.copy(squares, Z[bx * BLOCK, 0])
 
     return rms_norm
 
@@ -64,17 +67,19 @@ def build_softmax():
     def softmax(X: T.Tensor((SIZE, SIZE), "float32"), Z: T.Tensor((SIZE, SIZE), "float32")):
         with T.Kernel(SIZE // BLOCK, threads=128) as bx:
             x = T.alloc_fragment((BLOCK, SIZE), "float32")
+            weights = T.alloc_fragment((BLOCK, SIZE), "float32")
             largest = T.alloc_fragment((BLOCK,), "float32")
             total = T.alloc_fragment((BLOCK,), "float32")
             T.copy(X[bx * BLOCK, 0], x)
             T.reduce_max(x, largest, dim=1)
             for i, j in T.Parallel(BLOCK, SIZE):
-                x[i, j] = T.exp(x[i, j] - largest[i])
-            T.reduce_sum(x, total, dim=1)
+                weights[i, j] = T.exp(x[i, j] - largest[i])
+            T.reduce_sum(weights, total, dim=1)
             for i in T.Parallel(BLOCK):
                 total[i] = 1 / total[i]
             for i, j in T.Parallel(BLOCK, SIZE):
-                Z[bx * BLOCK + i, j] = x[i, j] * total[i]
+                weights[i, j] *= total[i]
+            T.copy(weights, Z[bx * BLOCK, 0])
 
     return softmax
 

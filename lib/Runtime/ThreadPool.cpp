@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <pthread.h>
+#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -57,7 +58,9 @@ struct alignas(64) WorkRange {
 static constexpr auto kIdleInterval = std::chrono::milliseconds(50);
 
 struct ThreadPool::Impl {
-  explicit Impl(unsigned numThreads) : ranges(std::max(1u, numThreads)) {
+  explicit Impl(unsigned numThreads) : ranges(std::max(1u, numThreads)), cores(ranges.size()) {
+    if (sched_getaffinity(0, sizeof(allowedCores), &allowedCores) != 0)
+      CPU_ZERO(&allowedCores);
     for (unsigned worker = 1; worker < ranges.size(); ++worker)
       threads.emplace_back([this, worker] { serve(worker); });
   }
@@ -82,10 +85,28 @@ struct ThreadPool::Impl {
         return;
       if (worker < numWorkers)
         work(worker);
+      cores[worker].store(sched_getcpu(), std::memory_order_relaxed);
       if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         std::lock_guard lock(mutex);
         done.notify_one();
       }
+    }
+  }
+
+  /// A worker that sleeps is woken on the core where it went to sleep if no other is idle. That may
+  /// be the caller's, which is busy from then on: the worker would wait for its turn while the
+  /// caller does everything. So it is sent elsewhere, before it is woken.
+  void keepOffCallersCore() {
+    int callers = sched_getcpu();
+    if (callers < 0 || static_cast<unsigned>(CPU_COUNT(&allowedCores)) < ranges.size() ||
+        ranges.size() < 2)
+      return;
+    for (unsigned worker = 1; worker < numWorkers; ++worker) {
+      if (cores[worker].load(std::memory_order_relaxed) != callers)
+        continue;
+      cpu_set_t others = allowedCores;
+      CPU_CLR(callers, &others);
+      pthread_setaffinity_np(threads[worker - 1].native_handle(), sizeof(others), &others);
     }
   }
 
@@ -148,6 +169,7 @@ struct ThreadPool::Impl {
       return;
     }
     running.store(static_cast<unsigned>(threads.size()), std::memory_order_release);
+    keepOffCallersCore();
     {
       std::lock_guard lock(mutex);
       generation.fetch_add(1, std::memory_order_release);
@@ -173,7 +195,9 @@ struct ThreadPool::Impl {
     }
   }
 
-  std::vector<WorkRange> ranges; ///< One a worker.
+  std::vector<WorkRange> ranges;       ///< One a worker.
+  std::vector<std::atomic<int>> cores; ///< Where each worker ran last.
+  cpu_set_t allowedCores;
   std::vector<std::thread> threads;
   std::timed_mutex runMutex;
   std::mutex mutex;

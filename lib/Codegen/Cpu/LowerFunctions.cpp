@@ -27,7 +27,8 @@ namespace {
 /// Builds float32 expressions with contraction written out.
 class FunctionBuilder {
 public:
-  explicit FunctionBuilder(ImplicitLocOpBuilder &b) : b(b), numbers(b) {}
+  FunctionBuilder(ImplicitLocOpBuilder &b, bool hasScaling)
+      : b(b), numbers(b), hasScaling(hasScaling) {}
 
   Value buildExp2(Value x);
   Value buildExp(Value x);
@@ -73,8 +74,11 @@ private:
     Value shifted = add(x, magic);
     return {sub(shifted, magic), arith::SubIOp::create(b, toBits(shifted), toBits(magic))};
   }
-  /// value * 2^exponent in two steps, each of them a normal power of two: results may be subnormal.
+  /// value * 2^exponent, by the host's instruction or in two steps, each of them a normal power of
+  /// two: results may be subnormal.
   Value scale(Value value, Value exponent) {
+    if (hasScaling)
+      return numbers.intrinsic("llvm.ldexp", b.getF32Type(), {value, exponent});
     Value half = arith::ShRSIOp::create(b, exponent, integer(1));
     Value rest = arith::SubIOp::create(b, exponent, half);
     auto power = [&](Value n) {
@@ -86,6 +90,7 @@ private:
 
   ImplicitLocOpBuilder &b;
   Numbers numbers;
+  bool hasScaling;
 };
 
 } // namespace
@@ -172,7 +177,7 @@ Value Lowering::lowerFunctionOp(Operation &op) {
     return numbers.round(math::PowFOp::create(b, operands[0], exponent), type);
   }
   if (carrier.isF32()) {
-    FunctionBuilder functions(b);
+    FunctionBuilder functions(b, /*hasScaling=*/options.vectorWidth >= 16); // AVX-512: vscalefps
     Value result = llvm::TypeSwitch<Operation *, Value>(&op)
                        .Case([&](math::Exp2Op) { return functions.buildExp2(operands[0]); })
                        .Case([&](math::ExpOp) { return functions.buildExp(operands[0]); })

@@ -214,6 +214,9 @@ private:
   void copyView(const View &source, const View &dest, const Pairing &pairing);
   void copyWindow(const View &source, const View &dest, const Pairing &pairing,
                   const Window &sourceWindow, const Window &destWindow);
+  bool isStreamed(const View &source, const View &dest, const Pairing &pairing, const Root &large);
+  void readAhead(const View &source, const View &dest, const Pairing &pairing);
+  void streamRows(const View &source, const View &dest, const Pairing &pairing);
   void lowerCopy(mlir::Operation *op, mlir::Value source, mlir::Value dest);
   void lowerFill(tile::FillOp op);
   void lowerIm2col(tile::Im2colOp op);
