@@ -2,7 +2,7 @@
 
 import numpy as np
 from program import Case, TensorMapArg, add_program, integers, program
-from programs_tensor import draw
+from programs_tensor import OPERANDS, draw
 
 f16, f32, i32, u32 = np.float16, np.float32, np.int32, np.uint32
 HOPPER = ("sm_90a",)
@@ -99,7 +99,7 @@ def tma_ring(rng):
 
 def _wgmma_case(kind_a, kind_b, accumulator, sign=1):
     def make(rng):
-        per_row = 256 // {"tf32": 4, "f16": 2, "bf16": 2}.get(kind_a, 1)  # two rounds of 128 bytes
+        per_row = 256 * 8 // OPERANDS[kind_a][0]  # two rounds of 128 bytes
         a, words_a = draw(rng, kind_a, (64, per_row))
         b, words_b = draw(rng, kind_b, (64, per_row))
         want = (sign * (a @ b.T)).astype(accumulator)
@@ -120,6 +120,11 @@ for _name, _a, _b, _acc, _sign in [
     ("e5m2_e4m3", "e5m2", "e4m3", f32, 1),
     ("s8", "s8", "s8", i32, 1),
     ("u8_s8", "u8", "s8", i32, 1),
+    ("e4m3_e5m2", "e4m3", "e5m2", f32, 1),
+    ("e5m2", "e5m2", "e5m2", f32, 1),
+    ("s8_u8", "s8", "u8", i32, 1),
+    ("u8", "u8", "u8", i32, 1),
+    ("b1", "b1", "b1", i32, 1),
 ]:
     _make = _wgmma_case(_a, _b, _acc, _sign)
     add_program(f"wgmma_{_name}", "wgmma.sm_90a", f"wgmma_{_name}", 1, 128, _make, "sm_90a")
@@ -165,8 +170,24 @@ def wgmma_f16_registers(rng):
     return Case([a, b, np.zeros((64, 8), f32)], {2: a.astype(f32) @ b.astype(f32).T})
 
 
-@program("wgmma", grid=1, block=128, archs=HOPPER)
-def wgmma_f16_f16(rng):
-    a, b = integers(rng, -4, 4, (64, 64), f16), integers(rng, -4, 4, (16, 64), f16)
-    want = (a.astype(f32) @ b.astype(f32).T).astype(f16)
-    return Case([a, b, np.zeros((64, 16), f16)], {2: want})
+def _wgmma_half_case(kind_a, kind_b):
+    """Sums in f16, 128 bytes of k."""
+
+    def make(rng):
+        per_row = 128 * 8 // OPERANDS[kind_a][0]
+        a, words_a = draw(rng, kind_a, (64, per_row))
+        b, words_b = draw(rng, kind_b, (16, per_row))
+        return Case([words_a, words_b, np.zeros((64, 16), f16)], {2: (a @ b.T).astype(f16)})
+
+    return make
+
+
+for _name, _a, _b in [
+    ("f16_f16", "f16", "f16"),
+    ("e4m3_f16", "e4m3", "e4m3"),
+    ("e4m3_e5m2_f16", "e4m3", "e5m2"),
+    ("e5m2_e4m3_f16", "e5m2", "e4m3"),
+    ("e5m2_f16", "e5m2", "e5m2"),
+]:
+    _make = _wgmma_half_case(_a, _b)
+    add_program(f"wgmma_{_name}", "wgmma.sm_90a", f"wgmma_{_name}", 1, 128, _make, "sm_90a")

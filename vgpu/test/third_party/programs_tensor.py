@@ -84,11 +84,20 @@ for _name, _k, _a, _b, _acc in [
     ("m16n8k8_tf32", 8, "tf32", "tf32", f32),
     ("m16n8k16_s8", 16, "s8", "s8", i32),
     ("m16n8k16_u8", 16, "u8", "u8", i32),
+    ("m16n8k16_s8u8", 16, "s8", "u8", i32),
+    ("m16n8k16_u8s8", 16, "u8", "s8", i32),
     ("m16n8k32_s8", 32, "s8", "s8", i32),
     ("m16n8k32_u8s8", 32, "u8", "s8", i32),
+    ("m16n8k32_s8u8", 32, "s8", "u8", i32),
+    ("m16n8k32_u8", 32, "u8", "u8", i32),
     ("m16n8k32_s4", 32, "s4", "s4", i32),
+    ("m16n8k32_s4u4", 32, "s4", "u4", i32),
+    ("m16n8k32_u4s4", 32, "u4", "s4", i32),
+    ("m16n8k32_u4", 32, "u4", "u4", i32),
     ("m16n8k64_s4", 64, "s4", "s4", i32),
     ("m16n8k64_u4s4", 64, "u4", "s4", i32),
+    ("m16n8k64_s4u4", 64, "s4", "u4", i32),
+    ("m16n8k64_u4", 64, "u4", "u4", i32),
 ]:
     _add_shape(_name, _shape_case(16, _k, _a, _b, _acc))
 _add_shape("m16n8k32_s8_sat", _shape_case(16, 32, "s8", "s8", i32, saturating=True))
@@ -98,19 +107,19 @@ _add_shape("m16n8k256_b1_xor", _shape_case(16, 256, "b1", "b1", i32, op="xor"))
 _add_shape("m16n8k256_b1_and", _shape_case(16, 256, "b1", "b1", i32, op="and"))
 _add_shape("m8n8k16_s8", _shape_case(8, 16, "s8", "s8", i32))
 _add_shape("m8n8k16_s8u8", _shape_case(8, 16, "s8", "u8", i32))
+_add_shape("m8n8k16_u8s8", _shape_case(8, 16, "u8", "s8", i32))
+_add_shape("m8n8k16_u8", _shape_case(8, 16, "u8", "u8", i32))
 _add_shape("m8n8k32_s4", _shape_case(8, 32, "s4", "s4", i32))
 _add_shape("m8n8k32_u4", _shape_case(8, 32, "u4", "u4", i32))
+_add_shape("m8n8k32_s4u4", _shape_case(8, 32, "s4", "u4", i32))
+_add_shape("m8n8k32_u4s4", _shape_case(8, 32, "u4", "s4", i32))
 _add_shape("m8n8k128_b1_and", _shape_case(8, 128, "b1", "b1", i32, op="and"))
 _add_shape("m8n8k128_b1_xor", _shape_case(8, 128, "b1", "b1", i32, op="xor"))
-for _name, _k, _a, _b in [
-    ("m16n8k16_e4m3", 16, "e4m3", "e4m3"),
-    ("m16n8k32_e4m3", 32, "e4m3", "e4m3"),
-    ("m16n8k32_e5m2", 32, "e5m2", "e5m2"),
-    ("m16n8k32_e4m3_e5m2", 32, "e4m3", "e5m2"),
-    ("m16n8k32_e5m2_e4m3", 32, "e5m2", "e4m3"),
-]:
-    _add_shape(_name, _shape_case(16, _k, _a, _b, f32), "sm_90a")
-_add_shape("m16n8k32_e4m3_f16", _shape_case(16, 32, "e4m3", "e4m3", f16), "sm_90a")
+for _k in (16, 32):
+    for _a, _b in (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"), ("e5m2", "e5m2")):
+        _name = f"m16n8k{_k}_{_a}" if _a == _b else f"m16n8k{_k}_{_a}_{_b}"
+        _add_shape(_name, _shape_case(16, _k, _a, _b, f32), "sm_90a")
+        _add_shape(f"{_name}_f16", _shape_case(16, _k, _a, _b, f16), "sm_90a")
 
 
 def _f64_case(m, k):
@@ -140,7 +149,8 @@ def _quad_pairs(accumulator):
 
 for _layout in ("row_col", "row_row", "col_col", "col_row"):
     _add_shape(f"m8n8k4_f16_{_layout}", _quad_pairs(f32))
-_add_shape("m8n8k4_f16_f16", _quad_pairs(f16))
+for _layout in ("", "_row_row", "_col_col", "_col_row"):
+    _add_shape(f"m8n8k4_f16_f16{_layout}", _quad_pairs(f16))
 
 
 def _matmul_case(kind, m, n, k, accumulator):
@@ -209,7 +219,8 @@ def movmatrix_form(rng):
 def stmatrix_wide(rng):
     a, b = integers(rng, -5, 5, (16, 16), f16), integers(rng, -5, 5, (16, 16), f16)
     d = (a.astype(f32) @ b.astype(f32).T).astype(f16)
-    return Case([a, b, np.zeros((16, 16), f16), np.zeros((16, 16), f16)], {2: d, 3: d.T.copy()})
+    outputs = [np.zeros((16, 16), f16) for _ in range(3)]
+    return Case([a, b, *outputs], {2: d, 3: d.T.copy(), 4: d.T.copy()})
 
 
 def _wmma_case(m, n, k, store, kind_range, accumulator, columns):

@@ -279,8 +279,8 @@ extern "C" __global__ void stmatrix_forms(const unsigned *a, const unsigned *b, 
 
 // A 16 x 16 product in four registers: stored by four .x1 and transposed by one .x4.trans.
 extern "C" __global__ void stmatrix_wide(const unsigned *a, const unsigned *b, unsigned *straight,
-                                         unsigned *transposed) {
-  __shared__ __align__(16) unsigned out[128], outT[128]; // [16][16] f16 each
+                                         unsigned *transposed, unsigned *singly) {
+  __shared__ __align__(16) unsigned out[128], outT[128], outS[128]; // [16][16] f16 each
   int lane = threadIdx.x, g = lane / 4, t = lane % 4;
   unsigned x[4] = {a[g * 8 + t], a[(g + 8) * 8 + t], a[g * 8 + t + 4], a[(g + 8) * 8 + t + 4]}, z[4] = {};
   for (int j = 0; j < 2; ++j) {
@@ -293,6 +293,10 @@ extern "C" __global__ void stmatrix_wide(const unsigned *a, const unsigned *b, u
   for (int m = 0; m < 4; ++m) // matrix m: rows 8 (m % 2), columns 8 (m / 2)
     asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::
                  "r"(shared_address(out) + (m % 2 * 8 + lane % 8) * 32 + m / 2 * 16), "r"(z[m]) : "memory");
+#pragma unroll
+  for (int m = 0; m < 4; ++m) // the transpose of matrix m: rows 8 (m / 2), columns 8 (m % 2)
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::
+                 "r"(shared_address(outS) + (m / 2 * 8 + lane % 8) * 32 + m % 2 * 16), "r"(z[m]) : "memory");
   // lane l gives the address of row l % 8 of the transpose of matrix l / 8
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::
                "r"(shared_address(outT) + (lane / 16 * 8 + lane % 8) * 32 + lane / 8 % 2 * 16),
@@ -301,6 +305,7 @@ extern "C" __global__ void stmatrix_wide(const unsigned *a, const unsigned *b, u
   for (int e = lane; e < 128; e += 32) {
     straight[e] = out[e];
     transposed[e] = outT[e];
+    singly[e] = outS[e];
   }
 }
 #endif

@@ -66,6 +66,15 @@ MMA_42(mma_m16n8k32_s8_sat, "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.
 MMA_21(mma_m16n8k32_s4, "mma.sync.aligned.m16n8k32.row.col.s32.s4.s4.s32", 4, 32, int, "r")
 MMA_42(mma_m16n8k64_s4, "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32", 4, 64, int, "r")
 MMA_42(mma_m16n8k64_u4s4, "mma.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32", 4, 64, int, "r")
+MMA_21(mma_m16n8k16_s8u8, "mma.sync.aligned.m16n8k16.row.col.s32.s8.u8.s32", 8, 16, int, "r")
+MMA_21(mma_m16n8k16_u8s8, "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32", 8, 16, int, "r")
+MMA_42(mma_m16n8k32_s8u8, "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", 8, 32, int, "r")
+MMA_42(mma_m16n8k32_u8, "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", 8, 32, int, "r")
+MMA_21(mma_m16n8k32_s4u4, "mma.sync.aligned.m16n8k32.row.col.s32.s4.u4.s32", 4, 32, int, "r")
+MMA_21(mma_m16n8k32_u4s4, "mma.sync.aligned.m16n8k32.row.col.s32.u4.s4.s32", 4, 32, int, "r")
+MMA_21(mma_m16n8k32_u4, "mma.sync.aligned.m16n8k32.row.col.s32.u4.u4.s32", 4, 32, int, "r")
+MMA_42(mma_m16n8k64_s4u4, "mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32", 4, 64, int, "r")
+MMA_42(mma_m16n8k64_u4, "mma.sync.aligned.m16n8k64.row.col.s32.u4.u4.s32", 4, 64, int, "r")
 MMA_21(mma_m16n8k128_b1_xor, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc", 1, 128, int, "r")
 MMA_42(mma_m16n8k256_b1_xor, "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 1, 256, int, "r")
 MMA_21(mma_m16n8k128_b1_and, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.and.popc", 1, 128, int, "r")
@@ -112,6 +121,10 @@ MMA8(mma_m8n8k16_s8, "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", 8, 16)
 MMA8(mma_m8n8k16_s8u8, "mma.sync.aligned.m8n8k16.row.col.s32.s8.u8.s32", 8, 16)
 MMA8(mma_m8n8k32_s4, "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32", 4, 32)
 MMA8(mma_m8n8k32_u4, "mma.sync.aligned.m8n8k32.row.col.s32.u4.u4.s32", 4, 32)
+MMA8(mma_m8n8k16_u8s8, "mma.sync.aligned.m8n8k16.row.col.s32.u8.s8.s32", 8, 16)
+MMA8(mma_m8n8k16_u8, "mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32", 8, 16)
+MMA8(mma_m8n8k32_s4u4, "mma.sync.aligned.m8n8k32.row.col.s32.s4.u4.s32", 4, 32)
+MMA8(mma_m8n8k32_u4s4, "mma.sync.aligned.m8n8k32.row.col.s32.u4.s4.s32", 4, 32)
 MMA8(mma_m8n8k128_b1_and, "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc", 1, 128)
 MMA8(mma_m8n8k128_b1_xor, "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc", 1, 128)
 
@@ -165,14 +178,40 @@ __device__ void mma_quad_pairs(const __half *a, const __half *b, const float *c,
   }
 
 // With f16 accumulators a lane has row l % 4 (+ 4) of its product, all eight columns.
-extern "C" __global__ void mma_m8n8k4_f16_f16(const uint2 *a, const uint2 *b, const uint4 *c, uint4 *d) {
-  int l = threadIdx.x, at = l % 16 / 4 * 8 + l % 4 + l / 16 * 4;
-  uint2 x = a[at], y = b[at];
+template <bool ARow, bool BCol>
+__device__ void mma_quad_pairs_f16(const __half *a, const __half *b, const uint4 *c, uint4 *d) {
+  int l = threadIdx.x, q = l % 16 / 4, high = l / 16 * 4, at = q * 8 + l % 4 + high;
+  a += q * 32, b += q * 32;
+  __half x[4], y[4];
+  for (int i = 0; i < 4; ++i) {
+    x[i] = ARow ? a[(l % 4 + high) * 4 + i] : a[(i + high) * 4 + l % 4];
+    y[i] = BCol ? b[(l % 4 + high) * 4 + i] : b[(i + high) * 4 + l % 4];
+  }
   uint4 z = c[at];
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%0,%1,%2,%3}, {%4,%5}, {%6,%7}, {%0,%1,%2,%3};"
-               : "+r"(z.x), "+r"(z.y), "+r"(z.z), "+r"(z.w) : "r"(x.x), "r"(x.y), "r"(y.x), "r"(y.y));
+  const unsigned *xr = reinterpret_cast<const unsigned *>(x), *yr = reinterpret_cast<const unsigned *>(y);
+#define QUAD_F16(LAYOUT)                                                                           \
+  asm volatile("mma.sync.aligned.m8n8k4." LAYOUT ".f16.f16.f16.f16 {%0,%1,%2,%3}, {%4,%5}, "       \
+               "{%6,%7}, {%0,%1,%2,%3};"                                                           \
+               : "+r"(z.x), "+r"(z.y), "+r"(z.z), "+r"(z.w)                                        \
+               : "r"(xr[0]), "r"(xr[1]), "r"(yr[0]), "r"(yr[1]))
+  if (ARow && BCol)
+    QUAD_F16("row.col");
+  else if (ARow)
+    QUAD_F16("row.row");
+  else if (BCol)
+    QUAD_F16("col.col");
+  else
+    QUAD_F16("col.row");
   d[at] = z;
 }
+#define QUAD_F16_KERNEL(NAME, AROW, BCOL)                                                          \
+  extern "C" __global__ void NAME(const __half *a, const __half *b, const uint4 *c, uint4 *d) {     \
+    mma_quad_pairs_f16<AROW, BCOL>(a, b, c, d);                                                    \
+  }
+QUAD_F16_KERNEL(mma_m8n8k4_f16_f16, true, true)
+QUAD_F16_KERNEL(mma_m8n8k4_f16_f16_row_row, true, false)
+QUAD_F16_KERNEL(mma_m8n8k4_f16_f16_col_col, false, true)
+QUAD_F16_KERNEL(mma_m8n8k4_f16_f16_col_row, false, false)
 QUAD_KERNEL(mma_m8n8k4_f16_row_col, true, true)
 QUAD_KERNEL(mma_m8n8k4_f16_row_row, true, false)
 QUAD_KERNEL(mma_m8n8k4_f16_col_col, false, true)
@@ -180,23 +219,44 @@ QUAD_KERNEL(mma_m8n8k4_f16_col_row, false, false)
 #else
 // sm_89 and later: fp8; sm_90: the larger f64 shapes.
 MMA_21(mma_m16n8k16_e4m3, "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32", 8, 16, float, "f")
+MMA_21(mma_m16n8k16_e4m3_e5m2, "mma.sync.aligned.m16n8k16.row.col.f32.e4m3.e5m2.f32", 8, 16, float, "f")
+MMA_21(mma_m16n8k16_e5m2_e4m3, "mma.sync.aligned.m16n8k16.row.col.f32.e5m2.e4m3.f32", 8, 16, float, "f")
+MMA_21(mma_m16n8k16_e5m2, "mma.sync.aligned.m16n8k16.row.col.f32.e5m2.e5m2.f32", 8, 16, float, "f")
 MMA_42(mma_m16n8k32_e4m3, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 8, 32, float, "f")
 MMA_42(mma_m16n8k32_e5m2, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 8, 32, float, "f")
 MMA_42(mma_m16n8k32_e5m2_e4m3, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32", 8, 32, float, "f")
 MMA_42(mma_m16n8k32_e4m3_e5m2, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", 8, 32, float, "f")
 
 // f16 accumulators, as for f16 operands.
-extern "C" __global__ void mma_m16n8k32_e4m3_f16(const unsigned *a, const unsigned *b, const unsigned *c,
-                                                 unsigned *d) {
-  unsigned x[4], y[2], z[2] = {c[accumulator_index(0) / 2], c[accumulator_index(2) / 2]};
-  load_a<8, 4>(a, 32, x);
-  load_b<8, 2>(b, 32, y);
-  asm volatile("mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
-               : "+r"(z[0]), "+r"(z[1])
-               : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
-  d[accumulator_index(0) / 2] = z[0];
-  d[accumulator_index(2) / 2] = z[1];
-}
+#define F16_21 "{%2,%3}, {%6}"
+#define F16_42 "{%2,%3,%4,%5}, {%6,%7}"
+#define MMA_F16(NAME, TYPES, K)                                                                    \
+  extern "C" __global__ void NAME(const unsigned *a, const unsigned *b, const unsigned *c,          \
+                                  unsigned *d) {                                                   \
+    unsigned x[4] = {}, y[2] = {}, z[2] = {c[accumulator_index(0) / 2], c[accumulator_index(2) / 2]}; \
+    load_a<8, K / 8>(a, K, x);                                                                     \
+    load_b<8, K / 16>(b, K, y);                                                                    \
+    if (K == 16)                                                                                   \
+      asm volatile("mma.sync.aligned.m16n8k16.row.col.f16." TYPES ".f16 {%0,%1}, " F16_21          \
+                   ", {%0,%1};"                                                                    \
+                   : "+r"(z[0]), "+r"(z[1])                                                        \
+                   : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));            \
+    else                                                                                           \
+      asm volatile("mma.sync.aligned.m16n8k32.row.col.f16." TYPES ".f16 {%0,%1}, " F16_42          \
+                   ", {%0,%1};"                                                                    \
+                   : "+r"(z[0]), "+r"(z[1])                                                        \
+                   : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));            \
+    d[accumulator_index(0) / 2] = z[0];                                                            \
+    d[accumulator_index(2) / 2] = z[1];                                                            \
+  }
+MMA_F16(mma_m16n8k16_e4m3_f16, "e4m3.e4m3", 16)
+MMA_F16(mma_m16n8k16_e4m3_e5m2_f16, "e4m3.e5m2", 16)
+MMA_F16(mma_m16n8k16_e5m2_e4m3_f16, "e5m2.e4m3", 16)
+MMA_F16(mma_m16n8k16_e5m2_f16, "e5m2.e5m2", 16)
+MMA_F16(mma_m16n8k32_e4m3_f16, "e4m3.e4m3", 32)
+MMA_F16(mma_m16n8k32_e4m3_e5m2_f16, "e4m3.e5m2", 32)
+MMA_F16(mma_m16n8k32_e5m2_e4m3_f16, "e5m2.e4m3", 32)
+MMA_F16(mma_m16n8k32_e5m2_f16, "e5m2.e5m2", 32)
 
 // f64 with 16 rows: A element i is row g + 8 (i % 2), column t + 4 (i / 2); B element i is row t + 4 i.
 template <int K> __device__ void mma_f64(const double *a, const double *b, const double *c, double *d) {

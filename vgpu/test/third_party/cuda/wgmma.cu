@@ -39,6 +39,11 @@ WGMMA64(E4m3, float, "f", "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e4m3"
 WGMMA64(E5m2E4m3, float, "f", "wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3", ", 1, 1")
 WGMMA64(S8, int, "r", "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8", "")
 WGMMA64(U8S8, int, "r", "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8", "")
+WGMMA64(E4m3E5m2, float, "f", "wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e5m2", ", 1, 1")
+WGMMA64(E5m2, float, "f", "wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e5m2", ", 1, 1")
+WGMMA64(S8U8, int, "r", "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.u8", "")
+WGMMA64(U8, int, "r", "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8", "")
+WGMMA64(B1, int, "r", "wgmma.mma_async.sync.aligned.m64n64k256.s32.b1.b1.and.popc", "")
 WGMMA64(F16Negated, float, "f", "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16", ", -1, 1, 0, 0")
 
 template <int Registers, typename T> __device__ void store_result(T *out, int n, const T *d) {
@@ -109,6 +114,11 @@ WGMMA_KERNEL(wgmma_e4m3, E4m3, 128)
 WGMMA_KERNEL(wgmma_e5m2_e4m3, E5m2E4m3, 64)
 WGMMA_KERNEL(wgmma_s8, S8, 128)
 WGMMA_KERNEL(wgmma_u8_s8, U8S8, 32)
+WGMMA_KERNEL(wgmma_e4m3_e5m2, E4m3E5m2, 128)
+WGMMA_KERNEL(wgmma_e5m2, E5m2, 128)
+WGMMA_KERNEL(wgmma_s8_u8, S8U8, 128)
+WGMMA_KERNEL(wgmma_u8, U8, 64)
+WGMMA_KERNEL(wgmma_b1, B1, 128)
 
 // The whole machine: TMA with 128-byte swizzle, two stages on mbarriers, one product in flight while the
 // next tile arrives. Tile 64 x 64, k-step 64; A [M][K] and B [N][K].
@@ -216,29 +226,34 @@ extern "C" __global__ void __launch_bounds__(128)
 }
 
 // f16 accumulators: two columns a register.
-extern "C" __global__ void __launch_bounds__(128)
-    wgmma_f16_f16(const char *a, const char *b, unsigned *out) {
-  __shared__ __align__(1024) char as[64 * 128], bs[16 * 128];
-  fill_operand<128>(as, a, 128);
-  *reinterpret_cast<uint4 *>(bs + swizzled(threadIdx.x * 16, 128)) =
-      reinterpret_cast<const uint4 *>(b)[threadIdx.x];
-  proxy_fence();
-  __syncthreads();
-  unsigned d[4];
-  wgmma_fence();
-#pragma unroll
-  for (int kk = 0; kk < 4; ++kk)
-    asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 " R4 ", %4, %5, p, 1, 1, 0, 0; }"
-                 : D4("r", 0)
-                 : "l"(descriptor(shared_address(as) + kk * 32, 16, 1024, 128)),
-                   "l"(descriptor(shared_address(bs) + kk * 32, 16, 1024, 128)), "r"(kk));
-  wgmma_commit();
-  wgmma_wait<0>();
-  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  for (int i = 0; i < 4; ++i)
-    out[(16 * warp + lane / 4 + i % 2 * 8) * 8 + i / 2 * 4 + lane % 4] = d[i];
-}
+#define WGMMA_F16(NAME, TYPES, TAIL)                                                               \
+  extern "C" __global__ void __launch_bounds__(128)                                                \
+      NAME(const char *a, const char *b, unsigned *out) {                                          \
+    __shared__ __align__(1024) char as[64 * 128], bs[16 * 128];                                    \
+    fill_operand<128>(as, a, 128);                                                                 \
+    *reinterpret_cast<uint4 *>(bs + swizzled(threadIdx.x * 16, 128)) =                             \
+        reinterpret_cast<const uint4 *>(b)[threadIdx.x];                                           \
+    proxy_fence();                                                                                 \
+    __syncthreads();                                                                               \
+    unsigned d[4];                                                                                 \
+    wgmma_fence();                                                                                 \
+    _Pragma("unroll") for (int kk = 0; kk < 4; ++kk)                                               \
+      asm volatile("{ .reg .pred p; setp.ne.b32 p, %6, 0;\n"                                       \
+                   "wgmma.mma_async.sync.aligned." TYPES " " R4 ", %4, %5, p, 1, 1" TAIL "; }"     \
+                   : D4("r", 0)                                                                    \
+                   : "l"(descriptor(shared_address(as) + kk * 32, 16, 1024, 128)),                 \
+                     "l"(descriptor(shared_address(bs) + kk * 32, 16, 1024, 128)), "r"(kk));       \
+    wgmma_commit();                                                                                \
+    wgmma_wait<0>();                                                                               \
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;                                          \
+    for (int i = 0; i < 4; ++i)                                                                    \
+      out[(16 * warp + lane / 4 + i % 2 * 8) * 8 + i / 2 * 4 + lane % 4] = d[i];                   \
+  }
+WGMMA_F16(wgmma_f16_f16, "m64n16k16.f16.f16.f16", ", 0, 0")
+WGMMA_F16(wgmma_e4m3_f16, "m64n16k32.f16.e4m3.e4m3", "")
+WGMMA_F16(wgmma_e4m3_e5m2_f16, "m64n16k32.f16.e4m3.e5m2", "")
+WGMMA_F16(wgmma_e5m2_e4m3_f16, "m64n16k32.f16.e5m2.e4m3", "")
+WGMMA_F16(wgmma_e5m2_f16, "m64n16k32.f16.e5m2.e5m2", "")
 
 // Both operands as rows of k (A [K][64], B [K][64]), both transposed by the descriptors.
 extern "C" __global__ void __launch_bounds__(128)
