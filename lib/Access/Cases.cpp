@@ -85,6 +85,9 @@ static std::optional<Request> restrictTo(const Request &request, unsigned symbol
     coordinate = coordinate.substitute({}, values);
   for (BranchTest &test : result.tests)
     test.value = test.value.substitute({}, values);
+  for (auto &arguments : result.arguments)
+    for (IndexExpr &argument : arguments)
+      argument = argument.substitute({}, values);
   return result;
 }
 

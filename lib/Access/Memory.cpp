@@ -119,12 +119,30 @@ static std::optional<IndexExpr> getExtent(Value root, unsigned dim,
   return shape.getExtents()[dim].substitute({}, symbols);
 }
 
+/// The roots that some statement of a loop changes.
+static llvm::SmallDenseSet<Value, 4> getWrittenRoots(ParallelOp loop) {
+  llvm::SmallDenseSet<Value, 4> written;
+  loop.walk([&](Operation *op) {
+    if (isa<StoreOp, AtomicElementOp, ReducerUpdateOp>(op))
+      for (Value operand : op->getOperands())
+        if (isa<MemRefType>(operand.getType()))
+          written.insert(getRoot(operand));
+  });
+  return written;
+}
+
 std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp loop, Value buffer,
                                                 ValueRange indices) {
   analysis::SymbolNumbers numbers;
   analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
   for (BlockArgument iterator : loop.getIterators())
     translator.addDim(iterator);
+  // A row that a table names: the loop writes no table, so equal places hold equal numbers.
+  llvm::SmallDenseSet<Value, 4> written = getWrittenRoots(loop);
+  translator.allowFunctions([&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return load && !written.contains(getRoot(load.getBuffer()));
+  });
   SmallVector<IndexExpr, 4> coordinates;
   for (Value index : indices) {
     std::optional<IndexExpr> expr = translator.translate(index);
@@ -144,6 +162,8 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
     result.extents.push_back(getExtent(root, dim, translator));
   result.known = getKnownNonNegative(access, translator, numbers);
   result.symbols = getSymbolFacts(numbers);
+  for (unsigned symbol = 0; symbol < numbers.size(); ++symbol)
+    result.arguments.emplace_back(translator.getArguments(symbol));
   return result;
 }
 

@@ -5,6 +5,8 @@
 #include "tilewright/Layout/Enumerate.h"
 #include "tilewright/Support/IndexMath.h"
 
+#include <numeric>
+
 using namespace tilewright;
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -27,6 +29,17 @@ static std::optional<std::vector<int64_t>> valuesOf(const IndexExpr &expr,
   if (!columns)
     return std::nullopt;
   return std::move((*columns)[0]);
+}
+
+/// A number for each iteration; iterations with equal numbers have equal values of the argument.
+static std::optional<std::vector<int64_t>>
+numberArguments(const IndexExpr &argument, ArrayRef<IndexFacts> dims, const Request &request) {
+  if (std::optional<analysis::SeparatedExpr> parts =
+          analysis::separate(argument, dims, request.symbols))
+    return valuesOf(parts->dims, request.loop->extents);
+  std::vector<int64_t> numbers(request.loop->getNumIterations());
+  std::iota(numbers.begin(), numbers.end(), 0); // none are known to be equal
+  return numbers;
 }
 
 std::optional<Offsets> Offsets::get(const Request &request) {
@@ -89,6 +102,13 @@ std::optional<Offsets> Offsets::get(const Request &request) {
   offsets.fixed = std::move(*values);
   offsets.outer = combineFacts(IndexExpr::Kind::Add, analyzeIndexExpr(outer, dims, request.symbols),
                                outerMoving);
+  for (const auto &arguments : request.arguments)
+    for (const IndexExpr &argument : arguments) {
+      std::optional<std::vector<int64_t>> numbers = numberArguments(argument, dims, request);
+      if (!numbers)
+        return std::nullopt;
+      offsets.arguments.push_back(std::move(*numbers));
+    }
   return offsets;
 }
 

@@ -4,7 +4,8 @@
 //                              + a part of symbols alone
 //
 // `fixed` is enumerated exactly. The strides are run-time values of which only a divisor is known:
-// the extents of a dynamic tensor. The part of symbols is known by its congruence.
+// the extents of a dynamic tensor. The part of symbols is known by its congruence. It is the same
+// for all iterations, unless a symbol is a function of them: then for those with equal arguments.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -26,10 +27,13 @@ struct Offsets {
   llvm::SmallVector<std::vector<int64_t>, 1> moving;
   llvm::SmallVector<int64_t, 1> movingDivisors; ///< A number that divides the stride.
   IndexFacts outer;                             ///< Of the part of symbols.
+  /// The arguments of symbols that are functions, as numbers.
+  llvm::SmallVector<std::vector<int64_t>, 1> arguments;
 
   /// Whether two iterations have the same run-time part, so that their distance is known.
   bool areComparable(int64_t a, int64_t b) const {
-    return llvm::all_of(moving, [&](const std::vector<int64_t> &m) { return m[a] == m[b]; });
+    auto isSame = [&](const std::vector<int64_t> &values) { return values[a] == values[b]; };
+    return llvm::all_of(moving, isSame) && llvm::all_of(arguments, isSame);
   }
   /// Whether `width` divides the offset of an iteration, for all symbols.
   bool isMultiple(int64_t iteration, int64_t width) const;

@@ -295,9 +295,10 @@ bool Planner::group(int64_t width, Plan &plan) {
   const Offsets &offsets = cases[0].offsets;
   llvm::sort(order, [&](int64_t a, int64_t b) {
     int64_t ia = table.at(reference, a), ib = table.at(reference, b);
-    for (const std::vector<int64_t> &moving : offsets.moving)
-      if (moving[ia] != moving[ib])
-        return moving[ia] < moving[ib];
+    for (const auto *parts : {&offsets.moving, &offsets.arguments})
+      for (const std::vector<int64_t> &part : *parts)
+        if (part[ia] != part[ib])
+          return part[ia] < part[ib];
     return std::pair(offsets.fixed[ia], a) < std::pair(offsets.fixed[ib], b);
   });
   if (order.size() % width)
@@ -385,8 +386,9 @@ void Planner::measure(Plan &plan) {
         continue;
       }
       int64_t offset = offsets.fixed[iteration];
-      for (const std::vector<int64_t> &moving : offsets.moving)
-        offset += moving[iteration] * kFar;
+      for (const auto *parts : {&offsets.moving, &offsets.arguments})
+        for (const std::vector<int64_t> &part : *parts)
+          offset += part[iteration] * kFar;
       addresses.push_back(offset * request.memory.elementBytes);
       lowest = std::min(lowest, addresses.back());
     }

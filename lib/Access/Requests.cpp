@@ -59,6 +59,7 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
   if (auto found = getCoordinates(access.op, loop, access.buffer, access.indices)) {
     request.coordinates = std::move(found->coordinates);
     request.symbols = std::move(found->symbols);
+    request.arguments = std::move(found->arguments);
     request.known = std::move(found->known);
     request.extents = std::move(found->extents);
     hasTests = found->tests.has_value();

@@ -17,14 +17,61 @@ IndexExpr IndexTranslator::symbolOf(Value value) {
   return IndexExpr::symbol(it->second);
 }
 
+bool IndexTranslator::isDefinedOutside(Value value) const {
+  return !scope->isAncestor(value.getParentRegion()->getParentOp());
+}
+
+/// The symbols of an expression.
+static void collectSymbols(const IndexExpr &expr, SmallVectorImpl<unsigned> &found) {
+  if (expr.getKind() == IndexExpr::Kind::Symbol)
+    found.push_back(expr.getPosition());
+  if (!expr.isBinary())
+    return;
+  collectSymbols(expr.getLhs(), found);
+  collectSymbols(expr.getRhs(), found);
+}
+
+/// Adds the index expressions that decide a value; false where something else does.
+bool IndexTranslator::collectArguments(Value value, unsigned depth,
+                                       SmallVectorImpl<IndexExpr> &found) {
+  if (isDefinedOutside(value))
+    return true;
+  if (depth == 0)
+    return false;
+  if (isa<IndexType>(value.getType()))
+    if (std::optional<IndexExpr> expr = translate(value, depth - 1)) {
+      SmallVector<unsigned> used; // a function of a function has the arguments of both
+      collectSymbols(*expr, used);
+      for (unsigned symbol : used)
+        llvm::append_range(found, getArguments(symbol));
+      found.push_back(*expr);
+      return true;
+    }
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getNumRegions() != 0 || !(isPure(op) || isFunction(op)))
+    return false;
+  return llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return collectArguments(operand, depth - 1, found); });
+}
+
+std::optional<IndexExpr> IndexTranslator::translateFunction(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  if (!isFunction || op->getNumRegions() != 0 || !(isPure(op) || isFunction(op)))
+    return std::nullopt;
+  SmallVector<IndexExpr, 2> found;
+  for (Value operand : op->getOperands())
+    if (!collectArguments(operand, depth - 1, found))
+      return std::nullopt;
+  IndexExpr symbol = symbolOf(value);
+  arguments.try_emplace(symbol.getPosition(), std::move(found));
+  return symbol;
+}
+
 std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth) {
   if (auto it = dims.find(value); it != dims.end())
     return IndexExpr::dim(it->second);
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return IndexExpr(*constant);
-  auto isDefinedOutside = [&](Value v) {
-    return !scope->isAncestor(v.getParentRegion()->getParentOp());
-  };
   bool isOutside = isDefinedOutside(value);
   if (isOutside && outer == OuterValues::Opaque)
     return symbolOf(value);
@@ -36,9 +83,12 @@ std::optional<IndexExpr> IndexTranslator::translate(Value value, unsigned depth)
     std::optional<IndexExpr> expr = translateOp(op, depth);
     // What is computed from outer values alone is the same for all iterations, wherever it stands.
     bool isInvariant =
-        op->getNumRegions() == 0 && isPure(op) && llvm::all_of(op->getOperands(), isDefinedOutside);
+        op->getNumRegions() == 0 && isPure(op) &&
+        llvm::all_of(op->getOperands(), [&](Value v) { return isDefinedOutside(v); });
     if (!expr && (isOutside || isInvariant))
       expr = symbolOf(value);
+    if (!expr)
+      expr = translateFunction(value, depth);
     known.try_emplace(value, expr);
     return expr;
   }

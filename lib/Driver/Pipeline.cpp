@@ -20,7 +20,9 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   int64_t alignment = options.calls.argumentAlignment;
   bool disjoint = options.calls.disjointArguments;
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
+  pm.addPass(createFlattenLoops());        // none inside another
   pm.addPass(createUnrollFragmentLoops()); // registers have names
+  pm.addPass(createShrinkLoops());         // no iteration names what does not exist
   // Who holds what, who runs what, and how wide each access is.
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
   pm.addPass(createPlanAccesses(PlanAccessesOptions{arch.str(), alignment}));

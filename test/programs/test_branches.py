@@ -105,3 +105,38 @@ def test_tail_of_a_dynamic_tensor() -> None:
         kernel(a, b)
         np.testing.assert_array_equal(b, 2 * a)
         assert not kernel.findings
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_parts_of_an_accumulator(arch: str) -> None:
+    """A branch that keeps a part of the rows does not send the accumulator to memory."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32, 32), "float16"),
+        B: T.Tensor((32, 64), "float16"),
+        C: T.Tensor((32, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((32, 32), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            c = T.alloc_fragment((32, 64), "float32")
+            part = T.alloc_shared((16, 64), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c, policy=T.GemmWarpPolicy.FullCol, clear_accum=True)
+            for half in range(2):
+                for i, j in T.Parallel(32, 64):
+                    if i < 16:
+                        part[i, j] = c[i + half * 16, j]
+                T.copy(part, C[half * 16, 0])
+
+    kernel = tilewright.compile(main, device=f"vgpu:{arch}")
+    random = np.random.default_rng(3)
+    a = random.integers(-4, 5, (32, 32)).astype(np.float16)
+    b = random.integers(-4, 5, (32, 64)).astype(np.float16)
+    c = np.zeros((32, 64), np.float32)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    assert not kernel.findings
+    assert "mma.sync" in kernel.ptx

@@ -50,6 +50,8 @@ struct BranchTest {
 struct AccessCoordinates {
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
+  /// What each symbol is a function of; empty where it is the same for all iterations.
+  llvm::SmallVector<llvm::SmallVector<IndexExpr, 2>, 4> arguments;
   /// What decides the branches around the access; none where they are no comparisons of such
   /// expressions.
   std::optional<llvm::SmallVector<BranchTest, 2>> tests;

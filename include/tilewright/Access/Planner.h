@@ -30,10 +30,12 @@ struct Request {
   const analysis::LoopDistribution *loop = nullptr;
   Memory memory;
   std::string name; ///< The buffer's, for reasons.
-  /// Coordinates in the root, as expressions of the loop's variables (dims) and of values that do
-  /// not change while it runs (symbols). None where they depend on memory: nothing is known then.
+  /// Coordinates in the root, as expressions of the loop's variables (dims) and of other values
+  /// (symbols). None where nothing is known of them.
   llvm::SmallVector<IndexExpr, 4> coordinates;
   llvm::SmallVector<IndexFacts, 4> symbols;
+  /// What symbols are functions of, where they differ between iterations: a row that a table names.
+  llvm::SmallVector<llvm::SmallVector<IndexExpr, 2>, 4> arguments;
   /// What is not negative whenever the access runs, and the root's extents, as such expressions.
   llvm::SmallVector<IndexExpr, 4> known;
   llvm::SmallVector<std::optional<IndexExpr>, 4> extents;

@@ -16,6 +16,7 @@
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/FunctionExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace tilewright::analysis {
@@ -46,6 +47,18 @@ public:
   unsigned getNumDims() const { return dims.size(); }
   bool isDim(mlir::Value value) const { return dims.contains(value); }
 
+  /// Lets values inside the scope that are no arithmetic become symbols too, where they are
+  /// functions of index values: results of pure operations, and of those that `isFunction` accepts.
+  /// Such a symbol has one value where its arguments are equal, and may have another elsewhere.
+  void allowFunctions(llvm::unique_function<bool(mlir::Operation *) const> isFunction) {
+    this->isFunction = std::move(isFunction);
+  }
+  /// What a symbol is a function of; empty for values that are the same for all iterations.
+  llvm::ArrayRef<IndexExpr> getArguments(unsigned symbol) const {
+    auto it = arguments.find(symbol);
+    return it == arguments.end() ? llvm::ArrayRef<IndexExpr>() : it->second;
+  }
+
   /// The expression, or nothing if the value depends on memory or on unknown operations.
   std::optional<IndexExpr> translate(mlir::Value value) { return translate(value, 64); }
 
@@ -53,12 +66,17 @@ private:
   std::optional<IndexExpr> translate(mlir::Value value, unsigned depth);
   std::optional<IndexExpr> translateOp(mlir::Operation *op, unsigned depth);
   IndexExpr symbolOf(mlir::Value value);
+  bool isDefinedOutside(mlir::Value value) const;
+  std::optional<IndexExpr> translateFunction(mlir::Value value, unsigned depth);
+  bool collectArguments(mlir::Value value, unsigned depth, llvm::SmallVectorImpl<IndexExpr> &found);
 
   mlir::Operation *scope;
   llvm::DenseMap<mlir::Value, unsigned> dims;
   SymbolNumbers ownSymbols;
   SymbolNumbers &symbols;
   OuterValues outer;
+  llvm::unique_function<bool(mlir::Operation *) const> isFunction; ///< None: no functions.
+  llvm::DenseMap<unsigned, llvm::SmallVector<IndexExpr, 2>> arguments;
   /// Values that are used twice are translated once: `x = x + x` is linear work, not exponential.
   llvm::DenseMap<mlir::Value, std::optional<IndexExpr>> known;
 };

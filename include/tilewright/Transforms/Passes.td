@@ -34,9 +34,19 @@ def ExpandStatements : Pass<"tile-expand-statements"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def FlattenLoops : Pass<"tile-flatten-loops"> {
+  let summary = "Make one loop of a loop of elements inside another";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def UnrollFragmentLoops : Pass<"tile-unroll-fragment-loops"> {
   let summary = "Unroll serial loops whose variable indexes a fragment, so that registers have names";
   let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def ShrinkLoops : Pass<"tile-shrink-loops"> {
+  let summary = "Leave out the iterations of loops that a branch on their variables skips";
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def InferLayouts : Pass<"tile-infer-layouts"> {

@@ -50,7 +50,13 @@ Value ThreadLowering::groupAddress(const Storage &storage, Value buffer, ValueRa
     }
   // In front of the chunk, so that later groups in other branches may use it.
   OpBuilder::InsertionGuard guard(b);
-  bool isEarly = llvm::all_of(indices, [&](Value index) { return isKnownEarly(index); });
+  auto areEarly = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value value) { return isKnownEarly(value); });
+  };
+  bool isEarly = areEarly(indices);
+  for (Value view = buffer; view && isEarly; view = getViewSource(view))
+    if (auto slice = view.getDefiningOp<SliceOp>())
+      isEarly = areEarly(slice->getOperands().drop_front()); // all but the source
   if (isEarly)
     b.setInsertionPoint(iteration->chunk->start);
   Value address = addressOf(storage, rootCoordinates(buffer, indices));

@@ -71,14 +71,14 @@ func.func @from_shared(%dK: memref<64x32xf32, #tile.space<global>> {tile.name = 
 // An index that memory decides is not known, even where the loop's first variable is always 0.
 // CHECK-LABEL: func.func @gather
 // REMARK: I: 4 x ld.global.v4.b32
-// REMARK: A: 1 x ld.global.f32 (the offsets of a thread's elements depend on run-time values)
+// REMARK: A: 1 x ld.global.f32 (2 wide refused: slots 0, 1 of thread 0 lie a run-time distance apart)
 func.func @gather(%A: memref<128xf32, #tile.space<global>> {tile.name = "A"}, %I: memref<128xi32, #tile.space<global>> {tile.name = "I"}) {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
     tile.parallel (%i, %j) in (1, 128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n // 4, slot n % 4">} {
       %n = tile.load %I[%j] : memref<128xi32, #tile.space<global>>
       %index = tile.cast %n from i32 to index
-      // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0, 1, 2, 3] guarded = [0]>
+      // CHECK: tile.load %arg0{{.*}}<width = 1 slots = [0, 1, 2, 3] anchors = [0, 1, 2, 3] deltas = [0, 0, 0, 0] guarded = [0]>
       %v = tile.load %A[%index] : memref<128xf32, #tile.space<global>>
     }
   }
@@ -196,6 +196,28 @@ func.func @known_inside(%A: memref<?x?xf32, #tile.space<global>> {tile.name = "A
         // CHECK: tile.load %arg0{{.*}}guarded = [1]>
         %w = tile.load %A[%bx, %column] : memref<?x?xf32, #tile.space<global>>
       }
+    }
+  }
+  return
+}
+
+// A row that a table names inside the loop: one number for all columns of the row, so vectors along
+// it are as wide as in any row; neighbours that the table chooses are not.
+// CHECK-LABEL: func.func @rows_of_a_table
+// REMARK: A: 4 x ld.global.v4.f32
+// REMARK: B: 1 x ld.global.f32 (2 wide refused: slots 0, 4 of thread 0 lie 128 elements apart)
+func.func @rows_of_a_table(%A: memref<64x16xf32, #tile.space<global>> {tile.name = "A"}, %B: memref<64x16xf32, #tile.space<global>> {tile.name = "B"}, %I: memref<32xi32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.parallel (%i, %j) in (32, 16) attributes {tile.distribution = #tile.fragment<[32, 16], "(i, j) -> thread i % 8 * 4 + j // 4, slot i // 8 * 4 + j % 4">} {
+      %n = tile.load %I[%i] : memref<32xi32, #tile.space<global>>
+      %row = tile.cast %n from i32 to index
+      // CHECK: tile.load %arg0{{.*}}<width = 4 slots = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+      %v = tile.load %A[%row, %j] : memref<64x16xf32, #tile.space<global>>
+      %m = tile.load %I[%j] : memref<32xi32, #tile.space<global>>
+      %column = tile.cast %m from i32 to index
+      // CHECK: tile.load %arg1{{.*}}<width = 1
+      %w = tile.load %B[%i, %column] : memref<64x16xf32, #tile.space<global>>
     }
   }
   return
