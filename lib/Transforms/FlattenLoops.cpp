@@ -6,10 +6,10 @@
 //
 //   parallel (i, j) { parallel (e) in (4) { … } }   ->   parallel (i, j, e) in (…, 4) { … }
 //
-// Where the outer loop does more, the inner one is written out instead.
+// Where the outer loop does more, the inner one is written out, or, if it is long or its extents
+// are known only at run time, becomes serial: one thread runs an iteration.
 //
-// Expects: any tile IR.   Leaves: the same program; no tile.parallel with static extents inside
-// another one.
+// Expects: any tile IR.   Leaves: the same program; no tile.parallel inside another one.
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Tile/Tile.h"
@@ -33,8 +33,8 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// Longer inner loops are left, and refused later.
-constexpr int64_t kMaxCopies = 256;
+/// Longer inner loops become serial.
+constexpr int64_t kMaxCopies = 64;
 
 std::optional<SmallVector<int64_t>> getStaticExtents(ParallelOp loop) {
   return getConstantIntValues(loop.getMixedExtents());
@@ -106,16 +106,38 @@ void unroll(ParallelOp inner, ArrayRef<int64_t> extents, RewriterBase &rewriter)
   rewriter.eraseOp(inner);
 }
 
+/// Makes the inner loop serial.
+void serialize(ParallelOp inner, RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(inner);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, inner.getLoc(), value);
+  };
+  SmallVector<Value> variables;
+  for (OpFoldResult extent : inner.getMixedExtents()) {
+    Value upper = getValueOrCreateConstantIndexOp(rewriter, inner.getLoc(), extent);
+    auto loop = scf::ForOp::create(rewriter, inner.getLoc(), constant(0), upper, constant(1));
+    variables.push_back(loop.getInductionVar());
+    rewriter.setInsertionPointToStart(loop.getBody());
+  }
+  Block &body = inner.getBody().front(), *target = rewriter.getInsertionBlock();
+  rewriter.eraseOp(body.getTerminator());
+  rewriter.inlineBlockBefore(&body, target->getTerminator(), variables);
+  rewriter.eraseOp(inner);
+}
+
 void flatten(ParallelOp outer, RewriterBase &rewriter) {
   SmallVector<ParallelOp> inners;
   outer.getBody().walk([&](ParallelOp inner) { inners.push_back(inner); });
   if (inners.size() == 1 && getStaticExtents(inners[0]) && getStaticExtents(outer) &&
       !outer.getLoopLayout() && !inners[0].getLoopLayout() && isOnlyStatement(outer, inners[0]))
     return merge(outer, inners[0], rewriter);
-  for (ParallelOp inner : inners) // inner ones first
-    if (std::optional<SmallVector<int64_t>> extents = getStaticExtents(inner);
-        extents && computeProduct(*extents) <= kMaxCopies)
+  for (ParallelOp inner : inners) { // the innermost come first
+    std::optional<SmallVector<int64_t>> extents = getStaticExtents(inner);
+    if (extents && computeProduct(*extents) <= kMaxCopies)
       unroll(inner, *extents, rewriter);
+    else
+      serialize(inner, rewriter);
+  }
 }
 
 struct FlattenLoopsPass : tilewright::impl::FlattenLoopsBase<FlattenLoopsPass> {

@@ -36,7 +36,7 @@ def ExpandStatements : Pass<"tile-expand-statements"> {
 
 def FlattenLoops : Pass<"tile-flatten-loops"> {
   let summary = "Make one loop of a loop of elements inside another";
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def UnrollFragmentLoops : Pass<"tile-unroll-fragment-loops"> {

@@ -355,8 +355,6 @@ static std::optional<int64_t> getLoopStep(ParallelOp loop, const PlaceTable &tab
 }
 
 LogicalResult ThreadLowering::lowerParallel(ParallelOp op) {
-  if (iteration)
-    return unsupported(op) << "'T.Parallel' inside 'T.Parallel'";
   std::optional<LoopDistribution> distribution = getDistribution(op, kernel.getNumThreads());
   if (!distribution)
     return lowerRunTimeParallel(op);

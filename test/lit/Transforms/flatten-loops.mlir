@@ -32,6 +32,15 @@ func.func @vectors(%A: memref<32x8xf32, #tile.space<global>>, %I: memref<32xi32,
       }
       tile.store %x, %A[%i, %c4] : memref<32x8xf32, #tile.space<global>>
     }
+    // A run-time number of elements: serial.
+    // CHECK: tile.parallel (%[[I:.*]]) in (32) {
+    // CHECK: scf.for %[[E:.*]] =
+    // CHECK: tile.store %{{.*}}, %{{.*}}[%[[I]], %[[E]]]
+    tile.parallel (%i) in (32) {
+      tile.parallel (%e) in (%bx) {
+        tile.store %x, %A[%i, %e] : memref<32x8xf32, #tile.space<global>>
+      }
+    }
   }
   return
 }
