@@ -51,8 +51,10 @@ _LAZY = {
     "next_power_of_2": "tilewright.math",
     "GemmWarpPolicy": "tilewright.language",
 }
-_MODULES = ("autotuner", "language", "layout", "math", "profiler", "testing", "dtypes")
-_NOT_YET = ("lower", "carver", "contrib", "tools", "utils")
+_MODULES = (
+    "autotuner", "carver", "dtypes", "language", "layout", "math", "profiler", "testing", "utils",
+)  # fmt: skip
+_NOT_YET = ("lower", "contrib", "tools")
 
 install_excepthook()
 

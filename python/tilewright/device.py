@@ -95,3 +95,8 @@ def capability(arch: str | None = None) -> tuple[int, int]:
     if arch not in _CAPABILITY:
         raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(_CAPABILITY)}")
     return _CAPABILITY[arch]
+
+
+def multiprocessors(arch: str | None = None) -> int:
+    """The multiprocessors that device queries answer: those of the architecture's full device."""
+    return {(8, 0): 108, (9, 0): 132}[capability(arch)]

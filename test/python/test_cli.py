@@ -96,7 +96,7 @@ def test_stand_in_torch_names_what_it_lacks(tmp_path: Path) -> None:
     assert done.stderr.startswith("script.py:4:1: error: 'torch.randn' is not part of the stand-in")
 
 
-@pytest.mark.parametrize("name", ["tilelang.carver", "tilelang.tvm"])
+@pytest.mark.parametrize("name", ["tilelang.contrib", "tilelang.tvm"])
 def test_modules_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(f"import {name}\n")

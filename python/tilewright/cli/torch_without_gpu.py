@@ -8,9 +8,11 @@ and streams of `torch.cuda` behave as those of one idle device.
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from tilewright.cli import torch_stand_in_cuda
+from tilewright.device import capability, multiprocessors
 
 QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
            "get_device_name", "synchronize", "set_device", "manual_seed", "manual_seed_all",
@@ -71,6 +73,17 @@ class Stream:
         return event
 
 
+def _properties(device: Any = None) -> SimpleNamespace:
+    major, minor = capability()
+    return SimpleNamespace(
+        name=torch_stand_in_cuda.get_device_name(),
+        major=major,
+        minor=minor,
+        multi_processor_count=multiprocessors(),
+        warp_size=32,
+    )
+
+
 def _current_stream(device: Any = None) -> Stream:
     return Stream()
 
@@ -109,6 +122,7 @@ def install(torch: Any) -> None:
         return
     for name in QUERIES:
         setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))
+    torch.cuda.get_device_properties = _properties
     torch.cuda.Event = Event
     torch.cuda.Stream = Stream
     torch.cuda.stream = Stream

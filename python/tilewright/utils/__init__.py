@@ -1,0 +1,1 @@
+"""Helpers of scripts, under TileLang's names."""
