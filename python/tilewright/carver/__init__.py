@@ -1,1 +1,1 @@
-"""What scripts ask TileLang's carver about the device; its cost models are not part of Tilewright."""
+"""What scripts ask the carver about the device; its cost models are not part of Tilewright."""
