@@ -195,7 +195,7 @@ bool decodeAccess(InstBuilder &b, bool isStore) {
 
 bool decodeUniformLoad(InstBuilder &b) { return decodeAccess(b, false); }
 
-/// prefetch, prefetchu, applypriority, discard: hints without results.
+/// prefetch, prefetchu, applypriority: hints without results.
 bool decodePrefetch(InstBuilder &b) {
   while (!b.atEnd())
     b.accept(b.peek());

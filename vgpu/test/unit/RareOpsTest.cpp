@@ -1,8 +1,10 @@
 //===- RareOpsTest.cpp - instructions that compilers seldom write, against the ISA's pseudo code
 //---===//
 #include "KernelHarness.h"
+#include "vgpu/Exec/Decode.h"
 #include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -280,6 +282,19 @@ TEST(RareOps, ExchangeAndCompare) {
   }
 }
 
+TEST(RareOps, HintsChangeNothing) {
+  std::vector<Operands> operands = cross(corners32);
+  for (const char *hint : {"prefetch.global.L2 [%at];", "prefetchu.L1 [%at];",
+                           "applypriority.global.L2::evict_normal "
+                           "[%at], 128;",
+                           "createpolicy.fractional.L2::evict_last.b64 %w, 1.0;", "brkpt;",
+                           "pmevent 3;", "nanosleep.u32 20;"}) {
+    std::vector<uint64_t> results = run({std::string(hint) + " mov.b32 %d, %a;"}, operands);
+    for (size_t i = 0; i < operands.size(); ++i)
+      ASSERT_EQ(results[i], operands[i].a) << hint;
+  }
+}
+
 TEST(RareOps, TrapEndsTheLaunch) {
   auto module = parsePtx(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n"
                          ".reg .pred %p;\n.reg .b32 %r;\nmov.u32 %r, %tid.x;\n"
@@ -298,6 +313,42 @@ TEST(RareOps, TrapEndsTheLaunch) {
     EXPECT_EQ(result.findings[0].site.thread[0], 5u);
     EXPECT_EQ(result.findings[0].site.ptxLine, 9u);
   }
+}
+
+// --- no opcode without a test
+
+/// Whether an opcode stands anywhere in a text: as a word, with a modifier, operands or a
+/// semicolon.
+bool mentions(llvm::StringRef text, llvm::StringRef opcode) {
+  for (size_t at = text.find(opcode); at != llvm::StringRef::npos; at = text.find(opcode, at + 1)) {
+    char before = at == 0 ? ' ' : text[at - 1];
+    char behind = at + opcode.size() < text.size() ? text[at + opcode.size()] : ' ';
+    if (llvm::StringRef(" \t\n\";{").contains(before) && llvm::StringRef(" \t.;").contains(behind))
+      return true;
+  }
+  return false;
+}
+
+TEST(RareOps, EveryOpcodeIsInSomeTest) {
+  std::string texts;
+  for (const char *folder : {"", "/../unit", "/../third_party/ptx"}) {
+    std::error_code error;
+    for (llvm::sys::fs::directory_iterator it(std::string(VGPU_TEST_PTX_DIR) + folder, error), end;
+         it != end && !error; it.increment(error))
+      if (auto buffer = llvm::MemoryBuffer::getFile(it->path()))
+        texts += (*buffer)->getBuffer();
+  }
+  ASSERT_GT(texts.size(), 1000000u);
+  unsigned count = 0;
+  for (auto family : {integerFamily, bitFamily, floatFamily, approximateFamily, compareFamily,
+                      convertFamily, moveFamily, memoryFamily, atomicFamily, warpFamily,
+                      barrierFamily, controlFamily, asyncFamily, matrixLoadFamily, mmaFamily,
+                      wmmaFamily, mbarrierFamily, wgmmaFamily, clusterFamily})
+    for (const FamilyEntry &entry : family()) {
+      EXPECT_TRUE(mentions(texts, entry.opcode)) << entry.opcode.str();
+      ++count;
+    }
+  EXPECT_GT(count, 80u);
 }
 
 } // namespace
