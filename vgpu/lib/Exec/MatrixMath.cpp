@@ -4,6 +4,9 @@
 #include "vgpu/Exec/SmallFloat.h"
 #include <cmath>
 #include <utility>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 namespace vgpu {
 

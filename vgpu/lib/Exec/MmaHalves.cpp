@@ -27,10 +27,11 @@ namespace vgpu {
 
 namespace {
 
+#ifdef VGPU_VECTOR_MMA
 /// B with its columns in the order 0, 2, 4, 6, 1, 3, 5, 7: rows of eight floats.
-template <bool isBf16, unsigned k> void collectB(Warp &w, const Slot *slots, float (&b)[k][8]) {
+template <bool isBf16, unsigned k> void collectB(const HalfFragments &fragments, float (&b)[k][8]) {
   for (unsigned i = 0; i < k / 8; ++i) {
-    const uint16_t *columns = w.row<uint16_t>(slots[i]); // eight halves of one column side by side
+    const uint16_t *columns = fragments.b[i]; // eight halves of one column side by side
     HalfTile tile;
     for (unsigned column = 0; column < 8; ++column)
       std::memcpy(tile[column / 2 + 4 * (column % 2)], columns + size_t(8) * column, 16);
@@ -44,13 +45,6 @@ template <bool isBf16, unsigned k> void collectB(Warp &w, const Slot *slots, flo
   }
 }
 
-/// The four rows of D that a fragment has, two for each half of the rows of A.
-struct Accumulators {
-  const float *from[4];
-  alignas(32) float to[4][warpSize];
-};
-
-#ifdef VGPU_VECTOR_MMA
 /// Sixteen halves of two rows of A as floats: columns 0, 2, 4, 6 of both, and 1, 3, 5, 7 of both.
 template <bool isBf16> inline void widenPairs(const uint16_t *halves, __m256 &even, __m256 &odd) {
   __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(halves));
@@ -81,15 +75,36 @@ inline void multiplyPair(const __m256 (&even)[4], const __m256 (&odd)[4], const 
   }
 }
 
-template <bool isBf16, unsigned k>
-void multiply(Warp &w, const Slot *slotsA, const float (&b)[k][8], Accumulators &acc) {
+#endif
+
+template <bool isBf16, unsigned k> void multiplyHalves(Warp &w, const Inst &in, uint32_t mask) {
+  const Slot *slots = in.slots + in.numDst;
+  HalfFragments fragments;
+  for (unsigned i = 0; i < k / 4; ++i)
+    fragments.a[i] = w.row<uint16_t>(*slots++);
+  for (unsigned i = 0; i < k / 8; ++i)
+    fragments.b[i] = w.row<uint16_t>(*slots++);
+  for (const float *&row : fragments.c)
+    row = w.row<float>(*slots++);
+  multiplyFragments<isBf16, k>(fragments);
+  for (unsigned i = 0; i < 4; ++i)
+    writeRow(w.row<float>(in.dst(i)), mask,
+             [&](unsigned lane) { return canonical(fragments.d[i][lane]); });
+}
+
+} // namespace
+
+#ifdef VGPU_VECTOR_MMA
+template <bool isBf16, unsigned k> void multiplyFragments(HalfFragments &fragments) {
+  alignas(64) float b[k][8];
+  collectB<isBf16, k>(fragments, b);
   for (unsigned half = 0; half < 2; ++half) { // rows 0 to 7, rows 8 to 15
     __m256 sums[2][4];                        // even and odd columns of two rows each
     for (unsigned e = 0; e < 2; ++e)
       for (unsigned r = 0; r < 4; ++r)
-        sums[e][r] = _mm256_loadu_ps(acc.from[2 * half + e] + 8 * r);
+        sums[e][r] = _mm256_loadu_ps(fragments.c[2 * half + e] + 8 * r);
     for (unsigned i = 0; i < k / 8; ++i) {
-      const uint16_t *a = w.row<uint16_t>(slotsA[2 * i + half]);
+      const uint16_t *a = fragments.a[2 * i + half];
       __m256 even[4], odd[4];
       for (unsigned r = 0; r < 4; ++r)
         widenPairs<isBf16>(a + 16 * r, even[r], odd[r]);
@@ -100,40 +115,36 @@ void multiply(Warp &w, const Slot *slotsA, const float (&b)[k][8], Accumulators 
     }
     for (unsigned e = 0; e < 2; ++e)
       for (unsigned r = 0; r < 4; ++r)
-        _mm256_store_ps(acc.to[2 * half + e] + 8 * r, sums[e][r]);
+        _mm256_store_ps(fragments.d[2 * half + e] + 8 * r, sums[e][r]);
   }
 }
 #else
-template <bool isBf16, unsigned k>
-void multiply(Warp &w, const Slot *slotsA, const float (&b)[k][8], Accumulators &acc) {
-  for (unsigned half = 0; half < 2; ++half)
-    for (unsigned lane = 0; lane < warpSize; ++lane)
-      for (unsigned e = 0; e < 2; ++e) {
-        float sum = acc.from[2 * half + e][lane];
-        for (unsigned p = 0; p < k; ++p) {
-          uint16_t a = w.row<uint16_t>(slotsA[2 * (p / 8) + half])[lane / 4 * 8 + p % 8];
-          sum =
-              __builtin_fmaf(isBf16 ? bf16ToFloat(a) : halfToFloat(a), b[p][lane % 4 + 4 * e], sum);
-        }
-        acc.to[2 * half + e][lane] = sum;
-      }
+template <bool isBf16, unsigned k> void multiplyFragments(HalfFragments &fragments) {
+  multiplyFragmentsByLane<isBf16, k>(fragments);
 }
 #endif
 
-template <bool isBf16, unsigned k> void multiplyHalves(Warp &w, const Inst &in, uint32_t mask) {
-  const Slot *slotsA = in.slots + in.numDst, *slotsB = slotsA + k / 4, *slotsC = slotsB + k / 8;
-  alignas(64) float b[k][8];
-  collectB<isBf16, k>(w, slotsB, b);
-  Accumulators acc;
+template <bool isBf16, unsigned k> void multiplyFragmentsByLane(HalfFragments &fragments) {
+  auto widen = [](uint16_t bits) { return isBf16 ? bf16ToFloat(bits) : halfToFloat(bits); };
   for (unsigned i = 0; i < 4; ++i)
-    acc.from[i] = w.row<float>(slotsC[i]);
-  multiply<isBf16, k>(w, slotsA, b, acc);
-  for (unsigned i = 0; i < 4; ++i)
-    writeRow(w.row<float>(in.dst(i)), mask,
-             [&](unsigned lane) { return canonical(acc.to[i][lane]); });
+    for (unsigned lane = 0; lane < warpSize; ++lane) {
+      unsigned row = lane / 4, column = 2 * (lane % 4) + i % 2; // of rows 8 * (i / 2) on
+      float sum = fragments.c[i][lane];
+      for (unsigned p = 0; p < k; ++p)
+        sum = __builtin_fmaf(widen(fragments.a[2 * (p / 8) + i / 2][row * 8 + p % 8]),
+                             widen(fragments.b[p / 8][column * 8 + p % 8]), sum);
+      fragments.d[i][lane] = sum;
+    }
 }
 
-} // namespace
+template void multiplyFragments<false, 8>(HalfFragments &);
+template void multiplyFragments<false, 16>(HalfFragments &);
+template void multiplyFragments<true, 8>(HalfFragments &);
+template void multiplyFragments<true, 16>(HalfFragments &);
+template void multiplyFragmentsByLane<false, 8>(HalfFragments &);
+template void multiplyFragmentsByLane<false, 16>(HalfFragments &);
+template void multiplyFragmentsByLane<true, 8>(HalfFragments &);
+template void multiplyFragmentsByLane<true, 16>(HalfFragments &);
 
 Handler halfMmaHandler(Type type, unsigned k) {
   if (type == Type::BF16)

@@ -21,6 +21,18 @@ float matrixElementToFloat(uint64_t bits, ptx::Type type);
 /// Rows of f16 elements, converted with the host's instructions where it has them.
 void halvesToFloats(const uint16_t *from, float *to, size_t count);
 
+/// Registers of an m16n8k8 or m16n8k16 of f16 or bf16 with f32 sums, by lane (Exec/MmaHalves.cpp).
+struct HalfFragments {
+  const uint16_t *a[4]; ///< two halves a lane; k / 4 registers
+  const uint16_t *b[2]; ///< k / 8 registers
+  const float *c[4];
+  alignas(32) float d[4][32]; ///< the result
+};
+/// D = A * B + C by the host's vector instructions, where it has them, and lane by lane: the same
+/// bits either way.
+template <bool isBf16, unsigned k> void multiplyFragments(HalfFragments &fragments);
+template <bool isBf16, unsigned k> void multiplyFragmentsByLane(HalfFragments &fragments);
+
 /// A matrix of 8 x 8 elements of 16 bits.
 using HalfTile = uint16_t[8][8];
 void transpose(HalfTile &tile);
