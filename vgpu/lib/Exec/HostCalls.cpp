@@ -150,16 +150,17 @@ void release(Warp &w, const Inst &in, uint32_t mask) {
 
 struct HostFunction {
   llvm::StringLiteral name;
-  unsigned numArguments, numResults;
+  llvm::StringLiteral argumentBytes; ///< a digit each
+  unsigned resultBytes;              ///< 0: no result
   Handler execute;
   Flow flow = Flow::Plain;
   bool isHeap = false;
 };
 constexpr HostFunction functions[] = {
-    {"vprintf", 2, 1, print},
-    {"__assertfail", 5, 0, failAssertion, Flow::Trap},
-    {"malloc", 1, 1, allocate, Flow::Plain, true},
-    {"free", 1, 0, release, Flow::Plain, true},
+    {"vprintf", "88", 4, print},
+    {"__assertfail", "88488", 0, failAssertion, Flow::Trap},
+    {"malloc", "8", 8, allocate, Flow::Plain, true},
+    {"free", "8", 0, release, Flow::Plain, true},
 };
 
 } // namespace
@@ -173,25 +174,34 @@ bool KernelDecoder::emitHostCall(InstBuilder &builder, const Function &callee) {
   auto [results, arguments] = callLists(builder.source);
   size_t numArguments = arguments ? arguments->elements.size() : 0;
   size_t numResults = results ? results->elements.size() : 0;
-  if (numArguments != known->numArguments || numResults > known->numResults)
-    return builder.fail("'" + callee.name + "' takes " + llvm::Twine(known->numArguments) +
-                        " parameters and gives " + llvm::Twine(known->numResults) + ", got " +
+  size_t mostResults = known->resultBytes ? 1 : 0;
+  if (numArguments != known->argumentBytes.size() || numResults > mostResults)
+    return builder.fail("'" + callee.name + "' takes " + llvm::Twine(known->argumentBytes.size()) +
+                        " parameters and gives " + llvm::Twine(mostResults) + ", got " +
                         llvm::Twine(numArguments) + " and " + llvm::Twine(numResults));
-  for (const Operand *list : {arguments, results})
-    for (const Operand &operand :
-         list ? llvm::ArrayRef(list->elements) : llvm::ArrayRef<Operand>()) {
-      Place place;
-      if (operand.kind != Operand::Kind::Variable)
-        return builder.fail("a .param parameter needs a .param argument");
-      if (!placeOf(*operand.variable, builder.source.line, place))
-        return false;
-      if (place.space != Space::Local)
-        return builder.fail("'" + operand.variable->name + "' cannot be an argument");
-      if (list == arguments)
-        call.arguments.push_back(static_cast<uint32_t>(place.address));
-      else
-        call.result = static_cast<int32_t>(place.address);
-    }
+  auto localAddress = [&](const Operand &operand, unsigned bytes, uint32_t &address) {
+    Place place;
+    if (operand.kind != Operand::Kind::Variable)
+      return builder.fail("a .param parameter needs a .param argument");
+    if (!placeOf(*operand.variable, builder.source.line, place))
+      return false;
+    if (place.space != Space::Local || operand.variable->sizeBytes != bytes)
+      return builder.fail("'" + operand.variable->name + "' of '" + callee.name + "' must have " +
+                          llvm::Twine(bytes) + " bytes");
+    address = static_cast<uint32_t>(place.address);
+    return true;
+  };
+  uint32_t address = 0;
+  for (size_t i = 0; i < numArguments; ++i) {
+    if (!localAddress(arguments->elements[i], known->argumentBytes[i] - '0', address))
+      return false;
+    call.arguments.push_back(address);
+  }
+  if (numResults) {
+    if (!localAddress(results->elements[0], known->resultBytes, address))
+      return false;
+    call.result = static_cast<int32_t>(address);
+  }
   program->usesHeap |= known->isHeap;
   builder.inst.immediate = static_cast<int64_t>(program->hostCalls.size());
   program->hostCalls.push_back(std::move(call));

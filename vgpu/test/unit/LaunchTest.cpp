@@ -73,4 +73,24 @@ TEST(Launch, UnknownInstructionsAndModifiersAreNamedBeforeAnythingRuns) {
             "k.ptx:6: error: 'mov.b64': operand '%r1' has 32 bits, expected 64");
 }
 
+TEST(Launch, CallsOfTheRuntimeMustFit) {
+  auto load = [](llvm::StringRef call) {
+    std::string text = (".version 8.0\n.target sm_80\n.address_size 64\n"
+                        ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+                        ".extern .func other(.param .b64 a);\n"
+                        ".entry k() {\n.param .b64 x, y; .param .b32 z;\n" +
+                        call + "\nret;\n}\n")
+                           .str();
+    auto module = parsePtx(text, "k.ptx");
+    return module ? "" : llvm::toString(module.takeError());
+  };
+  EXPECT_EQ(load("call (z), vprintf, (x, y);"), "");
+  EXPECT_EQ(load("call (z), vprintf, (x);"),
+            "k.ptx:8: error: 'call': 'vprintf' takes 2 parameters and gives 1, got 1 and 1");
+  EXPECT_EQ(load("call (z), vprintf, (x, z);"),
+            "k.ptx:8: error: 'call': 'z' of 'vprintf' must have 8 bytes");
+  EXPECT_EQ(load("call other, (x);"),
+            "k.ptx:8: error: 'call': calls 'other', which has no body in this module");
+}
+
 } // namespace
