@@ -41,10 +41,16 @@ std::optional<Memory> getMemory(Value root, KernelOp kernel, const Assumptions &
   return memory;
 }
 
-/// Walks from a view to its root, as ThreadLowering::viewCoordinates does with values.
-static std::optional<SmallVector<IndexExpr, 4>>
-throughViews(Value buffer, SmallVector<IndexExpr, 4> coordinates,
-             analysis::IndexTranslator &translator) {
+/// A coordinate that must lie in an extent.
+using Bounded = std::pair<IndexExpr, int64_t>;
+
+/// Walks from a view to its root, as ThreadLowering::viewCoordinates does with values. A view of a
+/// tensor has bounds of its own, which the root's do not tell: `bounds` are its coordinates.
+static std::optional<SmallVector<IndexExpr, 4>> throughViews(Value buffer,
+                                                             SmallVector<IndexExpr, 4> coordinates,
+                                                             analysis::IndexTranslator &translator,
+                                                             SmallVectorImpl<Bounded> &bounds) {
+  bool isGlobal = getSpace(buffer) == Space::Global;
   while (Operation *op = buffer.getDefiningOp()) {
     SmallVector<IndexExpr, 4> source;
     if (auto slice = dyn_cast<SliceOp>(op)) {
@@ -70,8 +76,11 @@ throughViews(Value buffer, SmallVector<IndexExpr, 4> coordinates,
           !to.hasStaticShape())
         return std::nullopt;
       IndexExpr number(0);
-      for (auto [coordinate, extent] : llvm::zip(coordinates, to.getShape()))
+      for (auto [coordinate, extent] : llvm::zip(coordinates, to.getShape())) {
         number = number * extent + coordinate;
+        if (isGlobal)
+          bounds.emplace_back(coordinate, extent);
+      }
       source.resize(from.getRank());
       for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
         source[dim] = dim == 0 ? number : number % from.getDimSize(dim);
@@ -91,6 +100,15 @@ static SmallVector<IndexFacts, 4> getSymbolFacts(const analysis::SymbolNumbers &
   for (auto [value, number] : numbers)
     symbols[number] = analysis::getFacts(value);
   return symbols;
+}
+
+/// Whether no access leaves the views it goes through; one that may is guarded by itself.
+static bool areInside(ArrayRef<Bounded> bounds, ArrayRef<int64_t> extentsOfDims,
+                      ArrayRef<IndexFacts> symbols) {
+  return llvm::all_of(bounds, [&](const Bounded &bounded) {
+    IndexFacts facts = analyzeIndexExpr(bounded.first, factsOfShape(extentsOfDims), symbols);
+    return facts.low >= 0 && facts.high < bounded.second;
+  });
 }
 
 /// An extent as an expression of symbols; nothing where it is not known what it is.
@@ -150,8 +168,9 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
       return std::nullopt;
     coordinates.push_back(*expr);
   }
+  SmallVector<Bounded> bounds;
   std::optional<SmallVector<IndexExpr, 4>> found =
-      throughViews(buffer, std::move(coordinates), translator);
+      throughViews(buffer, std::move(coordinates), translator, bounds);
   if (!found)
     return std::nullopt;
   AccessCoordinates result;
@@ -164,22 +183,31 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
   result.symbols = getSymbolFacts(numbers);
   for (unsigned symbol = 0; symbol < numbers.size(); ++symbol)
     result.arguments.emplace_back(translator.getArguments(symbol));
+  SmallVector<int64_t, 4> extents;
+  for (OpFoldResult extent : loop.getMixedExtents())
+    extents.push_back(getConstantIntValue(extent).value_or(kDynamic));
+  if (!areInside(bounds, extents, result.symbols))
+    return std::nullopt;
   return result;
 }
 
 std::optional<AccessCoordinates> getMatrixCoordinates(Operation *op, Value buffer) {
   analysis::SymbolNumbers numbers;
   analysis::IndexTranslator translator(op, &numbers, analysis::OuterValues::Expand);
-  SmallVector<IndexExpr, 4> coordinates(cast<MemRefType>(buffer.getType()).getRank(), IndexExpr(0));
+  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
+  SmallVector<IndexExpr, 4> coordinates(shape.size(), IndexExpr(0));
   coordinates[coordinates.size() - 2] = IndexExpr::dim(0);
   coordinates[coordinates.size() - 1] = IndexExpr::dim(1);
+  SmallVector<Bounded> bounds;
   std::optional<SmallVector<IndexExpr, 4>> found =
-      throughViews(buffer, std::move(coordinates), translator);
+      throughViews(buffer, std::move(coordinates), translator, bounds);
   if (!found)
     return std::nullopt;
   AccessCoordinates result;
   result.coordinates = std::move(*found);
   result.symbols = getSymbolFacts(numbers);
+  if (!areInside(bounds, shape.take_back(2), result.symbols))
+    return std::nullopt;
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
+#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -87,6 +88,29 @@ private:
 };
 } // namespace
 
+/// A remark with what it says for programs.
+static Decision toDecision(Diagnostic &remark) {
+  Decision decision;
+  decision.message = remark.str();
+  if (auto place = remark.getLocation()->findInstanceOf<FileLineColLoc>()) {
+    decision.file = place.getFilename().str();
+    decision.line = place.getLine();
+    decision.column = place.getColumn();
+  }
+  DictionaryAttr facts = tile::getRemarkFacts(remark);
+  if (!facts)
+    return decision;
+  decision.kind = cast<StringAttr>(facts.get("kind")).str();
+  decision.buffer = cast<StringAttr>(facts.get("buffer")).str();
+  for (NamedAttribute fact : cast<DictionaryAttr>(facts.get("data"))) {
+    if (auto number = dyn_cast<IntegerAttr>(fact.getValue()))
+      decision.data[fact.getName().getValue()] = number.getInt();
+    else
+      decision.data[fact.getName().getValue()] = cast<StringAttr>(fact.getValue()).str();
+  }
+  return decision;
+}
+
 LogicalResult checkProgram(ModuleOp module, const PipelineOptions &options) {
   PassManager pm(module.getContext());
   buildCheckPipeline(pm);
@@ -102,6 +126,12 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
   GpuProgram program;
+  ScopedDiagnosticHandler keepRemarks(module.getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+      return failure(); // for the caller's handler
+    program.decisions.push_back(toDecision(diagnostic));
+    return success();
+  });
   StageRecorder recorder(options, program.phases);
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
   auto function = *planned->getOps<func::FuncOp>().begin();

@@ -20,8 +20,6 @@ std::optional<SourcePosition> toPosition(Location location) {
 
 DiagnosticCapture::DiagnosticCapture(MLIRContext *context)
     : handler(context, [this](Diagnostic &diagnostic) {
-        if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
-          remarks.push_back({toPosition(diagnostic.getLocation()), diagnostic.str()});
         if (error || diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
         error.emplace(diagnostic.str());

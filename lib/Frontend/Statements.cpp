@@ -42,6 +42,12 @@ Buffer Trace::view(const Buffer &buffer, ArrayRef<IndexExpr> shape, Type dtype) 
   checkOwn(buffer.traceId);
   MemRefType type = bufferType(shape, dtype, tile::getSpace(buffer.value));
   auto op = verified(create<tile::ViewOp>(type, buffer.value));
+  if (!type.hasStaticShape()) {
+    for (const IndexExpr &extent : shape)
+      if (!extent.getConstant())
+        materializeIndexExpr(extent); // its symbols become arguments of the function
+    op->setAttr(tile::kShapeAttr, makeShapeAttr(shape));
+  }
   return {op.getResult(), dtype, std::vector<Extent>(shape.begin(), shape.end()), false, id};
 }
 

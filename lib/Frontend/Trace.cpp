@@ -229,6 +229,21 @@ Value Trace::symbolValue(unsigned symbol) {
   return symbols.back().second;
 }
 
+tile::ShapeAttr Trace::makeShapeAttr(ArrayRef<IndexExpr> extents) {
+  SmallVector<StringAttr> names;
+  SmallVector<IndexExpr> localSymbols;
+  for (auto [position, symbol] : llvm::enumerate(symbols)) {
+    names.push_back(builder.getStringAttr(getSymbolName(symbol.first)));
+    if (localSymbols.size() <= symbol.first)
+      localSymbols.resize(symbol.first + 1);
+    localSymbols[symbol.first] = IndexExpr::symbol(position);
+  }
+  SmallVector<IndexExpr> local;
+  for (const IndexExpr &extent : extents)
+    local.push_back(extent.substitute({}, localSymbols));
+  return tile::ShapeAttr::get(context.get(), names, Layout::get({}, local, names.size()));
+}
+
 Buffer Trace::allocGlobal(StringRef name, ArrayRef<IndexExpr> shape, Type dtype) {
   MemRefType type = bufferType(shape, dtype, tile::Space::Global);
   SmallVector<Value> dynamicExtents;
@@ -269,31 +284,19 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
       if (!extent.getConstant())
         materializeIndexExpr(extent);
   eraseDeadOps(function);
-  SmallVector<StringAttr> names;
-  SmallVector<IndexExpr> localSymbols;
-  for (auto [position, symbol] : llvm::enumerate(symbols)) {
-    names.push_back(builder.getStringAttr(getSymbolName(symbol.first)));
-    if (localSymbols.size() <= symbol.first)
-      localSymbols.resize(symbol.first + 1);
-    localSymbols[symbol.first] = IndexExpr::symbol(position);
-  }
   std::vector<bool> bound(symbols.size(), false);
   for (auto &[argument, shape] : parameterShapes) {
     if (!isa<MemRefType>(argument.getType()))
       continue;
-    SmallVector<IndexExpr> extents;
-    for (const IndexExpr &extent : shape) {
-      extents.push_back(extent.substitute({}, localSymbols));
-      if (extents.back().getKind() == IndexExpr::Kind::Symbol)
-        bound[extents.back().getPosition()] = true;
-    }
-    function.setArgAttr(
-        cast<BlockArgument>(argument).getArgNumber(), tile::kShapeAttr,
-        tile::ShapeAttr::get(context.get(), names, Layout::get({}, extents, names.size())));
+    tile::ShapeAttr attribute = makeShapeAttr(shape);
+    for (const IndexExpr &extent : attribute.getExtents())
+      if (extent.getKind() == IndexExpr::Kind::Symbol)
+        bound[extent.getPosition()] = true;
+    function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(), tile::kShapeAttr, attribute);
   }
   for (auto [position, isBound] : llvm::enumerate(bound))
     if (!isBound)
-      fail("shape symbol '" + names[position].getValue() +
+      fail("shape symbol '" + getSymbolName(symbols[position].first) +
            "' is not the extent of any parameter, so that no call can give its value");
   if (fastMath)
     function->setAttr("tile.fast_math", builder.getUnitAttr());

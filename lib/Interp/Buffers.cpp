@@ -100,7 +100,24 @@ static void slice(Machine &machine, const Step &step) {
   machine.views[step.out[0]] = std::move(view);
 }
 
-/// The extents of a view, at most one of which is only known by the number of bytes.
+/// The run-time extents of a view that says them as formulas of shape symbols.
+static std::optional<SmallVector<int64_t, 4>> getStatedShape(const Machine &machine,
+                                                             tile::ViewOp op) {
+  auto attribute = op->getAttrOfType<tile::ShapeAttr>(tile::kShapeAttr);
+  if (!attribute)
+    return std::nullopt;
+  auto function = op->getParentOfType<func::FuncOp>();
+  SmallVector<int64_t, 4> symbols, shape;
+  for (StringAttr symbol : attribute.getSymbols())
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttr(argument.getArgNumber(), tile::kSymbolAttr) == symbol)
+        symbols.push_back(machine.values[machine.program.slots.at(argument)].integer);
+  for (const IndexExpr &extent : attribute.getExtents())
+    shape.push_back(evaluate(extent, symbols, symbols).value_or(-1));
+  return shape;
+}
+
+/// The extents of a view: those it states, or one that is only known by the number of bytes.
 static void reinterpret(Machine &machine, const Step &step) {
   auto op = cast<tile::ViewOp>(step.op);
   const View &source = machine.viewOf(step, 0);
@@ -108,12 +125,15 @@ static void reinterpret(Machine &machine, const Step &step) {
   Format format = getFormat(type.getElementType());
   SmallVector<int64_t, 4> shape(type.getShape());
   int64_t bytes = interp::countElements(source.surface) * getBytes(source.format), known = 1;
+  if (std::optional<SmallVector<int64_t, 4>> stated = getStatedShape(machine, op))
+    shape = *stated;
   for (int64_t extent : shape)
     known *= ShapedType::isDynamic(extent) ? 1 : extent;
   for (int64_t &extent : shape)
     if (ShapedType::isDynamic(extent))
       extent = known ? bytes / (known * getBytes(format)) : 0;
-  if (interp::countElements(shape) * getBytes(format) != bytes)
+  bool isPossible = llvm::none_of(shape, [](int64_t extent) { return extent < 0; });
+  if (!isPossible || interp::countElements(shape) * getBytes(format) != bytes)
     return machine.fail(FindingKind::BadExtent, step,
                         "a view of '" + source.storage->name + "' as " + inParentheses(shape) +
                             " does not have its " + llvm::Twine(bytes) + " bytes");

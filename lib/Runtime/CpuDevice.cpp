@@ -42,6 +42,9 @@ private:
   size_t size = 0;
 };
 
+/// More than any machine has; sums of sizes below do not overflow.
+constexpr int64_t kLargestAllocation = int64_t(1) << 46;
+
 /// A lock for short work, on a cache line of its own.
 class alignas(64) SpinLock {
 public:
@@ -79,13 +82,14 @@ public:
     services.allocate = [](host::Services *self, int64_t bytes) {
       return from(self).allocate(bytes);
     };
+    services.allocateInBlock = [](host::Services *self, int64_t number, int64_t bytes) {
+      return from(self).allocateInBlock(number, bytes);
+    };
     services.fail = [](host::Services *self, const char *message, int64_t length, const char *file,
                        int64_t fileLength, int64_t line, int64_t column) {
       from(self).fail(llvm::StringRef(message, length), llvm::StringRef(file, fileLength), line,
                       column);
-      // Compiled code has nothing to clean up, so that leaving it in one step is safe.
-      if (worker.stopBlock)
-        std::longjmp(*worker.stopBlock, 1);
+      stopBlock();
     };
     services.lockRow = [](host::Services *, const void *tensor, int64_t row) {
       lockOf(tensor, row).lock();
@@ -121,6 +125,8 @@ private:
   bool runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
                  int64_t first, int64_t last, int64_t arenaBytes);
   void *allocate(int64_t bytes);
+  void *allocateInBlock(int64_t number, int64_t bytes);
+  static void stopBlock();
   void fail(llvm::StringRef message, llvm::StringRef file = "", int64_t line = 0,
             int64_t column = 0);
   bool isToGoOn();
@@ -157,15 +163,35 @@ void CpuRun::fail(llvm::StringRef message, llvm::StringRef file, int64_t line, i
 }
 
 void *CpuRun::allocate(int64_t bytes) {
-  constexpr int64_t largest = int64_t(1) << 46;
   void *memory = nullptr;
-  if (bytes >= 0 && bytes < largest)
+  if (bytes >= 0 && bytes < kLargestAllocation)
     memory = std::aligned_alloc(64, (static_cast<size_t>(bytes) + 127) / 64 * 64);
   if (!memory)
     fail("cannot allocate a workspace of " + std::to_string(bytes) + " bytes");
   else
     workspaces.push_back(memory);
   return memory;
+}
+
+/// Memory by the number of the statement that asks for it, which asks anew each time it runs. It is
+/// given back with the thread.
+void *CpuRun::allocateInBlock(int64_t number, int64_t bytes) {
+  static thread_local std::vector<std::unique_ptr<Arena>> arenas;
+  while (arenas.size() <= static_cast<size_t>(number))
+    arenas.push_back(std::make_unique<Arena>());
+  bool isPossible = bytes >= 0 && bytes < kLargestAllocation;
+  void *memory = isPossible ? arenas[number]->reserve(std::max<int64_t>(bytes, 1)) : nullptr;
+  if (!memory) {
+    fail("cannot allocate " + std::to_string(bytes) + " bytes for a copy of a tile");
+    stopBlock();
+  }
+  return memory;
+}
+
+/// Compiled code has nothing to clean up, so that leaving it in one step is safe.
+void CpuRun::stopBlock() {
+  if (worker.stopBlock)
+    std::longjmp(*worker.stopBlock, 1);
 }
 
 bool CpuRun::runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
@@ -204,8 +230,8 @@ void CpuRun::pollInBlock() {
   bool isStopped = hasFailed.load(std::memory_order_relaxed);
   if (!isStopped && worker.isCalling && ++worker.turns % 32 == 0)
     isStopped = !isToGoOn();
-  if (isStopped && worker.stopBlock)
-    std::longjmp(*worker.stopBlock, 1);
+  if (isStopped)
+    stopBlock();
 }
 
 void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,

@@ -29,12 +29,43 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+/// `#tile.shape` must agree with the type of `what` and with the function's symbols.
+static LogicalResult verifyShapeAttr(Operation *op, FunctionOpInterface function, ShapeAttr shape,
+                                     Type bufferType, const Twine &what) {
+  auto type = dyn_cast<MemRefType>(bufferType);
+  if (!type || size_t(type.getRank()) != shape.getExtents().size())
+    return op->emitError() << "'tile.shape' of " << what << " has " << shape.getExtents().size()
+                           << " extents, its type is " << bufferType;
+  for (auto [extent, expr] : llvm::zip_equal(type.getShape(), shape.getExtents())) {
+    std::optional<int64_t> constant = expr.getConstant();
+    if (ShapedType::isDynamic(extent) ? constant.has_value() : constant != extent)
+      return op->emitError() << "'tile.shape' of " << what << " disagrees with its type " << type;
+  }
+  for (StringAttr symbol : shape.getSymbols()) {
+    bool found = false;
+    for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
+      found |= function.getArgAttr(i, kSymbolAttr) == symbol;
+    if (!found)
+      return op->emitError() << "'tile.shape' of " << what << " names symbol '" << symbol.getValue()
+                             << "', which no argument carries";
+  }
+  return success();
+}
+
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName().getValue();
   if (name == "tile.unroll" || name == "tile.vectorized") {
     if (isa<scf::ForOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'scf.for'";
+  }
+  if (name == kShapeAttr) {
+    auto view = dyn_cast<ViewOp>(op);
+    auto shape = dyn_cast<ShapeAttr>(attribute.getValue());
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    if (!view || !shape || !function)
+      return op->emitError() << "'" << name << "' is a #tile.shape of 'tile.view' in a function";
+    return verifyShapeAttr(op, function, shape, view.getResult().getType(), "a view");
   }
   if (name == kPlacementAttr) {
     if (isa<AllocOp>(op) && isa<LayoutAttr, FragmentAttr>(attribute.getValue()))
@@ -85,40 +116,17 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return op->emitError() << "unknown attribute '" << name << "' of the tile dialect";
 }
 
-/// `#tile.shape` of a tensor argument must agree with its type and with the function's symbols.
-static LogicalResult verifyShapeAttr(Operation *op, unsigned position, Attribute value) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  auto shape = dyn_cast<ShapeAttr>(value);
-  if (!function || !shape || position >= function.getNumArguments())
-    return op->emitError() << "'tile.shape' is a #tile.shape of a function's argument";
-  auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[position]);
-  if (!type || size_t(type.getRank()) != shape.getExtents().size())
-    return op->emitError() << "'tile.shape' of argument " << position << " has "
-                           << shape.getExtents().size() << " extents, the argument has type "
-                           << function.getArgumentTypes()[position];
-  for (auto [extent, expr] : llvm::zip_equal(type.getShape(), shape.getExtents())) {
-    std::optional<int64_t> constant = expr.getConstant();
-    if (ShapedType::isDynamic(extent) ? constant.has_value() : constant != extent)
-      return op->emitError() << "'tile.shape' of argument " << position
-                             << " disagrees with its type " << type;
-  }
-  for (StringAttr symbol : shape.getSymbols()) {
-    bool found = false;
-    for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
-      found |= function.getArgAttr(i, kSymbolAttr) == symbol;
-    if (!found)
-      return op->emitError() << "'tile.shape' of argument " << position << " names symbol '"
-                             << symbol.getValue() << "', which no argument carries";
-  }
-  return success();
-}
-
 LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned /*region*/,
                                                     unsigned argument, NamedAttribute attribute) {
   StringRef name = attribute.getName().getValue();
-  if (name == kShapeAttr)
-    return verifyShapeAttr(op, argument, attribute.getValue());
   auto function = dyn_cast<FunctionOpInterface>(op);
+  if (name == kShapeAttr) {
+    auto shape = dyn_cast<ShapeAttr>(attribute.getValue());
+    if (!function || !shape || argument >= function.getNumArguments())
+      return op->emitError() << "'tile.shape' is a #tile.shape of a function's argument";
+    return verifyShapeAttr(op, function, shape, function.getArgumentTypes()[argument],
+                           "argument " + Twine(argument));
+  }
   Type type = function && argument < function.getNumArguments()
                   ? function.getArgumentTypes()[argument]
                   : Type();

@@ -10,6 +10,10 @@
 //                                  %v = tile.load %a[%i, %j]
 //                                  tile.store %v, %b[%i, %j]
 //                                }
+//
+// A statement reads all before it writes the first element. One that moves a part of a buffer onto
+// another part of it, which may overlap, goes through a fragment: two statements, and what stands
+// between them is the business of tile-insert-barriers.
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Tile/Tile.h"
@@ -200,6 +204,59 @@ void Expander::expand(Im2colOp op) {
   StoreOp::create(b, branch.getResult(0), op.getDest(), loop.getIterators());
 }
 
+/// Whether two parts of one buffer are known to have no element in common: slices of the buffer
+/// that lie side by side in some dimension.
+bool areApart(Value lhs, Value rhs) {
+  auto first = lhs.getDefiningOp<SliceOp>(), second = rhs.getDefiningOp<SliceOp>();
+  if (!first || !second || first.getSource() != second.getSource())
+    return false;
+  auto interval = [](SliceOp slice, unsigned dim) -> std::optional<std::pair<int64_t, int64_t>> {
+    std::optional<int64_t> offset = getConstantIntValue(slice.getMixedOffsets()[dim]),
+                           size = getConstantIntValue(slice.getMixedSizes()[dim]);
+    if (!offset || !size || getConstantIntValue(slice.getMixedSteps()[dim]) != 1)
+      return std::nullopt;
+    return std::pair(*offset, *offset + *size);
+  };
+  for (unsigned dim = 0; dim < first.getMixedOffsets().size(); ++dim) {
+    auto a = interval(first, dim), b = interval(second, dim);
+    if (a && b && (a->second <= b->first || b->second <= a->first))
+      return true;
+  }
+  return false;
+}
+
+/// If a statement reads and writes parts of one buffer, lets it read a fragment instead, into which
+/// the part is copied before. Gives that copy, or null.
+FailureOr<CopyOp> separateSource(Operation *op) {
+  OpOperand *source = nullptr;
+  Value dest;
+  if (auto copy = dyn_cast<CopyOp>(op)) {
+    source = &copy.getSourceMutable();
+    dest = copy.getDest();
+  } else if (auto atomic = dyn_cast<AtomicOp>(op);
+             atomic && isBufferType(atomic.getValue().getType())) {
+    source = &atomic.getValueMutable();
+    dest = atomic.getDest();
+  }
+  if (!source || source->get() == dest || getRoot(source->get()) != getRoot(dest) ||
+      areApart(source->get(), dest))
+    return CopyOp();
+  auto type = cast<MemRefType>(source->get().getType());
+  if (!type.hasStaticShape())
+    return op->emitError() << "not supported on the GPU yet: a statement that reads and writes "
+                              "parts of '"
+                           << getName(getRoot(dest)) << "' with run-time extents";
+  OpBuilder b(op);
+  auto space = SpaceAttr::get(op->getContext(), Space::Fragment);
+  auto fragmentType = MemRefType::get(type.getShape(), type.getElementType(), AffineMap(), space);
+  auto fragment = AllocOp::create(b, op->getLoc(), fragmentType, b.getStringAttr("moved"),
+                                  ValueRange(), ReduceKindAttr());
+  auto copy = CopyOp::create(b, op->getLoc(), source->get(), fragment.getBuffer(), IntegerAttr(),
+                             FragmentAttr());
+  source->set(fragment.getBuffer());
+  return copy;
+}
+
 struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandStatementsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> statements;
@@ -207,7 +264,13 @@ struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandState
       if (isa<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(op))
         statements.push_back(op);
     });
-    for (Operation *op : statements) {
+    for (size_t position = 0; position < statements.size(); ++position) {
+      Operation *op = statements[position];
+      FailureOr<CopyOp> copy = separateSource(op);
+      if (failed(copy))
+        return signalPassFailure();
+      if (*copy)
+        statements.push_back(*copy);
       TypeSwitch<Operation *>(op).Case<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(
           [](auto statement) { Expander(statement).expand(statement); });
       op->erase();

@@ -24,6 +24,7 @@
 #include "tilewright/Layout/MmaFragments.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Layout/SharedLayouts.h"
+#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -97,8 +98,12 @@ AllocOp Solver::fragmentRoot(Value buffer) {
 }
 
 void Solver::demote(AllocOp alloc, const Twine &reason) {
-  if (demoted.insert(alloc))
-    alloc.emitRemark() << "'" << alloc.getName() << "' lives in shared memory: " << reason;
+  if (!demoted.insert(alloc))
+    return;
+  InFlightDiagnostic diag = alloc.emitRemark();
+  diag << "'" << alloc.getName() << "' lives in shared memory: " << reason;
+  describeRemark(diag, "placement", alloc.getName(),
+                 {{"space", "shared"}, {"reason", reason.str()}});
 }
 
 const PlaceTable *Solver::tableOf(AllocOp alloc) {
@@ -573,8 +578,11 @@ void Solver::writeAttributes() {
     op->setAttr(kDistributionAttr, FragmentAttr::get(context, fragment));
   for (auto &[op, grid] : warps)
     op->setAttr(kWarpsAttr, DenseI64ArrayAttr::get(context, {grid.warpsM, grid.warpsN}));
-  for (auto &[op, obstacle] : plainGemms)
-    op->emitRemark() << "'T.gemm' leaves the tensor cores: " << obstacle;
+  for (auto &[op, obstacle] : plainGemms) {
+    InFlightDiagnostic diag = op->emitRemark();
+    diag << "'T.gemm' leaves the tensor cores: " << obstacle;
+    describeRemark(diag, "gemm", "", {{"unit", "fma"}, {"reason", obstacle}});
+  }
 }
 
 /// Shared tiles: as annotated, else swizzled for the tensor cores that read them, else row-major.

@@ -12,6 +12,7 @@
 
 #include "TargetArch.h"
 #include "tilewright/Access/Matrices.h"
+#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -38,6 +39,13 @@ void remark(const ElementAccess &access, const Plan &plan) {
     diag << "; a warp covers one 128-byte line";
   else if (plan.linesPerWarp > 1)
     diag << "; a warp covers " << plan.linesPerWarp << " lines of 128 bytes";
+  SmallVector<RemarkFact> facts{{"width", plan.width},
+                                {"instruction", describeInstruction(access, plan.width)}};
+  if (!plan.refusal.empty())
+    facts.emplace_back("refusal", plan.refusal);
+  if (plan.linesPerWarp > 0)
+    facts.emplace_back("lines_per_warp", plan.linesPerWarp);
+  describeRemark(diag, "access", getName(getRoot(access.buffer)), facts);
 }
 
 struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
@@ -64,12 +72,16 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     Value buffer = operand == GemmOperand::A ? gemm.getA() : gemm.getB();
     StringRef name = tile::getName(getRoot(buffer));
     if (plan->width * getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()) < 16) {
-      gemm.emitRemark() << name << ": read element by element, not by ldmatrix (" << plan->refusal
-                        << ")";
+      InFlightDiagnostic diag = gemm.emitRemark();
+      diag << name << ": read element by element, not by ldmatrix (" << plan->refusal << ")";
+      describeRemark(diag, "access", name, {{"width", 1}, {"refusal", plan->refusal}});
       return;
     }
     gemm->setAttr(attribute, makeAttr(&getContext(), *plan));
-    gemm.emitRemark() << name << ": " << plan->getNumGroups() << " x ldmatrix";
+    InFlightDiagnostic diag = gemm.emitRemark();
+    diag << name << ": " << plan->getNumGroups() << " x ldmatrix";
+    describeRemark(diag, "access", name,
+                   {{"instruction", "ldmatrix"}, {"count", plan->getNumGroups()}});
   }
 
   void planLoop(ParallelOp loop, Context &context) {

@@ -25,6 +25,7 @@
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/Questions.h"
+#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -257,6 +258,12 @@ Operation *Pipeliner::lastReader() {
   return last;
 }
 
+static void remarkNotPipelined(Operation &copy, StringRef obstacle) {
+  InFlightDiagnostic diag = copy.emitRemark();
+  diag << "this copy is not pipelined: " << obstacle;
+  describeRemark(diag, "pipeline", "", {{"reason", obstacle}});
+}
+
 void Pipeliner::run() {
   if (loop.getNumStages() < 1)
     return;
@@ -267,7 +274,7 @@ void Pipeliner::run() {
     if (prefetch)
       prefetches.push_back(std::move(*prefetch));
     else if (!obstacle.empty())
-      op.emitRemark() << "this copy is not pipelined: " << obstacle;
+      remarkNotPipelined(op, obstacle);
   }
   if (prefetches.empty())
     return;

@@ -1,7 +1,7 @@
 //===- Programs.cpp - Program in Python: text, summary, checks, runs -------------------------===//
 
 #include "Bindings.h"
-#include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Driver/GpuCache.h"
 #include "tilewright/Driver/VirtualGpu.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
@@ -130,12 +130,14 @@ driver::PipelineOptions getGpuOptions() {
   return options;
 }
 
-/// Remarks as [(file, line, column, message)].
-nb::list toList(llvm::ArrayRef<Remark> remarks) {
+/// Decisions as [(file, line, kind, buffer, message, data as JSON)].
+nb::list toList(llvm::ArrayRef<driver::Decision> decisions) {
   nb::list list;
-  for (const Remark &remark : remarks) {
-    SourcePosition position = remark.position.value_or(SourcePosition());
-    list.append(nb::make_tuple(position.file, position.line, position.column, remark.message));
+  for (const driver::Decision &decision : decisions) {
+    std::string data;
+    llvm::raw_string_ostream(data) << llvm::json::Value(llvm::json::Object(decision.data));
+    list.append(nb::make_tuple(decision.file, decision.line, decision.kind, decision.buffer,
+                               decision.message, data));
   }
   return list;
 }
@@ -169,7 +171,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   };
   mlir::ModuleOp module = self.getModule();
   DiagnosticCapture capture(module.getContext());
-  mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpu(module, *arch, options);
+  mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpuOrLoad(module, *arch, options);
   if (mlir::failed(program))
     throw capture.takeError();
   nb::list kernels;
@@ -187,7 +189,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   result["ptx"] = program->ptx;
   result["phases"] = phases;
   result["kernels"] = kernels;
-  result["remarks"] = toList(capture.getRemarks());
+  result["remarks"] = toList(program->decisions);
   result["dumps"] = dumps;
   return result;
 }
@@ -271,7 +273,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   if (!cached) {
     DiagnosticCapture capture(self.getModule().getContext());
     mlir::FailureOr<driver::GpuProgram> program =
-        driver::compileForGpu(self.getModule(), *arch, pipeline);
+        driver::compileForGpuOrLoad(self.getModule(), *arch, pipeline);
     if (mlir::failed(program))
       throw capture.takeError();
     if (isEdited)
@@ -281,7 +283,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
       throw UserError(llvm::toString(kernel.takeError()));
     cached = std::shared_ptr<driver::VirtualGpuKernel>(std::move(*kernel));
     answer["divisible"] = pipeline.calls.divisibleSymbols;
-    answer["remarks"] = toList(capture.getRemarks());
+    answer["remarks"] = toList(program->decisions);
   }
   auto *kernel = static_cast<driver::VirtualGpuKernel *>(cached.get());
   std::string checks =

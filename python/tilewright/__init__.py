@@ -27,7 +27,7 @@ from tilewright.errors import TilewrightError, install_excepthook
 if TYPE_CHECKING:
     from tilewright import autotuner, language, layout, math, profiler, testing
     from tilewright.autotuner import autotune
-    from tilewright.jitting import compile, jit
+    from tilewright.jitting import compile, jit, par_compile
     from tilewright.kernel import JITKernel
     from tilewright.layout import Fragment, Layout
     from tilewright.math import cdiv, next_power_of_2
@@ -42,6 +42,7 @@ _LAZY = {
     "autotune": "tilewright.autotuner",
     "Profiler": "tilewright.profiler",
     "compile": "tilewright.jitting",
+    "par_compile": "tilewright.jitting",
     "JITKernel": "tilewright.kernel",
     "Layout": "tilewright.layout",
     "Fragment": "tilewright.layout",
@@ -115,6 +116,7 @@ __all__ = [
     "layout",
     "math",
     "next_power_of_2",
+    "par_compile",
     "profiler",
     "set_log_level",
     "testing",

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from types import FunctionType
 from typing import Any, NamedTuple
 
 from tilewright.arguments import is_torch
 from tilewright.device import place
-from tilewright.errors import LanguageError, reporting
+from tilewright.errors import LanguageError, TilewrightError, reporting
 from tilewright.frontend import functions
 from tilewright.frontend.explain import run_trace
 from tilewright.frontend.functions import PrimFunc, Stopwatch
@@ -23,7 +25,7 @@ from tilewright.frontend.source import function_node, place_of
 from tilewright.frontend.trace import Buffer, TraceState
 from tilewright.frontend.twins import twin_of
 from tilewright.jit_form import is_eager, tensor_parameters
-from tilewright.kernel import JITKernel
+from tilewright.kernel import JITKernel, TilewrightWarning
 from tilewright.language.eager import Declarations, ProbeDone
 from tilewright.pass_config import fast_math, normalize
 
@@ -32,15 +34,19 @@ from tilewright.pass_config import fast_math, normalize
 def compile(
     func: PrimFunc,
     out_idx: Any = None,
-    target: Any = "auto",
-    target_host: Any = None,
     execution_backend: str | None = None,
-    verbose: bool = False,
+    target: Any = None,
+    target_host: Any = None,
+    verbose: bool | None = None,
     pass_configs: dict[Any, Any] | None = None,
-    device: str | None = None,
     compile_flags: Any = None,
+    device: str | None = None,
 ) -> JITKernel:
-    """Compiles a traced function into a kernel that can be called with arrays."""
+    """Compiles a traced function into a kernel that can be called with arrays.
+
+    The arguments are TileLang's, in its order; `device` is ours. `execution_backend`, `target_host`
+    and `compile_flags` choose among tools that are not part of this compiler.
+    """
     if not isinstance(func, PrimFunc):
         hint = "decorate it with @T.prim_func" if callable(func) else None
         raise LanguageError(
@@ -48,6 +54,35 @@ def compile(
         )
     configs = normalize(pass_configs)
     return JITKernel(func, out_idx, place(target, device), configs)
+
+
+def par_compile(
+    funcs: Iterable[PrimFunc],
+    out_idx: Any = None,
+    execution_backend: str | None = None,
+    target: Any = None,
+    target_host: Any = None,
+    verbose: bool | None = None,
+    pass_configs: dict[Any, Any] | None = None,
+    compile_flags: Any = None,
+    num_workers: int | None = None,
+    ignore_error: bool = False,
+    device: str | None = None,
+) -> list[JITKernel | None]:
+    """`compile` for many functions, at most `num_workers` (one a core) at a time. With
+    `ignore_error` a function that does not compile is a warning, and None in the list."""
+
+    def compile_one(func: PrimFunc) -> JITKernel | None:
+        try:
+            return compile(func, out_idx, target=target, pass_configs=pass_configs, device=device)
+        except TilewrightError as error:
+            if not ignore_error:
+                raise
+            warnings.warn(str(error), TilewrightWarning, stacklevel=2)
+            return None
+
+    with ThreadPoolExecutor(num_workers or len(os.sched_getaffinity(0))) as pool:
+        return list(pool.map(compile_one, funcs))
 
 
 def _describe(value: Any) -> str:
@@ -150,6 +185,28 @@ class JITFunction:
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The traced function for these arguments."""
         return self._trace(args, kwargs)[1].prim_func
+
+    def par_compile(
+        self,
+        configs: Iterable[dict[str, Any] | tuple[Any, ...]],
+        num_workers: int | None = None,
+        ignore_error: bool = False,
+    ) -> list[JITKernel | None]:
+        """The kernels for several sets of arguments (keyword arguments, or a tuple of positional
+        ones), compiled in parallel; the rest is as `tilewright.par_compile` has it."""
+        traced = [
+            self.trace(**config) if isinstance(config, dict) else self.trace(*config)
+            for config in configs
+        ]
+        return par_compile(
+            [one.prim_func for one in traced],
+            out_idx=traced[0].out_idx if traced else None,
+            target=self.options.get("target"),
+            pass_configs=self.options.get("pass_configs"),
+            num_workers=num_workers,
+            ignore_error=ignore_error,
+            device=self.options.get("device"),
+        )
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The traced function for these arguments and the parameters that a call returns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -24,7 +25,22 @@ from tilewright.ptxas import Cubin, assemble, find_ptxas
 
 
 class Remark(NamedTuple):
-    """A decision of the compiler."""
+    """A decision of the compiler, at a line of the user's source.
+
+    `message` is a sentence for readers; `kind`, `buffer` and `data` say the same to programs. Kinds
+    and their data (integers and words; "arch", and "divisible" for code of special calls, are
+    there for each decision about GPU code):
+
+    - "access": how a tensor or tile (`buffer`) is read, written or updated by a statement: "width"
+      in elements, "instruction", "lines_per_warp" of 128 bytes, "refusal" (why it is not wider);
+      for operands of a gemm "instruction" is "ldmatrix" and "count" how many;
+    - "gemm": a product that leaves the tensor cores: "unit", "reason";
+    - "placement": a fragment (`buffer`) that lives in shared memory: "space", "reason";
+    - "pipeline": a copy that is not overlapped: "reason";
+    - "spill": registers that ptxas keeps in memory, with all its figures;
+    - "device": why a kernel runs where it does;
+    - "cache": why nothing is kept on disk.
+    """
 
     file: str
     line: int
@@ -79,6 +95,7 @@ class JITKernel:
         self.ref_latency: float | None = None
         self.config: dict[str, Any] | None = None
         self._gpu: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._remarked: set[tuple[str, ...]] = set()
         self._cpu: Any = None
         self._progress: Progress | None = None
         self._cubins: dict[str, Cubin] = {}
@@ -113,8 +130,14 @@ class JITKernel:
         self._cpu.set_deterministic(deterministic(self.pass_configs))
         phase = "load" if self._cpu.is_from_cache else "compile"
         self.seconds[phase] = time.perf_counter() - start
+        self._remark_cache()
+
+    def _remark_cache(self) -> None:
+        """Says, once, why nothing is kept on disk."""
+        from tilewright._core import core
+
         problem = core.cache_status()["problem"]
-        if problem:
+        if problem and not any(remark.kind == "cache" for remark in self.remarks):
             self._remark("cache", problem)
 
     def _remark(self, kind: str, message: str) -> None:
@@ -257,21 +280,26 @@ class JITKernel:
         """PTX, launch facts and remarks for `arch`, compiled on first use."""
         key = (arch or self.placement.arch, *divisible)
         if key not in self._gpu:
+            start = time.perf_counter()
             self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
+            is_found = "load from the cache" in dict(self._gpu[key]["phases"])
+            self.seconds["load" if is_found else "compile"] = time.perf_counter() - start
+            self._remark_cache()
             self._add_remarks(self._gpu[key]["remarks"], key[0], divisible)
         return self._gpu[key]
 
     def _add_remarks(self, remarks: list[Any], arch: str, divisible: Sequence[str]) -> None:
         """Keeps what the compiler decided, once for each kind of call."""
-        data: dict[str, Any] = {"arch": arch}
+        variant = (arch, *divisible)
+        if variant in self._remarked:
+            return
+        self._remarked.add(variant)
+        shared: dict[str, Any] = {"arch": arch}
         if divisible:
-            data["divisible"] = tuple(divisible)
-        added = [
-            Remark(file, line, "remark", "gpu", "", message, data)
-            for file, line, _, message in remarks
-        ]
-        if not any(known.data == data for known in self.remarks):
-            self.remarks.extend(added)
+            shared["divisible"] = tuple(divisible)
+        for file, line, kind, buffer, message, data in remarks:
+            facts = {**json.loads(data), **shared}
+            self.remarks.append(Remark(file, line, "remark", kind, buffer, message, facts))
 
     @property
     def ptx(self) -> str:

@@ -21,7 +21,7 @@ from tilewright.arguments import is_torch
 from tilewright.errors import LanguageError, ReportedNameError, caller_place, reporting
 from tilewright.supply import KernelParam, TensorSupplyType, get_tensor_supply
 
-_BACKENDS = ("event", "cupti", "cudagraph", "cpu")
+_BACKENDS = ("event", "cupti", "cudagraph", "wall", "msprof", "msprof_detail", "cpu")
 _MODES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean,
     "median": statistics.median,
@@ -41,14 +41,18 @@ def do_bench(
     backend: str = "event",
     return_mode: str = "mean",
     device: Any = None,
+    cache_size: int = 256,
+    early_stop_baseline: float | None = None,
     deadline: float | None = None,
 ) -> Any:
     """How many milliseconds a call of `fn` takes.
 
     Calls it for about `warmup` milliseconds without counting and for about `rep` counting;
     `_n_warmup` and `_n_repeat` give numbers of calls instead. The result is the mean, or what
-    `return_mode` says (min, max, mean, median), or the `quantiles` in a list. A `deadline` (of
-    `time.perf_counter`) that passes is a TimeoutError.
+    `return_mode` says (min, max, mean, median), or the `quantiles` in a list. A first estimate that
+    exceeds `early_stop_baseline` milliseconds is the result. A `deadline` (of
+    `time.perf_counter`) that passes is a TimeoutError. `fast_flush`, `cache_size` and `device` are
+    about the caches and clocks of a GPU.
     """
     if backend not in _BACKENDS:
         raise LanguageError(f"unknown backend '{backend}'", hint=f"use {', '.join(_BACKENDS)}")
@@ -57,6 +61,8 @@ def do_bench(
     call = partial(_timed, fn, deadline)
     call()  # compiles, and touches memory for the first time
     estimate = min(call() for _ in range(1 if _n_repeat else 3))
+    if early_stop_baseline is not None and estimate > early_stop_baseline:
+        return estimate if quantiles is None else [estimate] * len(quantiles)
     for _ in range(_n_warmup or min(1000, int(warmup / estimate))):
         call()
     repeat = _n_repeat or max(1, min(100_000, int(rep / estimate)))
@@ -134,6 +140,8 @@ class Profiler:
         quantiles: Sequence[float] | None = None,
         return_mode: str = "mean",
         dynamic_symbolic_constraints: Mapping | None = None,
+        device: Any = None,
+        early_stop_baseline: float | None = None,
         deadline: float | None = None,
     ) -> Any:
         """Milliseconds of a call of the kernel, or of `func`, on the same kind of inputs."""
@@ -149,6 +157,8 @@ class Profiler:
             quantiles=quantiles,
             backend=backend,
             return_mode=return_mode,
+            device=device,
+            early_stop_baseline=early_stop_baseline,
             deadline=deadline,
         )
 

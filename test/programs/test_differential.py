@@ -114,6 +114,30 @@ def test_a_program_that_takes_its_process_down_is_a_failure(
     assert {seed: verdict.kind for seed, verdict in outcome.failures.items()} == {8: "crash"}
 
 
+def test_a_program_that_does_not_end_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One worker computes without end, one waits without end; a slow machine is neither."""
+    endless = tmp_path / "endless.py"
+    endless.write_text(
+        "import sys, json, time\n"
+        "for seed in map(int, sys.argv[2:]):\n"
+        "    print(json.dumps({'begin': seed}), flush=True)\n"
+        "    while seed == 8: pass\n"
+        "    if seed == 9: time.sleep(3600)\n"
+        "    if seed == 7: time.sleep(2.5)\n"
+        "    print(json.dumps({'end': seed, 'exact': True, 'seen': []}), flush=True)\n"
+    )
+    monkeypatch.setattr(campaign, "WORKER", endless)
+    monkeypatch.setattr(campaign, "PROGRAM_SECONDS", 0.3)
+    monkeypatch.setattr(campaign, "WAIT_SECONDS", 8.0)
+    outcome = campaign.run([7, 8, 9], jobs=1)
+    assert {seed: verdict.kind for seed, verdict in outcome.failures.items()} == {
+        8: "timeout",
+        9: "timeout",
+    }
+
+
 def test_the_interpreters_objection_is_no_difference() -> None:
     program = generate(0)
     program.body = program.body[-1:]  # stores a tile that nothing has written

@@ -52,3 +52,26 @@ def test_bytes_stay(target: str, own: str, seen: str, swizzled: bool) -> None:
     np.testing.assert_array_equal(b.view(np.uint8), a.view(np.uint8))
     np.testing.assert_array_equal(c.view(np.uint8), a.view(np.uint8)[::-1])
     assert not kernel.findings
+
+
+@pytest.mark.parametrize("engine", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90"])
+@pytest.mark.parametrize("seen", ["int32", "int16"])
+def test_a_view_of_a_tensor_has_bounds_of_its_own(engine: str, seen: str) -> None:
+    """Beyond a row of the view there is nothing, although the tensor has an element at the same
+    number. (GPU code read it.)"""
+    columns = 16 * 4 // np.dtype(seen).itemsize
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 8), "int32"), B: T.Tensor((4, columns + 6), seen)):
+        with T.Kernel(1, threads=32):
+            V = T.view(A, (4, columns), seen)
+            for i, j in T.Parallel(4, columns + 6):
+                B[i, j] = V[i, j - 2]
+
+    a = np.arange(1, 65, dtype=np.int32).reshape(8, 8) * 70001
+    b = np.full((4, columns + 6), 7, seen)
+    kernel = tilewright.compile(main, device=engine)
+    kernel(a, b)
+    expected = np.zeros_like(b)
+    expected[:, 2 : 2 + columns] = a.view(seen).reshape(4, columns)
+    np.testing.assert_array_equal(b, expected)

@@ -130,3 +130,74 @@ def test_the_cache_can_be_switched_off(tmp_path: Path) -> None:
     run(tmp_path, TILEWRIGHT_CACHE="0")
     run(tmp_path, before="tilewright.disable_cache()")
     assert not (tmp_path / "cache").exists()
+
+
+# ---- GPU code ----
+
+GPU_SCRIPT = """
+import json
+import numpy as np
+import tilewright
+import tilewright.language as T
+
+@T.prim_func
+def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float32")):
+    with T.Kernel(1, threads=64):
+        tile = T.alloc_shared((64, 64), "float16")
+        T.copy(A, tile)
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = tile[i, j] * 2
+
+kernel = tilewright.compile(main, target={target!r})
+a, b = np.ones((64, 64), np.float16), np.zeros((64, 64), np.float32)
+kernel(a, b)
+np.testing.assert_array_equal(b, a * np.float32(2))
+print(json.dumps(["load" in kernel.seconds, kernel.ptx, kernel.remarks]))
+"""
+
+
+def run_gpu(folder: Path, target: str = "sm_80", **environment: str) -> list:
+    """Whether the PTX was found on disk, the PTX, and the decisions."""
+    import json
+
+    file = folder / "gpu.py"
+    file.write_text(GPU_SCRIPT.format(target=target))
+    environment = {
+        "TILEWRIGHT_CACHE_DIR": str(folder / "cache"),
+        "TILEWRIGHT_CHECK_PLANS": "0",
+        **environment,
+    }
+    done = subprocess.run(
+        [sys.executable, str(file)], capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_next_process_finds_ptx_and_decisions(tmp_path: Path) -> None:
+    first, second = run_gpu(tmp_path), run_gpu(tmp_path)
+    assert first[0] is False
+    assert second[0] is True
+    assert second[1:] == first[1:]
+    assert {remark[3] for remark in second[2]} == {"access", "device"}
+
+
+def test_ptx_of_another_architecture_has_an_entry_of_its_own(tmp_path: Path) -> None:
+    run_gpu(tmp_path)
+    assert run_gpu(tmp_path, "sm_90")[0] is False
+    assert len(list((tmp_path / "cache").glob("ptx-*"))) == 2
+
+
+def test_damaged_ptx_is_compiled_again(tmp_path: Path) -> None:
+    _, ptx, _ = run_gpu(tmp_path)
+    [entry] = (tmp_path / "cache").glob("ptx-*")
+    entry.write_bytes(entry.read_bytes().replace(b"2.0", b"3.0")[:-1])
+    found, again, _ = run_gpu(tmp_path)
+    assert found is False
+    assert again == ptx
+
+
+def test_checks_of_plans_are_not_skipped_for_code_on_disk(tmp_path: Path) -> None:
+    run_gpu(tmp_path)
+    assert run_gpu(tmp_path, TILEWRIGHT_CHECK_PLANS="1")[0] is False

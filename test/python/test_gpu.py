@@ -101,3 +101,36 @@ def test_vgpu_finds_a_removed_barrier() -> None:
     assert broken != ptx
     findings = vgpu.launch(broken, "main_kernel", 1, 64, [a, b], shared_bytes=256).findings
     assert "race" in {finding.kind for finding in findings}
+
+
+def test_remarks_say_to_programs_what_they_say_to_readers() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((16, 64), "float32"), B: T.Tensor((16, 64), "float32"),
+             C: T.Tensor((16, 16), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=32):
+            a = T.alloc_shared((16, 64), "float32")
+            sums = T.alloc_fragment((16, 16), "float32")
+            T.copy(A, a)
+            T.gemm(a, a, sums, transpose_B=True, clear_accum=True)
+            for i, j in T.Parallel(16, 64):
+                B[i, j] = a[(i + j) % 16, j]
+            T.copy(sums, C)
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    assert all(remark.data["arch"] == "sm_80" for remark in kernel.remarks)
+    of_kind: dict[str, list] = {}
+    for remark in kernel.remarks:
+        of_kind.setdefault(remark.kind, []).append(remark)
+    assert sorted(of_kind) == ["access", "gemm"]
+    [product] = of_kind["gemm"]
+    assert product.buffer == ""
+    assert product.data["unit"] == "fma"
+    assert product.message.endswith(product.data["reason"])
+    assert {remark.buffer for remark in of_kind["access"]} == {"A", "B", "C", "a"}
+    read = next(r for r in of_kind["access"] if r.buffer == "A")
+    assert (read.data["width"], read.data["instruction"]) == (4, "ld.global.v4.f32")
+    assert read.message.startswith("A: 4 x ld.global.v4.f32")
+    assert read.line > main.place.line
+    [scattered] = [r for r in of_kind["access"] if r.buffer == "a" and "refusal" in r.data]
+    assert "lie 64 elements apart in a's layout" in scattered.data["refusal"]
+    assert scattered.data["refusal"] in scattered.message

@@ -14,6 +14,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/JSON.h"
 #include <functional>
 #include <string>
 
@@ -49,13 +50,23 @@ struct PhaseTime {
   double milliseconds;
 };
 
+/// What a pass decided, at the user's line (Tile/Remarks.h says what the fields mean).
+struct Decision {
+  std::string file;
+  int64_t line = 0, column = 0;
+  std::string message, kind, buffer;
+  llvm::json::Object data;
+};
+
 /// A function compiled for a GPU architecture.
 struct GpuProgram {
   std::string ptx;
+  std::vector<Decision> decisions;
   std::vector<PhaseTime> phases;
   std::vector<nvptx::KernelInfo> kernels; ///< In launch order.
 };
-/// Compiles a checked module, which stays as it is. Errors are emitted as diagnostics.
+/// Compiles a checked module, which stays as it is. Errors are emitted as diagnostics; remarks
+/// become decisions of the result.
 mlir::FailureOr<GpuProgram> compileForGpu(mlir::ModuleOp module, const Arch &arch,
                                           const PipelineOptions &options = {});
 

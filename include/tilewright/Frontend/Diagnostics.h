@@ -13,13 +13,7 @@ namespace tilewright::frontend {
 /// The innermost file position of a location.
 std::optional<SourcePosition> toPosition(mlir::Location location);
 
-/// A decision of the compiler, at the user's line.
-struct Remark {
-  std::optional<SourcePosition> position;
-  std::string message;
-};
-
-/// While it lives, errors and remarks of a context are kept instead of printed.
+/// While it lives, errors of a context are kept instead of printed, and remarks dropped.
 class DiagnosticCapture {
 public:
   explicit DiagnosticCapture(mlir::MLIRContext *context);
@@ -27,11 +21,8 @@ public:
   /// The first error with its notes; a plain one if a failure came without a diagnostic.
   UserError takeError();
 
-  const std::vector<Remark> &getRemarks() const { return remarks; }
-
 private:
   std::optional<UserError> error;
-  std::vector<Remark> remarks;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -250,6 +250,8 @@ private:
   mlir::Value toCondition(const Operand &operand);
   Scalar convert(const Operand &operand, mlir::Type dtype);
   mlir::Value materializeIndexExpr(const IndexExpr &expr);
+  /// Extents as an attribute that names the symbols among the function's arguments.
+  tile::ShapeAttr makeShapeAttr(llvm::ArrayRef<IndexExpr> extents);
   mlir::Value symbolValue(unsigned symbol);
   mlir::Value extentValue(const Extent &extent);
   mlir::OpFoldResult extentOrConstant(const Extent &extent);

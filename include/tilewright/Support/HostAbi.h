@@ -55,6 +55,9 @@ struct Services {
                  const Grid *grid, int64_t arenaBytes);
   /// Zero-free memory that lives as long as the call of the entry; null if there is none.
   void *(*allocate)(Services *services, int64_t bytes);
+  /// The same for a block, 64-byte aligned: what the last call with this number on this thread gave
+  /// is void. Does not return if there is no memory.
+  void *(*allocateInBlock)(Services *services, int64_t number, int64_t bytes);
   /// Records an error of the statement at this place of the user's source; a line of 0 is nowhere.
   /// Inside a block it does not return; in the host part the caller goes on, and later launches do
   /// nothing.

@@ -86,34 +86,37 @@ View Lowering::makeSlice(tile::SliceOp op) {
   return view;
 }
 
-/// All of a root under another shape or element type; one extent may follow from the others.
+/// All of a root under another shape or element type. Run-time extents are stated as a shape; in IR
+/// without one a single extent follows from the others.
 View Lowering::makeView(tile::ViewOp op) {
   View source = getView(op.getSource()), view;
   MemRefType type = op.getResult().getType();
   view.root = source.root;
   view.elementType = type.getElementType();
+  Value elementBytes = index(tile::getStorageBytes(view.elementType));
   Value bytes = index(tile::getStorageBytes(source.elementType));
   for (Value extent : source.surface)
     bytes = mul(bytes, extent);
-  int64_t known = tile::getStorageBytes(view.elementType);
-  unsigned numDynamic = 0;
-  for (int64_t extent : type.getShape()) {
-    known *= ShapedType::isDynamic(extent) ? 1 : extent;
-    numDynamic += ShapedType::isDynamic(extent);
-  }
-  if (numDynamic > 1)
-    refuse(op, "a view with more than one run-time extent is not supported");
-  for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-    bool isDynamic = ShapedType::isDynamic(extent);
-    view.surface.push_back(isDynamic && known ? b.createOrFold<arith::DivUIOp>(bytes, index(known))
-                                              : index(isDynamic ? 0 : extent));
-    view.base.push_back(index(0));
-    view.steps.push_back(index(1));
-    view.dims.push_back(dim);
+  if (auto shape = op->getAttrOfType<tile::ShapeAttr>(tile::kShapeAttr)) {
+    view.surface = evaluateShape(shape, op->getParentOfType<func::FuncOp>());
+  } else if (type.getNumDynamicDims() > 1) {
+    refuse(op, "a view with more than one run-time extent needs a 'tile.shape'");
+    view.surface.assign(type.getRank(), index(0));
+  } else {
+    int64_t known = tile::getStorageBytes(view.elementType);
+    for (int64_t extent : type.getShape())
+      known *= ShapedType::isDynamic(extent) ? 1 : extent;
+    Value rest = known ? b.createOrFold<arith::DivUIOp>(bytes, index(known)) : index(0);
+    for (int64_t extent : type.getShape())
+      view.surface.push_back(ShapedType::isDynamic(extent) ? rest : index(extent));
   }
   view.extents = view.surface;
-  if (numDynamic) {
-    Value covered = index(tile::getStorageBytes(view.elementType));
+  view.base.assign(view.getRank(), index(0));
+  view.steps.assign(view.getRank(), index(1));
+  view.dims.resize(view.getRank());
+  std::iota(view.dims.begin(), view.dims.end(), 0u);
+  if (!type.hasStaticShape()) {
+    Value covered = elementBytes;
     for (Value extent : view.surface)
       covered = mul(covered, extent);
     ifTrue(compare(arith::CmpIPredicate::ne, covered, bytes),
@@ -213,7 +216,9 @@ Value Lowering::offsetThroughLayout(const View &view, ArrayRef<Value> surfaceInd
     if (!getConstantIntValue(coordinate) && !ranges.get(coordinate).isNonNegative())
       insideHere.emplace_back(ranges, coordinate,
                               Interval{0, (ranges.get(extent) - Interval::exactly(1)).greatest});
-  return evaluate(*root.layout->getOffset(), coordinates, {});
+  SmallVector<Value> dims(coordinates);
+  dims.append(root.extents.begin(), root.extents.end());
+  return evaluate(*root.layout, dims, {});
 }
 
 Value Lowering::addressOf(const View &view, ArrayRef<Value> surfaceIndex) {

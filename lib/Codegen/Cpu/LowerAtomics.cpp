@@ -10,6 +10,10 @@
 // is right because every access to an element goes through the same lock, that of its logical row,
 // wherever a layout puts it.
 //
+// Under a layout the bytes of an element that a view makes of several elements of the tensor lie
+// apart. No instruction reaches them at once: where a kernel makes such an update, all its updates
+// of the tensor take one lock.
+//
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -138,10 +142,19 @@ Value Lowering::updateByExchange(const View &view, Value address, AtomicKind kin
 
 Value Lowering::updateElement(const View &view, ArrayRef<Value> surfaceIndex, AtomicKind kind,
                               tile::MemoryOrder order, Value operand) {
-  if (view.root->isOnChip()) {
+  auto updatePlainly = [&] {
     Value old = numbers.unpack(loadAt(view, surfaceIndex), view.elementType);
     Value combined = combine(kind, view.elementType, old, operand);
     storeAt(view, surfaceIndex, numbers.pack(combined, view.elementType));
+    return old;
+  };
+  if (view.root->isOnChip())
+    return updatePlainly();
+  if (view.root->hasLockedUpdates) {
+    Value lock[] = {view.root->pointer, numbers.integer(b.getI64Type(), 0)};
+    callService(Service::LockRow, lock);
+    Value old = updatePlainly();
+    callService(Service::UnlockRow, lock);
     return old;
   }
   Value address = addressOf(view, surfaceIndex);
@@ -259,10 +272,6 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
   if (options.assumeDisjoint && !dest.root->isOnChip() && kernel &&
       isGuardedByRows(kernel, tile::getRoot(op.getDest())))
     return updateRows(op);
-  if (dest.root->layout && dest.elementType != dest.root->elementType)
-    return refuse(op,
-                  "an atomic update through a view of another dtype of a tensor with a layout is "
-                  "not supported on the CPU");
   auto destType = cast<MemRefType>(op.getDest().getType());
   auto update = [&](ArrayRef<Value> destIndex, llvm::function_ref<Value()> getOperand) {
     SmallVector<Value> place = toSurface(dest, destIndex);
@@ -278,7 +287,7 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
     return loopNest(dest.extents, /*isParallel=*/false,
                     [&](ArrayRef<Value> variables) { update(variables, [&] { return operand; }); });
   }
-  View source = separateFrom(dest, getView(op.getValue()), sourceType, op);
+  View source = separateFrom(dest, getView(op.getValue()), sourceType);
   Pairing pairing = pairDimensions(source, sourceType, dest, destType);
   loopNest(pairing.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     update(spread(dest, pairing.dest, variables), [&] {
@@ -290,10 +299,6 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
 
 void Lowering::lowerAtomicElement(tile::AtomicElementOp op) {
   View view = getView(op.getBuffer());
-  if (view.root->layout && view.elementType != view.root->elementType)
-    return refuse(op,
-                  "an atomic update through a view of another dtype of a tensor with a layout is "
-                  "not supported on the CPU");
   SmallVector<Value> place = toSurface(view, lookupAll(op.getIndices()));
   Value inside = isInside(view, place), operand = lookup(op.getValue());
   if (!inside)

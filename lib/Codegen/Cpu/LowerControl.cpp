@@ -269,11 +269,10 @@ void Lowering::lowerOp(Operation &op) {
                     lookup(store.getValue()));
       })
       .Case([&](tile::CopyOp copy) {
-        lowerCopy(copy, copy.getSource(), copy.getDest());
+        lowerCopy(copy.getSource(), copy.getDest());
         prefetchNext(copy);
       })
-      .Case(
-          [&](tile::FinalizeReducerOp done) { lowerCopy(done, done.getReducer(), done.getDest()); })
+      .Case([&](tile::FinalizeReducerOp done) { lowerCopy(done.getReducer(), done.getDest()); })
       .Case([&](tile::FillOp fill) { lowerFill(fill); })
       .Case([&](tile::GemmOp gemm) { lowerGemm(gemm); })
       .Case([&](tile::ReduceOp reduce) { lowerReduce(reduce); })

@@ -254,27 +254,23 @@ void Lowering::copyView(const View &source, const View &dest, const Pairing &pai
 }
 
 /// A statement reads all of its operands before it writes the first element.
-View Lowering::separateFrom(const View &dest, const View &source, MemRefType sourceType,
-                            Operation *op) {
+View Lowering::separateFrom(const View &dest, const View &source, MemRefType sourceType) {
   bool bothGlobal = !source.root->isOnChip() && !dest.root->isOnChip();
   bool mayOverlap = source.root == dest.root || (bothGlobal && !options.assumeDisjoint);
   if (!mayOverlap)
     return source;
-  if (!sourceType.hasStaticShape() || !scope->arena) {
-    refuse(op, "a statement that reads and writes parts of one tensor (or of tensors that overlap) "
-               "needs constant extents on the CPU");
-    return source;
-  }
-  View scratch = makeScratch(sourceType.getShape(), source.elementType);
+  View scratch = sourceType.hasStaticShape() && scope->arena
+                     ? makeScratch(sourceType.getShape(), source.elementType)
+                     : makeScratch(source.extents, source.elementType);
   copyView(source, scratch, pairDimensions(source, sourceType, scratch, sourceType));
   return scratch;
 }
 
-void Lowering::lowerCopy(Operation *op, Value sourceBuffer, Value destBuffer) {
+void Lowering::lowerCopy(Value sourceBuffer, Value destBuffer) {
   View dest = getView(destBuffer);
   auto sourceType = cast<MemRefType>(sourceBuffer.getType()),
        destType = cast<MemRefType>(destBuffer.getType());
-  View source = separateFrom(dest, getView(sourceBuffer), sourceType, op);
+  View source = separateFrom(dest, getView(sourceBuffer), sourceType);
   copyView(source, dest, pairDimensions(source, sourceType, dest, destType));
 }
 

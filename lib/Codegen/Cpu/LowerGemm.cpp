@@ -314,8 +314,8 @@ void Lowering::multiplyPlainly(tile::GemmOp op, const View &a, const View &bView
 
 void Lowering::lowerGemm(tile::GemmOp op) {
   View c = getView(op.getC());
-  View a = separateFrom(c, getView(op.getA()), op.getA().getType(), op);
-  View bView = separateFrom(c, getView(op.getB()), op.getB().getType(), op);
+  View a = separateFrom(c, getView(op.getA()), op.getA().getType());
+  View bView = separateFrom(c, getView(op.getB()), op.getB().getType());
   Type sumType = getSumType(b, a.elementType, c.elementType);
   if (op.getClear())
     ifTrue(lookup(op.getClear()), [&] {

@@ -31,30 +31,25 @@ void Lowering::lowerPrint(tile::PrintOp op) {
     LLVM::StoreOp::create(b, value, offsetPointer(slots, i64, number(position)), 8);
   };
   host::NumberKind kind = host::NumberKind::None;
-  int64_t rank = 0;
-  Value extents = allocaAtEntry(i64, 8), elements = extents;
+  auto operandType = op.getValue() ? dyn_cast<MemRefType>(op.getValue().getType()) : MemRefType();
+  int64_t rank = operandType ? operandType.getRank() : 0;
+  Value extents = allocaAtEntry(i64, std::max<int64_t>(rank, 1)), elements = extents;
   if (Value operand = op.getValue()) {
-    auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type) {
+    if (!operandType) {
       kind = getNumberKind(operand.getType());
       elements = allocaAtEntry(i64, 1);
       storeSlot(elements, 0, widen(lookup(operand), operand.getType()));
-    } else if (!type.hasStaticShape() || type.getRank() > 8) {
-      return refuse(op, "'T.print' of a tile whose extents are known only at run time is not "
-                        "supported on the CPU yet");
     } else {
-      kind = getNumberKind(type.getElementType());
-      rank = type.getRank();
+      kind = getNumberKind(operandType.getElementType());
       View source = getView(operand);
-      View wide =
-          makeScratch(type.getShape(),
-                      isa<FloatType>(type.getElementType()) ? Type(b.getF64Type()) : Type(i64));
+      bool isReal = kind == host::NumberKind::Float;
+      View wide = makeScratch(source.extents, isReal ? Type(b.getF64Type()) : Type(i64));
       loopNest(source.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
         store(wide, variables, widen(load(source, variables), source.elementType));
       });
       elements = wide.root->pointer;
       for (int64_t dim = 0; dim < rank; ++dim)
-        storeSlot(extents, dim, number(type.getDimSize(dim)));
+        storeSlot(extents, dim, toI64(source.extents[dim]));
     }
   }
   Value request = allocaAtEntry(i64, 6);

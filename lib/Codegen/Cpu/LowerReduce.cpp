@@ -185,7 +185,7 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
   Reduction reduction;
   View &dest = reduction.dest = getView(op.getDest());
   View &source = reduction.source =
-      separateFrom(dest, getView(op.getSource()), op.getSource().getType(), op);
+      separateFrom(dest, getView(op.getSource()), op.getSource().getType());
   unsigned dim = reduction.dim = op.getDim();
   reduction.keepsDim = dest.getRank() == source.getRank();
   for (unsigned d = 0; d < source.getRank(); ++d) {
@@ -294,7 +294,7 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
 
 void Lowering::lowerCumsum(tile::CumsumOp op) {
   View dest = getView(op.getDest());
-  View source = separateFrom(dest, getView(op.getSource()), op.getSource().getType(), op);
+  View source = separateFrom(dest, getView(op.getSource()), op.getSource().getType());
   unsigned dim = op.getDim();
   Combiner combiner(b, ReduceKind::Sum, source.elementType, dest.elementType, false);
   SmallVector<Value> extents;

@@ -44,8 +44,11 @@ struct Root {
   tile::Space space = tile::Space::Global;
   llvm::SmallVector<mlir::Value, 4> extents; ///< Logical, of index type.
   std::string name;
-  std::optional<Layout> layout; ///< Of a global tensor: where its elements sit.
-  mlir::TypedAttr safeValue;    ///< What a read outside gives; zero if null.
+  /// Of a global tensor with a layout: the place of an element (dims 0 to rank - 1), a formula of
+  /// the extents (the other dims).
+  std::optional<IndexExpr> layout;
+  bool hasLockedUpdates = false; ///< Some atomic update needs more than an instruction.
+  mlir::TypedAttr safeValue;     ///< What a read outside gives; zero if null.
   /// Accesses to different roots with a scope do not overlap; null where that is not known.
   mlir::ArrayAttr ownScope;
   mlir::ArrayAttr otherScopes;
@@ -77,13 +80,23 @@ struct Scope {
   mlir::Value services;
   mlir::Value arena;            ///< Null in the host function.
   int64_t arenaBytes = 0;       ///< Taken so far.
+  int64_t numAllocations = 0;   ///< Of memory whose size only the launch knows.
   mlir::Block *entry = nullptr; ///< Where allocas and addresses of tiles stand.
   /// The alias scopes of this function's buffers; null stands for scratch memory.
   llvm::MapVector<mlir::Value, mlir::LLVM::AliasScopeAttr> scopes;
 };
 
 /// The services of the runtime, by their positions in host::Services.
-enum class Service : unsigned { Launch, Allocate, Fail, Print, LockRow, UnlockRow, Poll };
+enum class Service : unsigned {
+  Launch,
+  Allocate,
+  AllocateInBlock,
+  Fail,
+  Print,
+  LockRow,
+  UnlockRow,
+  Poll
+};
 
 /// A loop nest's body gets the induction variables.
 using NestBody = llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)>;
@@ -105,6 +118,9 @@ private:
   void createScopes(tile::KernelOp kernel, llvm::ArrayRef<mlir::Value> captured);
   Root &addRoot(mlir::Value old);
   void lowerAlloc(tile::AllocOp op);
+  /// The extents that a shape attribute computes from the symbols of the function.
+  llvm::SmallVector<mlir::Value, 4> evaluateShape(tile::ShapeAttr shape,
+                                                  mlir::func::FuncOp function);
 
   // LowerControl.cpp
   void lowerRegion(mlir::Region &region);
@@ -186,6 +202,9 @@ private:
   /// A tile of scratch memory, for statements whose operands overlap and for packed matrices, in
   /// the worker's arena.
   View makeScratch(llvm::ArrayRef<int64_t> shape, mlir::Type elementType);
+  /// The same with extents that only the launch knows, valid until the statement runs again.
+  View makeScratch(llvm::ArrayRef<mlir::Value> extents, mlir::Type elementType);
+  View addScratch(llvm::ArrayRef<mlir::Value> extents, mlir::Type elementType, mlir::Value pointer);
 
   // LowerCopy.cpp
   /// The part of a loop nest over a view in which its elements exist.
@@ -208,8 +227,7 @@ private:
   llvm::SmallVector<mlir::Value> spread(const View &view, llvm::ArrayRef<unsigned> dims,
                                         llvm::ArrayRef<mlir::Value> variables);
   /// `source`, or a copy of it in scratch memory if it is a part of the root that is written.
-  View separateFrom(const View &dest, const View &source, mlir::MemRefType sourceType,
-                    mlir::Operation *op);
+  View separateFrom(const View &dest, const View &source, mlir::MemRefType sourceType);
   mlir::Value convertStored(mlir::Value stored, mlir::Type from, mlir::Type to);
   void copyView(const View &source, const View &dest, const Pairing &pairing);
   void copyWindow(const View &source, const View &dest, const Pairing &pairing,
@@ -217,7 +235,7 @@ private:
   bool isStreamed(const View &source, const View &dest, const Pairing &pairing, const Root &large);
   void readAhead(const View &source, const View &dest, const Pairing &pairing);
   void streamRows(const View &source, const View &dest, const Pairing &pairing);
-  void lowerCopy(mlir::Operation *op, mlir::Value source, mlir::Value dest);
+  void lowerCopy(mlir::Value source, mlir::Value dest);
   void lowerFill(tile::FillOp op);
   void lowerIm2col(tile::Im2colOp op);
 
@@ -308,6 +326,7 @@ private:
   void callPoll();
   void pollInLoop(mlir::Operation *loop);
   mlir::Value callAllocate(mlir::Value bytes);
+  mlir::Value callAllocateInBlock(mlir::Value bytes);
   void callFail(llvm::StringRef message);
   mlir::Value makeText(llvm::StringRef text);
 

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "tilewright/Layout/RuntimeExtents.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -95,16 +96,13 @@ void Lowering::lowerAlloc(tile::AllocOp op) {
   root.pointer = scratch.root->pointer;
 }
 
-View Lowering::makeScratch(ArrayRef<int64_t> shape, Type elementType) {
+View Lowering::addScratch(ArrayRef<Value> extents, Type elementType, Value pointer) {
   auto root = std::make_unique<Root>();
   root->elementType = elementType;
   root->space = tile::Space::Local;
   root->name = "scratch";
-  int64_t count = 1;
-  for (int64_t extent : shape) {
-    root->extents.push_back(index(extent));
-    count *= extent;
-  }
+  root->extents.assign(extents.begin(), extents.end());
+  root->pointer = pointer;
   if (auto own = scope->scopes.find(Value()); own != scope->scopes.end()) {
     SmallVector<Attribute> others;
     for (auto [other, aliasScope] : scope->scopes)
@@ -113,15 +111,32 @@ View Lowering::makeScratch(ArrayRef<int64_t> shape, Type elementType) {
     root->ownScope = b.getArrayAttr({own->second});
     root->otherScopes = b.getArrayAttr(others);
   }
+  scope->scratch.push_back(std::move(root));
+  return makeWholeView(*scope->scratch.back());
+}
+
+View Lowering::makeScratch(ArrayRef<int64_t> shape, Type elementType) {
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  Value pointer;
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(scope->entry);
     Value offset = numbers.integer(b.getI64Type(), scope->arenaBytes);
-    root->pointer = offsetPointer(scope->arena, b.getI8Type(), offset);
+    pointer = offsetPointer(scope->arena, b.getI8Type(), offset);
   }
   scope->arenaBytes += llvm::alignTo(count * tile::getStorageBytes(elementType), kTileAlignment);
-  scope->scratch.push_back(std::move(root));
-  return makeWholeView(*scope->scratch.back());
+  auto extents = llvm::map_to_vector(shape, [&](int64_t extent) { return index(extent); });
+  return addScratch(extents, elementType, pointer);
+}
+
+View Lowering::makeScratch(ArrayRef<Value> extents, Type elementType) {
+  Value bytes = index(tile::getStorageBytes(elementType));
+  for (Value extent : extents)
+    bytes = mul(bytes, extent);
+  Value pointer = scope->arena ? callAllocateInBlock(toI64(bytes)) : callAllocate(toI64(bytes));
+  return addScratch(extents, elementType, pointer);
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -172,6 +187,24 @@ static Value toSlot(ImplicitLocOpBuilder &b, Value value) {
   return value;
 }
 
+/// The arguments that carry the symbols of a shape.
+static SmallVector<Value> getSymbols(tile::ShapeAttr shape, func::FuncOp function) {
+  SmallVector<Value> symbols;
+  for (StringAttr symbol : shape.getSymbols())
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttr(argument.getArgNumber(), tile::kSymbolAttr) == symbol)
+        symbols.push_back(argument);
+  return symbols;
+}
+
+SmallVector<Value, 4> Lowering::evaluateShape(tile::ShapeAttr shape, func::FuncOp function) {
+  SmallVector<Value> symbols = lookupAll(getSymbols(shape, function));
+  SmallVector<Value, 4> extents;
+  for (const IndexExpr &extent : shape.getExtents())
+    extents.push_back(evaluate(extent, symbols, symbols));
+  return extents;
+}
+
 /// Arguments arrive as pointers, 64-bit integers and doubles.
 void Lowering::bindArguments(func::FuncOp function, Value slots) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -200,21 +233,13 @@ void Lowering::bindArguments(func::FuncOp function, Value slots) {
       continue;
     auto shape =
         function.getArgAttrOfType<tile::ShapeAttr>(argument.getArgNumber(), tile::kShapeAttr);
-    SmallVector<Value> symbols;
-    if (shape)
-      for (StringAttr symbol : shape.getSymbols())
-        for (BlockArgument other : function.getArguments())
-          if (function.getArgAttr(other.getArgNumber(), tile::kSymbolAttr) == symbol)
-            symbols.push_back(lookup(other));
     Root &root = *scope->roots[argument];
-    for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
-      if (!ShapedType::isDynamic(extent))
-        root.extents.push_back(index(extent));
-      else if (shape)
-        root.extents.push_back(evaluate(shape.getExtents()[dim], symbols, symbols));
-      else
-        refuse(function, "a tensor argument of run-time shape has no 'tile.shape'");
-    }
+    if (shape)
+      root.extents = evaluateShape(shape, function);
+    else if (type.hasStaticShape())
+      root.extents = llvm::map_to_vector<4>(type.getShape(), [&](int64_t e) { return index(e); });
+    else
+      refuse(function, "a tensor argument of run-time shape has no 'tile.shape'");
   }
 }
 
@@ -258,6 +283,7 @@ struct Captures {
     getUsedValuesDefinedAbove(kernel.getBody(), used);
     for (Value value : used)
       add(value);
+    kernel.walk([&](tile::ViewOp view) { addSymbols(view); });
   }
 
 private:
@@ -271,10 +297,18 @@ private:
         return;
       for (Value operand : op->getOperands())
         add(operand);
+      addSymbols(op);
       views.push_back(op);
     } else {
       slots.insert(value);
     }
+  }
+
+  /// What the shape of a view is computed from.
+  void addSymbols(Operation *view) {
+    if (auto shape = view->getAttrOfType<tile::ShapeAttr>(tile::kShapeAttr))
+      for (Value symbol : getSymbols(shape, view->getParentOfType<func::FuncOp>()))
+        add(symbol);
   }
 };
 } // namespace
@@ -289,20 +323,32 @@ void Lowering::bindAnnotations(tile::KernelOp kernel) {
       return;
     const Layout &map = layout.getLayout();
     std::optional<int64_t> places = map.getPhysicalSize(), elements = map.getNumElements();
-    if (map.getNumSymbols() != 0 || !map.getOffset())
-      return refuse(op, "a layout whose extents are known only at run time is not supported on the "
-                        "CPU yet");
+    it->second->layout = getRuntimeOffset(map);
+    if (!it->second->layout)
+      return refuse(op, "'" + it->second->name + "': the strides of its layout " + map.str() +
+                            " do not follow from the extents that a launch brings");
     bool isWorkspace = bool(op.getBuffer().getDefiningOp<tile::AllocOp>());
-    if (isWorkspace && places && elements && *places > *elements)
+    if (isWorkspace && (!places || !elements))
+      return refuse(op, "'" + it->second->name +
+                            "': a layout of a workspace needs extents that are constants");
+    if (isWorkspace && *places > *elements)
       return refuse(op, "'" + it->second->name + "': its layout needs " + Twine(*places) +
                             " elements of memory, got " + Twine(*elements));
-    it->second->layout = map;
   });
   kernel.walk([&](tile::AnnotateSafeValueOp op) {
     auto it = scope->roots.find(op.getBuffer());
     if (it != scope->roots.end())
       it->second->safeValue = cast<TypedAttr>(op.getValue());
   });
+  auto noteUpdate = [&](Value buffer) {
+    auto it = scope->roots.find(tile::getRoot(buffer));
+    if (it != scope->roots.end() && it->second->layout)
+      it->second->hasLockedUpdates |=
+          tile::getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()) >
+          tile::getStorageBytes(it->second->elementType);
+  };
+  kernel.walk([&](tile::AtomicOp op) { noteUpdate(op.getDest()); });
+  kernel.walk([&](tile::AtomicElementOp op) { noteUpdate(op.getBuffer()); });
 }
 
 /// Runs the body for each block number from `first` to `last - 1`.

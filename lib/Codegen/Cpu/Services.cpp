@@ -8,9 +8,10 @@ using namespace tilewright;
 using namespace tilewright::cpu;
 
 static_assert(offsetof(host::Services, launch) == 0 && offsetof(host::Services, allocate) == 8 &&
-                  offsetof(host::Services, fail) == 16 && offsetof(host::Services, print) == 24 &&
-                  offsetof(host::Services, lockRow) == 32 &&
-                  offsetof(host::Services, unlockRow) == 40 && offsetof(host::Services, poll) == 48,
+                  offsetof(host::Services, allocateInBlock) == 16 &&
+                  offsetof(host::Services, fail) == 24 && offsetof(host::Services, print) == 32 &&
+                  offsetof(host::Services, lockRow) == 40 &&
+                  offsetof(host::Services, unlockRow) == 48 && offsetof(host::Services, poll) == 56,
               "compiled code reaches the services by their positions");
 
 /// The function pointer at a position of the services.
@@ -45,8 +46,14 @@ void Lowering::callPoll() {
 }
 
 Value Lowering::callAllocate(Value bytes) {
-  return callMember(b, scope->services, Service::Allocate,
-                    LLVM::LLVMPointerType::get(b.getContext()), {bytes})
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  return callMember(b, scope->services, Service::Allocate, pointer, {bytes}).getResult();
+}
+
+Value Lowering::callAllocateInBlock(Value bytes) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value number = numbers.integer(b.getI64Type(), scope->numAllocations++);
+  return callMember(b, scope->services, Service::AllocateInBlock, pointer, {number, bytes})
       .getResult();
 }
 

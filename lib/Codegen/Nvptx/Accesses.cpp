@@ -1,6 +1,7 @@
 //===- Accesses.cpp - the only place where a coordinate becomes an address -------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Layout/RuntimeExtents.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -108,17 +109,47 @@ SmallVector<Value> ThreadLowering::viewStep(Value buffer, SmallVector<Value> coo
   auto view = buffer.getDefiningOp<ViewOp>();
   auto from = cast<MemRefType>(view.getSource().getType()),
        to = cast<MemRefType>(view.getResult().getType());
+  Value inside = insideView(view, coordinates);
   Value number = index(0);
   for (int64_t dim = 0; dim < to.getRank(); ++dim) {
-    number = b.createOrFold<arith::MulIOp>(number, index(to.getDimSize(dim)));
+    number = b.createOrFold<arith::MulIOp>(number, extentOf(buffer, dim));
     number = b.createOrFold<arith::AddIOp>(number, coordinates[dim]);
   }
   source.resize(from.getRank());
+  IndexExpr quotient = floorDiv(IndexExpr::dim(0), IndexExpr::dim(1)),
+            rest = IndexExpr::dim(0) % IndexExpr::dim(1);
   for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
+    if (from.isDynamicDim(dim)) {
+      Value operands[] = {number, extentOf(view.getSource(), dim)};
+      source[dim] = dim == 0 ? number : evaluate(rest, operands);
+      number = evaluate(quotient, operands);
+      continue;
+    }
     source[dim] = dim == 0 ? number : floorModConstant(b, number, from.getDimSize(dim));
     number = floorDivConstant(b, number, from.getDimSize(dim));
   }
+  if (inside && !source.empty())
+    source[0] = b.createOrFold<arith::SelectOp>(inside, source[0], index(-1));
   return source;
+}
+
+/// A view of a tensor ends where its own extents end, although the tensor may have an element at
+/// the same number: coordinates outside become ones outside of the tensor. Null if there is no
+/// outside.
+Value ThreadLowering::insideView(ViewOp view, ArrayRef<Value> coordinates) {
+  if (getSpace(view.getSource()) != Space::Global)
+    return Value();
+  Value inside;
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+    Value extent = extentOf(view.getResult(), dim);
+    std::optional<int64_t> constant = getConstantIntValue(coordinate),
+                           bound = getConstantIntValue(extent);
+    if (constant && bound && *constant >= 0 && *constant < *bound)
+      continue;
+    inside =
+        both(inside, b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult, coordinate, extent));
+  }
+  return inside;
 }
 
 SmallVector<Value> ThreadLowering::viewCoordinates(Value buffer, SmallVector<Value> coordinates) {
@@ -145,8 +176,11 @@ Value ThreadLowering::offsetOf(const Storage &storage, ArrayRef<Value> coordinat
     extents.clear();
     for (const IndexExpr &output : layout.getOutputs())
       physical.push_back(evaluate(output, coordinates));
-    for (int64_t extent : layout.getOutputShape())
-      extents.push_back(extent == kDynamic ? Value() : index(extent));
+    for (unsigned position = 0; position < layout.getNumOutputs(); ++position) {
+      // The first extent is no stride; for the others `addGlobal` made sure of a formula.
+      std::optional<IndexExpr> extent = getOutputExtent(layout, position);
+      extents.push_back(position ? evaluate(*extent, storage.extents) : Value());
+    }
   }
   Value offset = index(0);
   for (auto [coordinate, extent] : llvm::zip(physical, extents)) {

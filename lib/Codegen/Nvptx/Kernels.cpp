@@ -1,6 +1,7 @@
 //===- Kernels.cpp - functions, storage and control flow of a thread -------------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Layout/RuntimeExtents.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -99,13 +100,14 @@ void ThreadLowering::beginFunction() {
   arena = LLVM::AddressOfOp::create(b, sharedPointer, kArenaName);
 }
 
-/// The extent of a tensor argument as a formula of the function's symbols.
-Value ThreadLowering::extentOfArgument(Value argument, unsigned dim) {
-  auto type = cast<MemRefType>(argument.getType());
+Value ThreadLowering::extentOf(Value buffer, unsigned dim) {
+  auto type = cast<MemRefType>(buffer.getType());
   if (!type.isDynamicDim(dim))
     return index(type.getDimSize(dim));
-  unsigned position = cast<BlockArgument>(argument).getArgNumber();
-  auto shape = function.getArgAttrOfType<ShapeAttr>(position, kShapeAttr);
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  ShapeAttr shape = argument
+                        ? function.getArgAttrOfType<ShapeAttr>(argument.getArgNumber(), kShapeAttr)
+                        : buffer.getDefiningOp()->getAttrOfType<ShapeAttr>(kShapeAttr);
   SmallVector<Value> symbols;
   for (StringAttr symbol : shape.getSymbols())
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -125,7 +127,7 @@ void ThreadLowering::addGlobal(Value argument, Value pointer) {
   storage->base = pointer;
   storage->isGlobal = true;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    storage->extents.push_back(extentOfArgument(argument, dim));
+    storage->extents.push_back(extentOf(argument, dim));
     storage->staticExtents.push_back(type.getDimSize(dim));
   }
   storage->safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage->elementType)));
@@ -207,7 +209,7 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
         return success();
       })
       .Case([&](memref::DimOp dim) {
-        define(dim, extentOfArgument(dim.getSource(), *dim.getConstantIndex()));
+        define(dim, extentOf(dim.getSource(), *dim.getConstantIndex()));
         return success();
       })
       .Case([&](LoadOp load) { return lowerLoad(load); })
@@ -360,7 +362,30 @@ void ThreadLowering::rasterise(UseSwizzleOp op) {
   values[shortId] = add(start, across);
 }
 
+/// Addresses are formulas of what a launch brings; refuses buffers that have none.
+LogicalResult ThreadLowering::checkAddresses() {
+  auto check = [&](Operation *op) {
+    if (auto note = dyn_cast<AnnotateLayoutOp>(op))
+      if (auto layout = dyn_cast<LayoutAttr>(note.getLayout());
+          layout && getSpace(note.getBuffer()) == Space::Global &&
+          !getRuntimeOffset(layout.getLayout())) {
+        unsupported(op) << "the strides of the layout " << layout.getLayout().str()
+                        << " do not follow from the extents that a launch brings";
+        return WalkResult::interrupt();
+      }
+    if (auto view = dyn_cast<ViewOp>(op);
+        view && !view.getResult().getType().hasStaticShape() && !op->hasAttr(kShapeAttr)) {
+      unsupported(op) << "a view of run-time shape without 'tile.shape'";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  };
+  return failure(function.walk(check).wasInterrupted());
+}
+
 LogicalResult ThreadLowering::run() {
+  if (failed(checkAddresses()))
+    return failure();
   int64_t scratch = 0;
   kernel.walk([&](TileEffectsOpInterface op) {
     scratch = std::max(scratch, op.getScratchSharedBytes(kernel.getNumThreads()));

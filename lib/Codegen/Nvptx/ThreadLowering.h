@@ -105,6 +105,7 @@ private:
 
   // Kernels.cpp
   void beginFunction();
+  mlir::LogicalResult checkAddresses();
   void addGlobal(Value argument, Value pointer);
   void addTile(tile::AllocOp alloc);
   Value allocateStack(mlir::Type type, int64_t count);
@@ -117,7 +118,8 @@ private:
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult lowerLoopBody(mlir::Operation *op, Value lower, Value upper, Value step,
                                     Value variable, mlir::Block &body);
-  Value extentOfArgument(Value argument, unsigned dim);
+  /// An extent of a tensor or of a view of one, a formula of the function's symbols.
+  Value extentOf(Value buffer, unsigned dim);
   void rasterise(tile::UseSwizzleOp op);
   void barrier();
 
@@ -125,6 +127,7 @@ private:
   const Storage &storageOf(Value root);
   /// Coordinates in the root of the element of `buffer` at `indices` (old values).
   llvm::SmallVector<Value> rootCoordinates(Value buffer, mlir::ValueRange indices);
+  Value insideView(tile::ViewOp view, llvm::ArrayRef<Value> coordinates);
   llvm::SmallVector<Value> viewCoordinates(Value buffer, llvm::SmallVector<Value> coordinates);
   /// One step of that: from a slice or a view of the same element type to its source.
   llvm::SmallVector<Value> viewStep(Value buffer, llvm::SmallVector<Value> coordinates);

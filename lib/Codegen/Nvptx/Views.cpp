@@ -36,6 +36,7 @@ ThreadLowering::byteCoordinates(Value buffer, SmallVector<Value> coordinates, in
       buffer = source;
       continue;
     }
+    Value inside = insideView(buffer.getDefiningOp<ViewOp>(), coordinates);
     IndexExpr number(0), at = IndexExpr::dim(0);
     for (int64_t dim = 0; dim < to.getRank(); ++dim)
       number = number * to.getDimSize(dim) + IndexExpr::dim(dim);
@@ -50,6 +51,8 @@ ThreadLowering::byteCoordinates(Value buffer, SmallVector<Value> coordinates, in
       if (dim)
         element = evaluate(floorDiv(at, from.getDimSize(dim)), element);
     }
+    if (inside && !coordinates.empty())
+      coordinates[0] = b.createOrFold<arith::SelectOp>(inside, coordinates[0], index(-1));
     buffer = source;
   }
   return {std::move(coordinates), inElement};

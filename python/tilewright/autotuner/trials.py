@@ -34,6 +34,8 @@ class ProfileArgs:
     cache_input_tensors: bool = False
     backend: str = "event"
     inputs: list[Any] | None = None  # of set_autotune_inputs
+    early_stop: bool = False
+    early_stop_factor: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Bench:
     arguments: ProfileArgs
     cached_inputs: list[Any] | None = None
     ref_latency: float | None = None
+    best_latency: float | None = None  # so far, with early_stop
 
     def measure(self, kernel: JITKernel) -> tuple[float, float | None]:
         """Milliseconds of a kernel and of the reference; raises if the kernel is wrong or slow."""
@@ -76,8 +79,10 @@ class Bench:
             input_tensors=inputs,
             backend=arguments.backend,
             return_mode="median",
+            early_stop_baseline=self._baseline(),
             deadline=deadline,
         )
+        self.best_latency = min(latency, self.best_latency or latency)
         if self.ref_latency is None and arguments.ref_prog is not None:
             self.ref_latency = profiler.do_bench(
                 arguments.ref_prog,
@@ -87,6 +92,12 @@ class Bench:
                 return_mode="median",
             )
         return latency, self.ref_latency
+
+    def _baseline(self) -> float | None:
+        """A kernel that seems to take longer is timed no further."""
+        if not self.arguments.early_stop or self.best_latency is None:
+            return None
+        return self.best_latency * self.arguments.early_stop_factor
 
     def _inputs(self, profiler: Any) -> list[Any]:
         arguments = self.arguments

@@ -29,10 +29,10 @@ class CompileArgs:
     """How candidates are compiled: `tilewright.compile`'s arguments."""
 
     out_idx: Any = None
-    target: Any = "auto"
-    target_host: Any = None
+    target: Any = None
     execution_backend: str | None = None
-    verbose: bool = False
+    target_host: Any = None
+    verbose: bool | None = None
     pass_configs: dict[Any, Any] | None = None
     device: str | None = None
 
@@ -91,16 +91,15 @@ class AutoTuner:
         or a function that gives one."""
         return cls(kernel, configs)
 
-    def set_compile_args(
-        self, out_idx: Any = None, target: Any = "auto", **others: Any
-    ) -> AutoTuner:
-        """How candidates are compiled; others as `tilewright.compile` has them."""
-        self.compile_args = CompileArgs(out_idx=out_idx, target=target, **others)
+    def set_compile_args(self, *arguments: Any, **named: Any) -> AutoTuner:
+        """How candidates are compiled: the fields of CompileArgs, in their order or by name."""
+        self.compile_args = CompileArgs(*arguments, **named)
         return self
 
-    def set_profile_args(self, **arguments: Any) -> AutoTuner:
-        """How candidates are checked and timed; the names are `tilewright.autotune`'s."""
-        self.profile_args = ProfileArgs(**arguments)
+    def set_profile_args(self, *arguments: Any, **named: Any) -> AutoTuner:
+        """How candidates are checked and timed: the fields of ProfileArgs, in their order or by
+        name; their meaning is `tilewright.autotune`'s."""
+        self.profile_args = ProfileArgs(*arguments, **named)
         return self
 
     def set_kernel_parameters(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AutoTuner:
@@ -117,17 +116,39 @@ class AutoTuner:
         warmup: float | None = None,
         rep: float | None = None,
         timeout: float | None = None,
+        use_pipeline: bool = False,
+        enable_grouped_compile: bool = False,
+        group_compile_size: int = 2,
+        benchmark_devices: list[int] | None = None,
+        benchmark_multi_gpu: bool = False,
+        early_stop: bool | None = None,
+        early_stop_factor: float | None = None,
         executor: Executor | None = None,
     ) -> AutotuneResult:
         """Finds the fastest candidate, or takes it from the cache.
+
+        With `early_stop` a candidate that seems to take more than `early_stop_factor` times the
+        best so far is timed no further. The arguments between `timeout` and `early_stop` say how
+        TileLang spreads compilers and GPUs over candidates and change no result; they have no
+        effect here.
 
         With an `executor` each candidate is compiled, checked and timed as a task of it: a process
         pool, or the pool of a cluster. Otherwise candidates are compiled in parallel and timed one
         after another in this process.
         """
-        given = {"warmup": warmup, "rep": rep, "timeout": timeout}
+        given = {
+            "warmup": warmup,
+            "rep": rep,
+            "timeout": timeout,
+            "early_stop": early_stop,
+            "early_stop_factor": early_stop_factor,
+        }
         given = {name: value for name, value in given.items() if value is not None}
         arguments = replace(self.profile_args, inputs=get_autotune_inputs(), **given)
+        if arguments.early_stop and arguments.early_stop_factor < 1:
+            raise LanguageError(
+                f"early_stop_factor must be at least 1, got {arguments.early_stop_factor}"
+            )
         search = _Search(self, arguments)
         found = search.look_up()
         if found is None:

@@ -22,8 +22,10 @@ from pathlib import Path
 from differential.generator import generate
 from differential.witnesses import ENGINES, Verdict, examine
 
-#: A program that takes longer hangs; the machine may be busy with other things.
+#: A program that computes longer hangs. Processor time counts: the machine may be busy with other
+#: things. One that waits for something uses none and gets longer.
 PROGRAM_SECONDS = 120.0
+WAIT_SECONDS = 20 * PROGRAM_SECONDS
 CHUNK = 20
 #: What a worker process runs.
 WORKER = Path(__file__).parent
@@ -125,6 +127,30 @@ def _run_chunk(
                     report(seed, outcome.failures[seed])
 
 
+class _Watch:
+    """The time since a worker was heard of."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.start = time.monotonic()
+        self.before = self._processor_seconds()
+
+    def _processor_seconds(self) -> float:
+        """Of the process and the children that ended (`man 5 proc`); 0 if it is gone."""
+        try:
+            text = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return 0.0
+        fields = text[text.rindex(")") + 2 :].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    def used(self) -> float:
+        return self._processor_seconds() - self.before
+
+    def is_over(self) -> bool:
+        return self.used() > PROGRAM_SECONDS or time.monotonic() - self.start > WAIT_SECONDS
+
+
 def _run_worker(seeds: list[int], thorough: bool):
     """One process over `seeds`; ends early, with a verdict, where the process does."""
     command = [sys.executable, str(WORKER), "--worker", *map(str, seeds)]
@@ -140,19 +166,20 @@ def _run_worker(seeds: list[int], thorough: bool):
         reader.start()
         drain.start()
         current = seeds[0]
+        watch = _Watch(process.pid)
         while True:
             try:
-                line = lines.get(timeout=PROGRAM_SECONDS)
+                line = lines.get(timeout=1)
             except queue.Empty:
+                if not watch.is_over():
+                    continue
                 process.kill()
-                yield (
-                    current,
-                    False,
-                    [Verdict("timeout", "", f"no answer in {PROGRAM_SECONDS:.0f} s")],
-                )
+                text = f"no answer in {watch.used():.0f} s of processor time"
+                yield current, False, [Verdict("timeout", "", text)]
                 break
             if not line:
                 break
+            watch = _Watch(process.pid)
             entry = json.loads(line)
             if "begin" in entry:
                 current = entry["begin"]

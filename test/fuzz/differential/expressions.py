@@ -8,6 +8,7 @@ from differential.indices import Indices, Var
 from differential.program import Bound, Buffer, Expr, Program
 from differential.ranges import (
     COMPUTES_AS,
+    FLOATS,
     FUNCTIONS,
     INTEGERS,
     Inexact,
@@ -89,12 +90,17 @@ class Expressions:
             return self.integer_operation(dtype, inner, scope, depth)
         if not self.program.exact and rng.random() < 0.6 and dtype != "float64":
             return Expr("function", dtype, (inner,), rng.choice(sorted(FUNCTIONS)))
-        return Expr(rng.choice(("neg", "abs", "half")), dtype, (inner,))
+        rounds = ("floor", "ceil", "trunc") if self.program.exact else ()
+        return Expr(rng.choice(("neg", "abs", "half", *rounds)), dtype, (inner,))
 
     def integer_operation(self, dtype: str, inner: Expr, scope: _Scope, depth: int) -> Expr:
         op = self.rng.choice((*INTEGER_ONLY, "neg", "abs"))
         if op in ("neg", "abs"):
             return Expr("neg" if dtype.startswith("u") else op, dtype, (inner,))
+        if op in ("shl", "shr") and self.rng.random() < 0.3:  # by what may be the width or more
+            amount = self.tree(dtype, scope, depth - 1)
+            amount = Expr("and", dtype, (amount, Expr("const", dtype, (), 31)))
+            return Expr(f"{op} by", dtype, (inner, amount))
         if op in ("shl", "shr"):
             return Expr(op, dtype, (inner,), self.rng.choice((0, 1, 3, 7, INTEGERS[dtype] - 1)))
         if op in ("and", "or", "xor") or self.rng.random() < 0.2:
@@ -114,12 +120,21 @@ class Expressions:
             "bfloat16",
             "int64",
             "uint32",
+            "uint16",
+            "uint64",
         )
         if not self.program.exact:
             others = ("float32", "float16", "bfloat16") if is_float(dtype) else ("int32", "uint8")
         other = self.rng.choice([o for o in others if o != dtype] or [dtype])
-        inner = self.fit(self.tree(other, scope, depth), other, Bound(64))
+        inner = self.fit(self.tree(other, scope, depth), other, self.conversion_limit(other, dtype))
         return Expr("cast", dtype, (inner or Expr("typed", other, (), 3),))
+
+    def conversion_limit(self, source: str, dtype: str) -> Bound:
+        """What is converted; of integers half of the time all values that the result can hold."""
+        is_held = not is_float(source) and (
+            not is_float(dtype) or INTEGERS[source] <= FLOATS[dtype][0]
+        )
+        return full(source) if is_held and self.rng.random() < 0.5 else Bound(64)
 
     def leaf(self, dtype: str, scope: _Scope) -> Expr:
         rng = self.rng

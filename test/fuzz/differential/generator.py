@@ -24,7 +24,7 @@ from differential.statements import Statements
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 8, 12, 13, 16, 16, 16, 17, 24, 31, 32, 32, 33, 40, 64)
 DTYPES = ("float32", "float32", "float16", "float16", "bfloat16",
           "int32", "int32", "int8", "uint8", "int16",
-          "int64", "uint32", "float64")  # fmt: skip
+          "int64", "uint32", "float64", "uint8", "uint16", "uint64")  # fmt: skip
 FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
 BOUNDED_DTYPES = ("float32", "float32", "float32", "float16", "bfloat16", "int32")
 THREADS = (32, 64, 64, 96, 128, 128, 256)
@@ -225,9 +225,10 @@ class _Generator:
         rng, some = self.rng, self.statements
         choices = [(some.parallel, 6), (some.copy, 4), (some.reduce, 2), (some.cumsum, 1),
                    (some.fill, 1), (some.atomic_tile, 2), (some.atomic_elements, 2),
-                   (some.reducer, 1), (some.scalar_loop, 1)]  # fmt: skip
+                   (some.reducer, 1), (some.scalar_loop, 1), (some.move, 1)]  # fmt: skip
         if not scope:
-            choices += [(some.variable, 1), (some.view, 1), (some.gemm_group, 3)]
+            choices += [(some.variable, 1), (some.view, 1), (some.tensor_view, 1),
+                        (some.gemm_group, 3)]  # fmt: skip
         if depth:
             choices += [(lambda s: self.loop(s, depth), 2), (lambda s: self.branch(s, depth), 1)]
         made = rng.choices([c for c, _ in choices], [w for _, w in choices])[0](scope)
@@ -287,11 +288,15 @@ class _Generator:
         rng = self.rng
         for buffer in self.program.buffers:
             fixed = not set(self.program.dynamic) & {w for e in buffer.shape for w in words(e)}
-            if len(buffer.shape) == 2 and fixed and buffer.role in ("in", "own", "atomic", "tile"):
+            if len(buffer.shape) == 2 and buffer.role in ("in", "own", "atomic", "tile"):
                 rows, columns = (self.program.value(e) for e in buffer.shape)
                 if buffer.space == "fragment" or rng.random() > 0.2 or buffer.reducer:
                     continue
-                buffer.layout = self.draw_layout(buffer, rows, columns)
+                if fixed:
+                    buffer.layout = self.draw_layout(buffer, rows, columns)
+                elif all(extent.isidentifier() for extent in buffer.shape):
+                    shape = ", ".join(buffer.shape)
+                    buffer.layout = f"T.Layout(({shape}), lambda i, j: [j, i])"
             elif buffer.role == "in" and rng.random() < 0.15:
                 buffer.safe_value = rng.choice((1, 2))
         for buffer in self.program.tensors:

@@ -55,6 +55,13 @@ class Indices:
         return rng.choice((f"{plain} - {rng.randint(1, 3)}", f"{plain} + {rng.randint(1, 9)}",
                            f"2 * ({plain})"))  # fmt: skip
 
+    def near(self, extent: str, variables: list[Var]) -> str:
+        """An index of a view of a tensor: inside, or a little beyond either end."""
+        if self.rng.random() < 0.6 or not variables:
+            return self.inside(extent, variables)
+        shift = self.rng.randint(1, 4)
+        return f"{self.rng.choice(variables).name} {self.rng.choice('+-')} {shift}"
+
     def owned(self, tensor: Buffer, dim: int, variables: list[Var]) -> str:
         """An index in the block's own region of a tensor that blocks write."""
         inner = self.inside(tensor.tile[dim], variables)
@@ -64,6 +71,8 @@ class Indices:
         """The indices of an element to read."""
         if buffer.role == "in":
             pick = lambda dim: self.around(buffer, dim, variables)  # noqa: E731
+        elif buffer.role == "view" and buffer.space == "global":
+            pick = lambda dim: self.near(buffer.shape[dim], variables)  # noqa: E731
         elif buffer.role == "own":
             pick = lambda dim: self.owned(buffer, dim, variables)  # noqa: E731
         else:

@@ -29,7 +29,8 @@ class Buffer:
 
     `role` says what a program may do with a tensor: "in" is only read; "own" is read and written
     by each block in its own region, which starts at `base` and has the extents `tile`; "atomic" is
-    only updated, by atomics of one `kind`. A tile has the role "tile", a view of one "view".
+    only updated, by atomics of one `kind`. A tile has the role "tile", a view of a tile or of a
+    tensor that is only read "view".
     """
 
     name: str
@@ -47,7 +48,8 @@ class Buffer:
 
     @property
     def is_tensor(self) -> bool:
-        return self.space == "global"
+        """Whether it is a parameter."""
+        return self.space == "global" and self.role != "view"
 
 
 # ---- Expressions ----

@@ -198,6 +198,8 @@ OPS: dict[str, Op] = {
     "abs": Op("T.abs({0})", _same),
     "clamp": Op("T.clamp({0}, -{d}, {d})", _clamp),
     "floor": Op("T.floor({0})", _whole),
+    "ceil": Op("T.ceil({0})", _whole),
+    "trunc": Op("T.trunc({0})", _whole),
     "half": Op("({0} * 0.5)", lambda _, a: Bound(a[0].magnitude / 2, a[0].exponent - 1)),
     "select": Op("T.if_then_else({d}, {0}, {1})", _larger),
     "choose": Op("T.if_then_else({0} {d} {1}, {2}, {3})", lambda e, a: _larger(e, a[2:])),
@@ -210,6 +212,8 @@ OPS: dict[str, Op] = {
     "xor": Op("({0} ^ {1})", _any),
     "shl": Op("({0} << {d})", _any),
     "shr": Op("({0} >> {d})", _any),
+    "shl by": Op("({0} << {1})", _any),
+    "shr by": Op("({0} >> {1})", _any),
     "function": _Function("", _function),
 }
 
@@ -243,6 +247,8 @@ class Ranges:
     def check_stmt(self, stmt: Stmt, trips: int, lanes: int) -> None:
         buffer = self.program.buffer
         match stmt:
+            case Copy() if stmt.source.buffer == stmt.dest.buffer:
+                pass  # what may be in one place may be in another
             case Copy():
                 self.store(buffer(stmt.dest.buffer), buffer(stmt.source.buffer).bound)
             case Fill():

@@ -59,10 +59,11 @@ class Statements:
     # ---- What there is ----
 
     def tiles(self, **wanted: object) -> list[Buffer]:
-        """Tiles and views with the given attributes; no reducers."""
+        """Tiles and views of tiles with the given attributes; no reducers."""
         return [
             b for b in self.program.tiles
-            if not b.reducer and all(getattr(b, k) == v for k, v in wanted.items())
+            if not b.reducer and b.space != "global"
+            and all(getattr(b, k) == v for k, v in wanted.items())
         ]  # fmt: skip
 
     def readable(self) -> list[Buffer]:
@@ -213,6 +214,34 @@ class Statements:
         if plain and len(source.shape) != len(dest.shape) and (frm.indices and to.indices):
             return None
         return Copy(frm, to)
+
+    def move(self, _: list[Var]) -> Stmt | None:
+        """A part of a tile, or of the block's part of a tensor, onto another part of the same:
+        all is read before anything is written."""
+        rng = self.rng
+        dests = [b for b in self.writable() if b.space != "fragment"]
+        if not dests:
+            return None
+        dest = rng.choice(dests)
+        extents = self.region(dest)
+        dim = rng.randrange(len(extents))
+        size = self.program.value(extents[dim])
+        if size < 2:
+            return None
+        distance = rng.randint(1, size - 1)
+        bases = dest.base if dest.role == "own" else ("0",) * len(extents)
+
+        def region(shift: int) -> Region:
+            slices = []
+            for d, (base, extent) in enumerate(zip(bases, extents, strict=True)):
+                low = f"{base} + {shift}" if d == dim else base
+                high = f"{low} + {extent}" + (f" - {distance}" if d == dim else "")
+                slices.append(f"{low} : {high}")
+            return Region(dest.name, tuple(slices))
+
+        ends = [region(0), region(distance)]
+        rng.shuffle(ends)
+        return Copy(*ends)
 
     def fill(self, _: list[Var]) -> Stmt | None:
         dest = self.rng.choice(self.tiles())
@@ -426,6 +455,23 @@ class Statements:
             Buffer(name, shape, dtype or source.dtype, "shared", "view", bound)
         )
         return View(name, source.name, shape, dtype)
+
+    def tensor_view(self, scope: list[Var]) -> Stmt | None:
+        """Another shape of a tensor that is only read; it has bounds of its own."""
+        rng = self.rng
+        dynamic = set(self.program.dynamic)
+        sources = [b for b in self.program.tensors if b.role == "in"
+                   and len(b.shape) == 2 and not dynamic & set(b.shape)]  # fmt: skip
+        if scope or not sources:
+            return None
+        source = rng.choice(sources)
+        rows, columns = source.shape
+        shape = rng.choice(((columns, rows), (f"{rows} * {columns}",)))
+        name = self.fresh("w")
+        self.program.buffers.append(
+            Buffer(name, shape, source.dtype, "global", "view", source.bound)
+        )
+        return View(name, source.name, shape)
 
     def is_view(self, buffer: Buffer) -> bool:
         return buffer.role == "view"

@@ -41,20 +41,20 @@ class Engine:
     environment: tuple[tuple[str, str], ...] = ()
 
 
-def _cpu(name: str, **variables: str) -> Engine:
-    """CPU code, compiled each time: what a cache on disk holds was compared before."""
-    environment = {"TILEWRIGHT_CACHE": "0", "TILEWRIGHT_THREADS": "2", **variables}
-    return Engine(name, "cpu", tuple(environment.items()))
+def _compiled(name: str, device: str, **variables: str) -> Engine:
+    """Code compiled each time: what a cache on disk holds was compared before."""
+    environment = {"TILEWRIGHT_CACHE": "0", **variables}
+    return Engine(name, device, tuple(environment.items()))
 
 
 ENGINES = {
     engine.name: engine
     for engine in (
-        _cpu("cpu"),
-        _cpu("cpu-1", TILEWRIGHT_THREADS="1"),
-        _cpu("cpu-avx2", TILEWRIGHT_CPU="avx2"),
-        Engine("sm_80", "vgpu:sm_80"),
-        Engine("sm_90", "vgpu:sm_90"),
+        _compiled("cpu", "cpu", TILEWRIGHT_THREADS="2"),
+        _compiled("cpu-1", "cpu", TILEWRIGHT_THREADS="1"),
+        _compiled("cpu-avx2", "cpu", TILEWRIGHT_THREADS="2", TILEWRIGHT_CPU="avx2"),
+        _compiled("sm_80", "vgpu:sm_80"),
+        _compiled("sm_90", "vgpu:sm_90"),
     )
 }
 

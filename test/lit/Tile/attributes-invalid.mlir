@@ -104,7 +104,7 @@ func.func private @shape_kind(memref<4xf32, #tile.space<global>> {tile.shape = "
 
 // -----
 
-// expected-error @+1 {{'tile.shape' of argument 0 has 2 extents, the argument has type 'memref<4xf32, #tile.space<global>>'}}
+// expected-error @+1 {{'tile.shape' of argument 0 has 2 extents, its type is 'memref<4xf32, #tile.space<global>>'}}
 func.func private @shape_rank(
     memref<4xf32, #tile.space<global>> {tile.shape = #tile.shape<"() -> (4, 4)">})
 

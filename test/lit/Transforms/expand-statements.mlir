@@ -32,3 +32,25 @@ func.func @fill_and_atomic(%A: memref<8xf32, #tile.space<global>> {tile.name = "
   }
   return
 }
+
+// A statement reads all before it writes: a part that moves within its buffer goes through a fragment,
+// unless the two parts lie apart.
+// CHECK-LABEL: func.func @moves_within_one_buffer
+func.func @moves_within_one_buffer(%A: memref<64xf32, #tile.space<global>> {tile.name = "A"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %low = tile.slice %A[0] [63] [1] : memref<64xf32, #tile.space<global>> to memref<63xf32, #tile.space<global>>
+    %high = tile.slice %A[1] [63] [1] : memref<64xf32, #tile.space<global>> to memref<63xf32, #tile.space<global>>
+    // CHECK: %[[MOVED:.*]] = tile.alloc "moved" : memref<63xf32, #tile.space<fragment>>
+    // CHECK: tile.parallel
+    // CHECK: tile.store %{{.*}}, %[[MOVED]]
+    // CHECK: tile.parallel
+    // CHECK: tile.load %[[MOVED]]
+    tile.copy %low, %high : memref<63xf32, #tile.space<global>> to memref<63xf32, #tile.space<global>>
+    %first = tile.slice %A[0] [32] [1] : memref<64xf32, #tile.space<global>> to memref<32xf32, #tile.space<global>>
+    %second = tile.slice %A[32] [32] [1] : memref<64xf32, #tile.space<global>> to memref<32xf32, #tile.space<global>>
+    // CHECK-NOT: tile.alloc
+    tile.copy %first, %second : memref<32xf32, #tile.space<global>> to memref<32xf32, #tile.space<global>>
+  }
+  return
+}
