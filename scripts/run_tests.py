@@ -9,6 +9,9 @@ usage: scripts/run_tests.py [--build-dir DIR] [--long] [SUITE...]
 
 scripts/run_tests.py lit programs      two suites
 scripts/run_tests.py --long            with the slow tests and a minute of each fuzz target
+
+TILEWRIGHT_LONG=MINUTES bounds a long run: slow tests that have not begun by then are left out, and
+random programs are tried until then (the tests of `make test` run in any case).
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ from lint import LINTS
 ROOT = Path(__file__).resolve().parent.parent
 JOBS = str(len(os.sched_getaffinity(0)))
 FUZZ_SECONDS = 60
+#: When a bounded long run has used its time, as `time.time()`; for the slow tests to see.
+LONG_END = "TILEWRIGHT_LONG_END"
 FUZZ_SEEDS = {"ptx-fuzz": ["vgpu/test/ptx"]}  # those of third parties are too long
 # A suite that takes longer hangs.
 SUITE_SECONDS = 20 * 60
@@ -74,6 +79,11 @@ class Session:
         except subprocess.TimeoutExpired as late:
             print(f"run_tests: error: stopped after {late.timeout:.0f} s", flush=True)
             return 124
+
+
+def seconds_left() -> float:
+    """Of a bounded long run."""
+    return float(os.environ.get(LONG_END, "inf")) - time.time()
 
 
 # ---- Reading results ----
@@ -169,7 +179,7 @@ def pytest_suite(folder: str) -> Callable[[Session], Tally]:
         status = session.run(
             *(sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", folder),
             f"--junit-xml={summary}",
-            *(["-m", ""] if session.long else []),
+            *(["-m", ""] if session.long and seconds_left() > 0 else []),
         )
         tally = read_junit(summary) if summary.exists() else Tally()
         return unless_silent(tally, status)
@@ -200,11 +210,12 @@ def fuzz(session: Session) -> Tally:
         corpus.mkdir(parents=True, exist_ok=True)
         seeds = FUZZ_SEEDS.get(program.name, ["test/lit"])
         tokens = ROOT / "test" / "fuzz" / f"{program.name.removesuffix('-fuzz')}.dict"
-        print(f"{program.name}: {FUZZ_SECONDS} s", flush=True)
+        seconds = FUZZ_SECONDS if seconds_left() > 0 else FUZZ_SECONDS // 10
+        print(f"{program.name}: {seconds} s", flush=True)
         status = session.run(
             *(program, corpus, *(ROOT / seed for seed in seeds)),
             *("-seed=1", "-verbosity=0", "-timeout=20"),
-            *(f"-max_total_time={FUZZ_SECONDS}", f"-artifact_prefix={findings}/{program.name}-"),
+            *(f"-max_total_time={seconds}", f"-artifact_prefix={findings}/{program.name}-"),
             *([f"-dict={tokens}"] if tokens.exists() else []),
         )
         tally += Tally(failed=1) if status else Tally(passed=1)
@@ -266,6 +277,8 @@ def main() -> int:
     results.mkdir(parents=True)
     if arguments.long:
         os.environ["TILEWRIGHT_TEST_LONG"] = "1"  # unit tests widen their exhaustive ranges
+        if minutes := float(os.environ.get("TILEWRIGHT_LONG", "0")):
+            os.environ[LONG_END] = str(time.time() + 60 * minutes)
     session = Session(build, results, arguments.long)
     names = arguments.suites or [
         name for name, suite in SUITES.items() if arguments.long or not suite.only_long

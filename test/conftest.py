@@ -1,10 +1,21 @@
-"""For all Python tests: compiled code is kept in a folder of this run, not in the user's."""
+"""For all Python tests: compiled code is kept in a folder of this run, not in the user's; a bounded
+long run (TILEWRIGHT_LONG, scripts/run_tests.py) ends in time."""
 
 import atexit
 import os
 import shutil
 import tempfile
+import time
+
+import pytest
 
 _folder = tempfile.mkdtemp(prefix="tilewright-test-cache-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["TILEWRIGHT_CACHE_DIR"] = _folder
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips slow tests once the time is used up."""
+    end = float(os.environ.get("TILEWRIGHT_LONG_END", "inf"))
+    if item.get_closest_marker("slow") and time.time() > end:
+        pytest.skip("the minutes of TILEWRIGHT_LONG are used up")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -84,6 +85,7 @@ def test_script_arguments_and_exit_status(tmp_path: Path) -> None:
     assert done.returncode == 3
 
 
+@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed")
 def test_stand_in_torch_names_what_it_lacks(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

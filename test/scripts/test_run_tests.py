@@ -76,3 +76,19 @@ def test_pytest_suite_end_to_end(tmp_path: Path, monkeypatch, body: str, expecte
     write(tmp_path / "checks" / "test_it.py", body)
     session = Session(tmp_path, tmp_path, long=False)
     assert run_tests.pytest_suite("checks")(session) == expected
+
+
+def test_a_long_run_leaves_slow_tests_out_when_its_time_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
+    write(tmp_path / "pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-m 'not slow'\"\n")
+    body = "import pytest\ndef test_quick(): pass\n@pytest.mark.slow\ndef test_slow(): pass\n"
+    write(tmp_path / "tests" / "test_it.py", body)
+    (tmp_path / "results").mkdir()
+    session = Session(tmp_path, tmp_path / "results", long=True)
+    suite = run_tests.pytest_suite("tests")
+    monkeypatch.delenv(run_tests.LONG_END, raising=False)
+    assert suite(session) == Tally(passed=2)
+    monkeypatch.setenv(run_tests.LONG_END, "1.0")
+    assert suite(session) == Tally(passed=1)

@@ -37,6 +37,7 @@ from tilewright.frontend.rewrite_expr import (
     ExpressionRewriter,
     call,
     constant,
+    copy_tree,
     hook,
     located,
     name,
@@ -70,7 +71,7 @@ def rewrite_function(
     """The code of the rewritten function, and the hooks that its extra free name must hold."""
     check_syntax(node, file, kind)
     hooks = Hooks(file, kind)
-    function = FunctionRewriter(copy.deepcopy(node), file, hooks).function()
+    function = FunctionRewriter(copy_tree(node), file, hooks).function()
     # Wrapped in a function whose parameters are the free names, so that they compile as such.
     wrapper = ast.FunctionDef(
         name="tw.wrapper",
@@ -447,7 +448,7 @@ class FunctionRewriter:
                 posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
             )
             message = ast.Lambda(args=empty, body=text)
-            failure = call(failure, copy.deepcopy(text))
+            failure = call(failure, copy_tree(text))
         holds = call(hook("assert_"), self._expr(node.test), message)
         test = ast.UnaryOp(op=ast.Not(), operand=holds)
         return [self._at(node), ast.If(test=test, body=[ast.Raise(exc=failure)], orelse=[])]

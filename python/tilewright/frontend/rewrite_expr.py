@@ -64,6 +64,19 @@ def _head(origin: ast.AST) -> ast.AST:
     return origin
 
 
+def copy_tree(node: Any) -> Any:
+    """A copy of a tree, in a third of the time of `copy.deepcopy`, which dominates the start of a
+    program otherwise. Nodes without fields (`ast.Load()`) are shared, as the parser shares them."""
+    made = node.__class__.__new__(node.__class__)
+    for name, value in vars(node).items():
+        if isinstance(value, ast.AST):
+            value = copy_tree(value) if vars(value) else value
+        elif isinstance(value, list):
+            value = [copy_tree(part) if isinstance(part, ast.AST) else part for part in value]
+        vars(made)[name] = value
+    return made
+
+
 def located(node: Any, origin: ast.AST) -> Any:
     """`node` and its new parts with the position of `origin`; parts with one keep it."""
     head = _head(origin)
