@@ -78,7 +78,8 @@ static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
 llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
                                                     ArrayRef<runtime::BoundArgument> arguments,
                                                     StringRef checks,
-                                                    std::optional<vgpu::WatchedBytes> watch) const {
+                                                    std::optional<vgpu::WatchedBytes> watch,
+                                                    std::function<bool()> poll) const {
   auto grids = evaluateGrids(function, arguments);
   if (!grids)
     return grids.takeError();
@@ -100,6 +101,7 @@ llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
     config.arch = arch;
     config.checks = *checkSet;
     config.watch = watch;
+    config.poll = poll;
     llvm::Expected<vgpu::LaunchResult> launch = vgpu::launch(*module, config, values);
     if (!launch)
       return launch.takeError();

@@ -170,6 +170,7 @@ public:
   llvm::DenseMap<mlir::Operation *, Storage *> allocations;
   const Program &program;
   uint64_t steps = 0;
+  uint64_t nextPoll = 0;
   bool stopped = false;
 
   std::optional<KernelRun> kernel;
@@ -184,6 +185,8 @@ public:
 
   void run(const Body &body) {
     steps += body.steps.size();
+    if (steps >= nextPoll)
+      poll();
     for (const Step &step : body.steps) {
       step.run(*this, step);
       if (step.bound)
@@ -191,6 +194,13 @@ public:
       if (stopped)
         return;
     }
+  }
+
+  /// Asks the caller whether to go on.
+  void poll() {
+    constexpr uint64_t interval = uint64_t(1) << 16;
+    nextPoll = steps + interval;
+    stopped |= options.poll && !options.poll();
   }
 
   // Scalars.

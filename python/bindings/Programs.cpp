@@ -210,6 +210,25 @@ nb::dict fromFinding(const interp::Finding &finding) {
   return entry;
 }
 
+/// Looks for signals (Ctrl-C) while a run goes on without the GIL.
+class SignalWatch {
+public:
+  bool goesOn() {
+    nb::gil_scoped_acquire acquire;
+    if (!raised && PyErr_CheckSignals() != 0)
+      raised.emplace();
+    return !raised;
+  }
+  /// The exception of the signal's handler, if there was one.
+  void rethrow() {
+    if (raised)
+      throw std::move(*raised);
+  }
+
+private:
+  std::optional<nb::python_error> raised;
+};
+
 nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) {
   std::vector<interp::Argument> arguments;
   for (const runtime::BoundArgument &argument : bind(self, args)) {
@@ -230,10 +249,13 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   llvm::raw_string_ostream outputStream(output);
   interpOptions.output = &outputStream;
   auto start = std::chrono::steady_clock::now();
+  SignalWatch signals;
+  interpOptions.poll = [&] { return signals.goesOn(); };
   llvm::Expected<interp::Result> result = [&] {
     nb::gil_scoped_release release;
     return interp::run(self.getFunction(), arguments, interpOptions);
   }();
+  signals.rethrow();
   if (!result)
     throw UserError(llvm::toString(result.takeError()));
   nb::dict answer;
@@ -295,10 +317,13 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
     watch = {argument, offset, bytes};
   }
   auto start = std::chrono::steady_clock::now();
+  SignalWatch signals;
   llvm::Expected<driver::VirtualGpuRun> result = [&] {
     nb::gil_scoped_release release;
-    return kernel->run(self.getFunction(), arguments, checks, watch);
+    return kernel->run(self.getFunction(), arguments, checks, watch,
+                       [&] { return signals.goesOn(); });
   }();
+  signals.rethrow();
   if (!result)
     throw UserError(llvm::toString(result.takeError()));
   nb::list launches;

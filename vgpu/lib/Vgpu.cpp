@@ -8,6 +8,7 @@
 #include "vgpu/Exec/Limits.h"
 #include "llvm/Support/MathExtras.h"
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -54,6 +55,8 @@ namespace {
 /// Warp instructions a block may run before another one gets its turn, where blocks may wait for
 /// each other through global memory.
 constexpr uint64_t blockQuantum = 1 << 16;
+/// Warp instructions of a block after which the launch looks whether it is to stop.
+constexpr uint64_t pollQuantum = 1 << 22;
 /// Blocks that take turns before another one is started: more are, once all of these have had a
 /// turn in vain.
 constexpr size_t fewBlocks = 32;
@@ -88,6 +91,7 @@ private:
   void makeVariables();
   Pipelines runBlocks(unsigned numThreads);
   void work(LaunchState &own);
+  bool isToGoOn(const LaunchConfig &config);
   const Module &module;
   const Program &program;
   LaunchState state;
@@ -98,6 +102,8 @@ private:
   std::mutex mutex; ///< guards nextBlock and executed
   uint64_t nextBlock = 0;
   std::atomic<bool> isStopped = false; ///< in one of the threads
+  std::thread::id caller;              ///< the thread that launched
+  std::chrono::steady_clock::time_point lastPoll;
 };
 
 /// Module variables get the addresses the decoder has already put into the program.
@@ -169,6 +175,19 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
   return llvm::Error::success();
 }
 
+/// On the calling thread: asks the caller, some twenty times a second.
+bool Launcher::isToGoOn(const LaunchConfig &config) {
+  if (config.poll && std::this_thread::get_id() == caller) {
+    auto now = std::chrono::steady_clock::now();
+    if (now - lastPoll > std::chrono::milliseconds(50)) {
+      if (!config.poll())
+        isStopped = true;
+      lastPoll = now;
+    }
+  }
+  return !isStopped;
+}
+
 /// Takes blocks in order until none is left; parks those that may wait for others.
 void Launcher::work(LaunchState &own) {
   std::vector<uint64_t> counts(program.code.size());
@@ -177,7 +196,7 @@ void Launcher::work(LaunchState &own) {
   std::unique_ptr<Block> ended; // its memory serves the next one
   uint64_t total = own.config.grid.count();
   // Blocks that cannot wait for each other need not take turns.
-  uint64_t quantum = program.canBlocksMeet() ? blockQuantum : ~uint64_t(0);
+  uint64_t quantum = program.canBlocksMeet() ? blockQuantum : pollQuantum;
   while (!isStopped) {
     std::unique_ptr<Block> block;
     uint64_t next = total;
@@ -200,6 +219,10 @@ void Launcher::work(LaunchState &own) {
       break;
     }
     RunStatus status = runBlock(*block, quantum);
+    while (status == RunStatus::Yielded && !program.canBlocksMeet() && isToGoOn(own.config))
+      status = runBlock(*block, quantum); // it only paused to be asked
+    if (!isToGoOn(own.config))
+      break;
     if (status == RunStatus::Done) {
       for (Observer *observer : own.observers)
         observer->onBlockEnd(*block);
@@ -221,6 +244,7 @@ Launcher::Pipelines Launcher::runBlocks(unsigned numThreads) {
   executed.assign(program.code.size(), 0);
   nextBlock = 0;
   isStopped = false;
+  caller = std::this_thread::get_id();
   state.config.numThreads = numThreads;
   std::deque<Worker> workers;
   Pipelines pipelines;

@@ -26,11 +26,12 @@ public:
   static llvm::Expected<std::unique_ptr<VirtualGpuKernel>> load(const GpuProgram &program,
                                                                 llvm::StringRef arch);
   /// Launches all kernels; tensors are updated in place. `checks` as in vgpu::CheckSet::parse,
-  /// `watch` as in vgpu::LaunchConfig.
+  /// `watch` and `poll` as in vgpu::LaunchConfig.
   llvm::Expected<VirtualGpuRun> run(mlir::func::FuncOp function,
                                     llvm::ArrayRef<runtime::BoundArgument> arguments,
                                     llvm::StringRef checks,
-                                    std::optional<vgpu::WatchedBytes> watch = {}) const;
+                                    std::optional<vgpu::WatchedBytes> watch = {},
+                                    std::function<bool()> poll = {}) const;
 
 private:
   std::vector<nvptx::KernelInfo> kernels;

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -53,6 +54,8 @@ struct Options {
   uint64_t maxFindings = 100;
   /// Where `T.print` goes; standard output if null.
   llvm::raw_ostream *output = nullptr;
+  /// Called now and then; gives false to end the run early.
+  std::function<bool()> poll;
 };
 
 enum class Severity : uint8_t {

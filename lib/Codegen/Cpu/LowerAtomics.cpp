@@ -247,6 +247,7 @@ void Lowering::updateRows(tile::AtomicOp op) {
       for (size_t dim = 0; dim + 1 < place.size(); ++dim)
         row = add(mul(row, dest.surface[dim]), place[dim]);
       callService(Service::LockRow, {dest.root->pointer, toI64(row)});
+      holdsLock = true;
       // Under a layout neighbours lie apart: a vector would be gathered and scattered.
       bool isParallel = !dest.root->layout;
       loopNest(lowers.take_back(), uppers.take_back(), isParallel, [&](ArrayRef<Value> inner) {
@@ -261,6 +262,7 @@ void Lowering::updateRows(tile::AtomicOp op) {
         Value combined = combine(op.getKind(), dest.elementType, old, operand);
         storeAt(dest, target, numbers.pack(combined, dest.elementType));
       });
+      holdsLock = false;
       callService(Service::UnlockRow, {dest.root->pointer, toI64(row)});
     });
   });

@@ -46,8 +46,43 @@ void Lowering::markParallel(scf::ForOp loop, LLVM::AccessGroupAttr group) {
                                               {}, {}, {}, {}, {}, {}, {group}));
 }
 
+/// After how many turns of the outermost loop of a nest a launch should look whether it is to stop;
+/// nothing for a nest that ends soon.
+std::optional<int64_t> Lowering::getPollInterval(ArrayRef<Value> lowers, ArrayRef<Value> uppers) {
+  constexpr int64_t kSoon = int64_t(1) << 20, kInterval = int64_t(1) << 16;
+  auto count = [&](size_t loop) {
+    int64_t most = (ranges.get(uppers[loop]) - ranges.get(lowers[loop])).greatest;
+    return std::clamp<int64_t>(most, 1, kSoon + 1);
+  };
+  int64_t inner = 1;
+  for (size_t loop = 1; loop < uppers.size(); ++loop)
+    inner = std::min(inner * count(loop), kSoon + 1);
+  if (uppers.empty() || !scope->arena || holdsLock || count(0) * inner <= kSoon)
+    return std::nullopt;
+  return std::max<int64_t>(1, kInterval / inner);
+}
+
 void Lowering::loopNest(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isParallel,
                         NestBody body) {
+  std::optional<int64_t> interval = getPollInterval(lowers, uppers);
+  if (!interval)
+    return loopNestWithoutPolls(lowers, uppers, isParallel, body);
+  // The outermost loop in pieces, between which a launch can be stopped.
+  OpBuilder::InsertionGuard guard(b);
+  auto pieces = scf::ForOp::create(b, lowers[0], uppers[0], index(*interval));
+  b.setInsertionPointToStart(pieces.getBody());
+  callPoll();
+  Value first = pieces.getInductionVar();
+  ranges.set(first, {ranges.get(lowers[0]).least,
+                     (ranges.get(uppers[0]) - Interval::exactly(1)).greatest});
+  SmallVector<Value> pieceLowers(lowers), pieceUppers(uppers);
+  pieceLowers[0] = first;
+  pieceUppers[0] = b.createOrFold<arith::MinSIOp>(add(first, index(*interval)), uppers[0]);
+  loopNestWithoutPolls(pieceLowers, pieceUppers, isParallel, body);
+}
+
+void Lowering::loopNestWithoutPolls(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isParallel,
+                                    NestBody body) {
   OpBuilder::InsertionGuard guard(b);
   LLVM::AccessGroupAttr outerGroup = parallelGroup;
   SmallVector<Value> variables;

@@ -136,6 +136,10 @@ private:
                 bool isParallel, NestBody body);
   void loopNest(llvm::ArrayRef<mlir::Value> extents, bool isParallel, NestBody body);
   void markParallel(mlir::scf::ForOp loop, mlir::LLVM::AccessGroupAttr group);
+  void loopNestWithoutPolls(llvm::ArrayRef<mlir::Value> lowers, llvm::ArrayRef<mlir::Value> uppers,
+                            bool isParallel, NestBody body);
+  std::optional<int64_t> getPollInterval(llvm::ArrayRef<mlir::Value> lowers,
+                                         llvm::ArrayRef<mlir::Value> uppers);
   /// A sequential loop that carries values from iteration to iteration.
   llvm::SmallVector<mlir::Value> loopCarrying(
       mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange initial,
@@ -369,6 +373,7 @@ private:
   Scope *scope = nullptr;
   std::optional<NextTurn> nextTurn;
   mlir::LLVM::AccessGroupAttr parallelGroup; ///< Of the parallel loop being built, or null.
+  bool holdsLock = false;                    ///< Of a row: nothing may stop or fail.
   bool isFastMath = false;
   bool hasFailed = false;
   unsigned numTexts = 0;

@@ -7,6 +7,7 @@
 #include "vgpu/Exec/Program.h"
 #include "vgpu/Memory/GlobalMemory.h"
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ struct LaunchConfig {
   unsigned numThreads = 0;         ///< host threads; 0: all cores
   /// Tell who wrote these last (LaunchResult::lastWrite); blocks run in order, on one host thread.
   std::optional<WatchedBytes> watch;
+  /// Called on the calling thread now and then; gives false to end the launch early.
+  std::function<bool()> poll;
 };
 
 /// Each thread of the host has its own.
