@@ -140,3 +140,46 @@ def test_bfloat16_uses_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bytes_use_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
     assert uses(compile_gemm("int8", "int8", "int32", (True, False)), "vpdpbusd")
+
+
+@pytest.mark.parametrize("change", ["never", "elements", "slice"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8", "float16", "float32"])
+def test_a_tile_that_changes_between_products(dtype: str, change: str) -> None:
+    """A tile is packed once for all turns of a loop only if nothing writes it there."""
+    accumulator = "int32" if dtype == "int8" else "float32"
+    turns = 3
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), accumulator)
+    ):
+        with T.Kernel(1, threads=64):
+            a = T.alloc_shared((M, K), dtype)
+            b = T.alloc_shared((N, K), dtype)
+            c = T.alloc_fragment((M, N), accumulator)
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            for _turn in T.Pipelined(turns, num_stages=1):
+                T.gemm(a, b, c, transpose_B=True)
+                if change == "elements":
+                    for i, j in T.Parallel(N, K):
+                        b[i, j] = b[i, j] + 1
+                if change == "slice":
+                    T.copy(A[0:16, :], b[8:24, :])
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, target="cpu")
+    rng = np.random.default_rng(5)
+    kind = DTYPES.get(dtype) or np.dtype(dtype)
+    a, b = (rng.integers(-3, 4, shape).astype(kind) for shape in ((M, K), (N, K)))
+    c = np.zeros((M, N), accumulator)
+    expected, left, right = c.astype(np.float64), a.astype(np.float64), b.astype(np.float64)
+    for _ in range(turns):
+        expected = expected + left @ right.T
+        if change == "elements":
+            right = right + 1
+        if change == "slice":
+            right[8:24] = left[:16]
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, expected)

@@ -306,6 +306,7 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](tile::CopyOp copy) {
         lowerCopy(copy.getSource(), copy.getDest());
         prefetchNext(copy);
+        prepareOperands(copy);
       })
       .Case([&](tile::FinalizeReducerOp done) { lowerCopy(done.getReducer(), done.getDest()); })
       .Case([&](tile::FillOp fill) { lowerFill(fill); })

@@ -203,68 +203,83 @@ Value Lowering::areFarFromSubnormal(Value smallestA, Value smallestB) {
   return bothTrue(areNormal, isAtLeast(add(a, other), 2 * 127 - 112));
 }
 
-/// Multiplies by dot products if the host has them for these types and the extents fit.
-bool Lowering::multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product) {
-  using Step = Product::Step;
-  Type typeA = a.elementType, typeB = bView.elementType;
-  auto isByte = [](Type type) { return type.isInteger(8); };
-  bool areBytes = options.hasInt8Dots && isByte(typeA) && isByte(typeB) &&
-                  product.sumType.isInteger(32) &&
-                  !(typeA.isUnsignedInteger() && typeB.isUnsignedInteger());
-  bool areBf16 = options.hasBf16Dots && typeA.isBF16() && typeB.isBF16() && product.sumType.isF32();
+/// Whether the host has dot products for these types, and the extents fit.
+bool Lowering::usesDots(tile::GemmOp op) {
+  Type a = op.getA().getType().getElementType(), other = op.getB().getType().getElementType(),
+       sum = op.getC().getType().getElementType();
+  bool areBytes = options.hasInt8Dots && a.isInteger(8) && other.isInteger(8) &&
+                  isa<IntegerType>(sum) && sum.getIntOrFloatBitWidth() <= 32 &&
+                  !(a.isUnsignedInteger() && other.isUnsignedInteger());
+  bool areBf16 = options.hasBf16Dots && a.isBF16() && other.isBF16() && isa<FloatType>(sum) &&
+                 !isa<Float64Type>(sum);
+  if (!areBytes && !areBf16)
+    return false;
   tile::GemmOp::Extents extents = op.getExtents();
   int64_t width = options.vectorWidth;
-  if (!(areBytes || areBf16) || extents.k % getWordSize(typeA) != 0 || extents.n % width != 0 ||
-      (op.getTransposeA() && extents.m % width != 0))
-    return false;
+  return extents.k % getWordSize(a) == 0 && extents.n % width == 0 &&
+         (!op.getTransposeA() || extents.m % width == 0);
+}
 
-  // Elements that are neighbours in memory, so that rows can be read by vectors.
-  auto contiguous = [&](const View &view, MemRefType type) {
-    return isContiguousAlong(view, view.getRank() - 1)
-               ? view
-               : convertMatrix(view, type, view.elementType);
-  };
-  int64_t k = extents.k / getWordSize(typeA);
-  bool transposeA = op.getTransposeA();
-  View wordsA = transposeA
-                    ? interleaveRows(contiguous(a, op.getA().getType()), extents.k, extents.m)
-                    : asWords(a, op.getA().getType());
-  View wordsB =
-      op.getTransposeB()
-          ? transposeMatrix(asWords(bView, op.getB().getType()), extents.n, k, b.getI32Type())
-          : interleaveRows(contiguous(bView, op.getB().getType()), extents.k, extents.n);
-  int64_t rowsA = transposeA ? k : extents.m, columnsA = transposeA ? extents.m : k;
+/// The operand as words, B with k along its rows, and what must be known of its elements.
+Lowering::Operand Lowering::prepareForDots(tile::GemmOp op, bool isB, const View &view) {
+  MemRefType type = isB ? op.getB().getType() : op.getA().getType();
+  tile::GemmOp::Extents extents = op.getExtents();
+  int64_t k = extents.k / getWordSize(view.elementType);
+  // Whether rows run along k, so that the words are there already.
+  bool isAlongK = isB ? op.getTransposeB() : !op.getTransposeA();
+  int64_t other = isB ? extents.n : extents.m;
+  Operand operand;
+  operand.isPacked = true;
+  if (isAlongK) {
+    operand.view = asWords(view, type);
+    if (isB)
+      operand.view = transposeMatrix(operand.view, other, k, b.getI32Type());
+  } else {
+    bool hasRows = isContiguousAlong(view, view.getRank() - 1);
+    operand.view = interleaveRows(hasRows ? view : convertMatrix(view, type, view.elementType),
+                                  extents.k, other);
+  }
+  bool hasRowsOfK = isAlongK && !isB;
+  int64_t rows = hasRowsOfK ? other : k, columns = hasRowsOfK ? k : other;
+  if (view.elementType.isBF16()) {
+    operand.smallest = smallestMagnitude(operand.view, rows, columns);
+    return operand;
+  }
+  bool areSigned = !op.getA().getType().getElementType().isUnsignedInteger() &&
+                   !op.getB().getType().getElementType().isUnsignedInteger();
+  if (areSigned && isB)
+    operand.columnSums = sumColumns(operand.view, rows, columns);
+  else if (areSigned)
+    operand.view = flipSigns(operand.view, rows, columns);
+  return operand;
+}
 
-  product.k = k;
-  product.operandType = b.getI32Type();
+void Lowering::multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product) {
+  using Step = Product::Step;
+  Operand left = getOperand(op, /*isB=*/false, a), right = getOperand(op, /*isB=*/true, bView);
+  Type word = b.getI32Type();
+  product.k = op.getExtents().k / getWordSize(a.elementType);
+  product.operandType = word;
   product.alignmentA = 4;
-  if (areBytes) {
-    product.step = typeB.isUnsignedInteger() ? Step::DotSignedUnsigned : Step::DotUnsignedSigned;
-    if (!typeA.isUnsignedInteger() && !typeB.isUnsignedInteger()) {
-      wordsA = flipSigns(wordsA, rowsA, columnsA);
-      product.excess = getMatrix(sumColumns(wordsB, k, extents.n), b.getI32Type());
-    }
+  Matrix matrixA = *getMatrix(left.view, word);
+  product.a = op.getTransposeA() ? matrixA.transposed() : matrixA;
+  product.b = *getMatrix(right.view, word);
+  if (!a.elementType.isBF16()) {
+    product.step =
+        bView.elementType.isUnsignedInteger() ? Step::DotSignedUnsigned : Step::DotUnsignedSigned;
+    if (right.columnSums)
+      product.excess = getMatrix(*right.columnSums, word);
+    return multiplyMatrices(product);
   }
-  std::optional<Matrix> matrixA = getMatrix(wordsA, b.getI32Type());
-  product.a = transposeA ? matrixA->transposed() : *matrixA;
-  product.b = *getMatrix(wordsB, b.getI32Type());
-  if (areBytes) {
-    multiplyMatrices(product);
-    return true;
-  }
+  Product widened = product;
+  widened.isCompact = true;
   product.step = Step::DotBf16;
   product.startsAtZero = true;
-  Value isExact = areFarFromSubnormal(smallestMagnitude(wordsA, rowsA, columnsA),
-                                      smallestMagnitude(wordsB, k, extents.n));
-  Product widened = product;
-  widened.step = Step::Fma;
-  widened.startsAtZero = false;
-  widened.isCompact = true;
-  auto branch = scf::IfOp::create(b, isExact, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(b, areFarFromSubnormal(left.smallest, right.smallest),
+                                  /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   multiplyMatrices(product);
   b.setInsertionPointToStart(branch.elseBlock());
-  multiplyByFma(op, a, bView, widened);
-  return true;
+  multiplyByFma(op, prepareForFma(op, false, a), prepareForFma(op, true, bView), widened);
 }

@@ -12,12 +12,9 @@
 //                   a1          acc10 acc11 …
 //
 // So B must be contiguous along n, while A is read one element at a time and may have any strides.
-// Operands are used where they lie if their elements already are accumulators; otherwise they are
-// converted into scratch memory first (float16 and the like, integers), which also handles tensors
-// with layouts, edges and steps. A transposed B is turned around in scratch memory, a square of
-// vectors at a time. Where the host has dot products of bfloat16 or int8, LowerDots.cpp packs the
-// operands into words for the same microkernel. Extents that no register block divides leave
-// smaller blocks at the edges; the last columns use masked loads and stores.
+// LowerOperands.cpp brings operands into that form; where the host has dot products of bfloat16 or
+// int8, LowerDots.cpp packs them into words for the same microkernel. Extents that no register
+// block divides leave smaller blocks at the edges; the last columns use masked loads and stores.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -30,101 +27,6 @@
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
-
-//===----------------------------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------------------------===//
-
-/// The type in which products of these elements are summed up.
-static Type getSumType(ImplicitLocOpBuilder &b, Type operand, Type result) {
-  if (isa<FloatType>(result)) {
-    bool isWide = isa<Float64Type>(operand) || isa<Float64Type>(result);
-    return isWide ? b.getF64Type() : b.getF32Type();
-  }
-  return result.getIntOrFloatBitWidth() > 32 ? b.getI64Type() : b.getI32Type();
-}
-
-/// The last two dimensions of a view as a matrix in place, if all of it exists, is laid out
-/// row-major and holds accumulators.
-std::optional<Lowering::Matrix> Lowering::getMatrix(const View &view, Type sumType) {
-  if (view.root->layout || getStorageType(view.elementType) != sumType ||
-      isa<FloatTF32Type>(view.elementType))
-    return std::nullopt;
-  SmallVector<unsigned> dims = llvm::to_vector(llvm::seq<unsigned>(0, view.getRank()));
-  std::optional<Window> window = windowOf(view, dims, view.extents);
-  if (!window || !window->isWhole)
-    return std::nullopt;
-  SmallVector<Value> origin = toSurface(view, SmallVector<Value>(view.getRank(), index(0)));
-  auto strideOf = [&](unsigned dim) {
-    Value stride = view.steps[dim];
-    for (Value extent : ArrayRef(view.surface).drop_front(view.dims[dim] + 1))
-      stride = mul(stride, extent);
-    return stride;
-  };
-  unsigned rank = view.getRank();
-  return Matrix{view.root, addressOf(view, origin), strideOf(rank - 2), strideOf(rank - 1)};
-}
-
-/// A copy in scratch memory, converted to accumulators.
-View Lowering::convertMatrix(const View &view, MemRefType type, Type sumType) {
-  View scratch = makeScratch(type.getShape(), sumType);
-  copyView(view, scratch, pairDimensions(view, type, scratch, type));
-  return scratch;
-}
-
-/// Turns a square of vectors around: after the stage of distance d, bit d of row and column number
-/// have changed places.
-static void transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
-  int64_t width = rows.size();
-  for (int64_t distance = 1; distance < width; distance *= 2) {
-    SmallVector<int64_t> lower, upper;
-    for (int64_t lane = 0; lane < width; ++lane) {
-      bool isOwn = (lane & distance) == 0;
-      lower.push_back(isOwn ? lane : width + lane - distance);
-      upper.push_back(isOwn ? lane + distance : width + lane);
-    }
-    for (int64_t row = 0; row < width; ++row) {
-      if (row & distance)
-        continue;
-      Value first = rows[row], second = rows[row + distance];
-      rows[row] = vector::ShuffleOp::create(b, first, second, lower);
-      rows[row + distance] = vector::ShuffleOp::create(b, first, second, upper);
-    }
-  }
-}
-
-/// B given as n x k becomes k x n in scratch memory, converted.
-View Lowering::transposeMatrix(const View &view, int64_t n, int64_t k, Type sumType) {
-  View scratch = makeScratch({k, int64_t(llvm::alignTo(n, options.vectorWidth))}, sumType);
-  int64_t width = options.vectorWidth * 32 / sumType.getIntOrFloatBitWidth();
-  std::optional<Matrix> source = getMatrix(view, getStorageType(view.elementType));
-  bool isSquareable = source && getConstantIntValue(source->columnStride) == 1 && n % width == 0 &&
-                      k % width == 0 && !isa<FloatTF32Type>(view.elementType);
-  if (!isSquareable) {
-    loopNest({index(k), index(n)}, /*isParallel=*/true, [&](ArrayRef<Value> variables) {
-      SmallVector<Value> place(view.getRank() - 2, index(0));
-      place.append({variables[1], variables[0]});
-      Value element = numbers.convert(load(view, place), view.elementType, sumType);
-      store(scratch, variables, element);
-    });
-    return scratch;
-  }
-  Matrix target = *getMatrix(scratch, sumType);
-  loopNest({index(n / width), index(k / width)}, /*isParallel=*/false, [&](ArrayRef<Value> block) {
-    Value firstRow = mul(block[0], index(width)), firstColumn = mul(block[1], index(width));
-    SmallVector<Value> rows;
-    for (int64_t row = 0; row < width; ++row) {
-      Value stored = loadVector(*source, getStorageType(view.elementType), width,
-                                add(firstRow, index(row)), firstColumn);
-      rows.push_back(
-          numbers.convert(numbers.unpack(stored, view.elementType), view.elementType, sumType));
-    }
-    transposeSquare(b, rows);
-    for (int64_t row = 0; row < width; ++row)
-      storeVector(target, add(firstColumn, index(row)), firstRow, rows[row], width);
-  });
-  return scratch;
-}
 
 //===----------------------------------------------------------------------------------------===//
 // Vectors of a matrix
@@ -338,32 +240,23 @@ void Lowering::lowerGemm(tile::GemmOp op) {
   bool isInPlace = matrixC && getConstantIntValue(matrixC->columnStride) == 1;
   View sums = isInPlace ? c : convertMatrix(c, typeC, sumType);
   product.c = isInPlace ? *matrixC : *getMatrix(sums, sumType);
-  if (!multiplyByDots(op, a, bView, product))
-    multiplyByFma(op, a, bView, product);
+  if (usesDots(op))
+    multiplyByDots(op, a, bView, product);
+  else
+    multiplyByFma(op, getOperand(op, false, a), getOperand(op, true, bView), product);
   if (!isInPlace)
     copyView(sums, c, pairDimensions(sums, typeC, c, typeC));
 }
 
-void Lowering::multiplyByFma(tile::GemmOp op, const View &a, const View &bView, Product product) {
-  tile::GemmOp::Extents extents = op.getExtents();
+void Lowering::multiplyByFma(tile::GemmOp op, const Operand &a, const Operand &other,
+                             Product product) {
   Type sumType = product.sumType;
-  product.k = extents.k;
+  product.k = op.getExtents().k;
   product.operandType = sumType;
   product.alignmentA = sumType.getIntOrFloatBitWidth() / 8;
-  auto inPlace = [&](const View &view) { return getMatrix(view, sumType); };
-  std::optional<Matrix> matrixA = inPlace(a);
-  if (!matrixA)
-    matrixA = inPlace(convertMatrix(a, op.getA().getType(), sumType));
-  product.a = op.getTransposeA() ? matrixA->transposed() : *matrixA;
-
-  std::optional<Matrix> matrixB = inPlace(bView);
-  if (matrixB && op.getTransposeB())
-    matrixB = matrixB->transposed();
-  if (!matrixB || getConstantIntValue(matrixB->columnStride) != 1) {
-    product.isPadded = op.getTransposeB();
-    matrixB = inPlace(op.getTransposeB() ? transposeMatrix(bView, extents.n, extents.k, sumType)
-                                         : convertMatrix(bView, op.getB().getType(), sumType));
-  }
-  product.b = *matrixB;
+  Matrix matrixA = *getMatrix(a.view, sumType), matrixB = *getMatrix(other.view, sumType);
+  product.a = op.getTransposeA() ? matrixA.transposed() : matrixA;
+  product.b = op.getTransposeB() && !other.isPacked ? matrixB.transposed() : matrixB;
+  product.isPadded = op.getTransposeB() && other.isPacked;
   multiplyMatrices(product);
 }

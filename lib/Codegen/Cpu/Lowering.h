@@ -15,6 +15,7 @@
 //   LowerReduce.cpp      reductions and running sums
 //   LowerAtomics.cpp     atomic updates and reducers
 //   LowerGemm.cpp        matrix products
+//   LowerOperands.cpp    their operands, converted and turned around
 //   LowerDots.cpp        the same by dot products of bfloat16 and int8
 //   LowerNotes.cpp       print, assert
 //   Services.cpp         calls of the runtime
@@ -71,12 +72,25 @@ struct View {
   unsigned getRank() const { return extents.size(); }
 };
 
+/// The type in which products of these elements are summed up.
+mlir::Type getSumType(mlir::OpBuilder &b, mlir::Type operand, mlir::Type result);
+
+/// An operand of a product in the form its microkernel reads.
+struct GemmOperand {
+  View view;
+  bool isPacked = false;          ///< B was turned around if it was transposed; words were made.
+  mlir::Value smallest;           ///< Of bfloat16: the bits of the smallest magnitude, as an i32.
+  std::optional<View> columnSums; ///< Of bytes: 128 times B's.
+};
+
 /// What belongs to the function being built.
 struct Scope {
   llvm::DenseMap<mlir::Value, mlir::Value> values; ///< Old scalars to carriers.
   llvm::DenseMap<mlir::Value, std::unique_ptr<Root>> roots;
   llvm::DenseMap<mlir::Value, View> views; ///< Slices and views.
   std::vector<std::unique_ptr<Root>> scratch;
+  /// Operands of products that were prepared where their tiles are filled; 1 stands for B.
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, GemmOperand> prepared;
   mlir::Value services;
   mlir::Value arena;            ///< Null in the host function.
   int64_t arenaBytes = 0;       ///< Taken so far.
@@ -295,6 +309,7 @@ private:
     bool startsAtZero;            ///< C is added to the finished sum, not before it.
     std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
   };
+  using Operand = GemmOperand;
   std::optional<Matrix> getMatrix(const View &view, mlir::Type sumType);
   View convertMatrix(const View &view, mlir::MemRefType type, mlir::Type sumType);
   View transposeMatrix(const View &view, int64_t n, int64_t k, mlir::Type sumType);
@@ -307,14 +322,19 @@ private:
   void multiplyBlock(const Product &product, int64_t rows, int64_t columns, mlir::Value row,
                      mlir::Value column);
   void multiplyMatrices(const Product &product);
-  void multiplyByFma(tile::GemmOp op, const View &a, const View &bView, Product product);
+  Operand prepareForFma(tile::GemmOp op, bool isB, const View &view);
+  void multiplyByFma(tile::GemmOp op, const Operand &a, const Operand &other, Product product);
+  Operand getOperand(tile::GemmOp op, bool isB, const View &view);
+  void prepareOperands(tile::CopyOp copy);
   mlir::Value multiplyAdd(const Product &product, mlir::Value left, mlir::Value right,
                           mlir::Value sum);
   void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, const View &c,
                        mlir::Type sumType);
 
   // LowerDots.cpp
-  bool multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product);
+  bool usesDots(tile::GemmOp op);
+  Operand prepareForDots(tile::GemmOp op, bool isB, const View &view);
+  void multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product);
   View asWords(const View &view, mlir::MemRefType type);
   View interleaveRows(const View &view, int64_t rows, int64_t columns);
   mlir::Value smallestMagnitude(const View &words, int64_t rows, int64_t columns);

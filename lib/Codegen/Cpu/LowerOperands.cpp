@@ -1,0 +1,173 @@
+//===- LowerOperands.cpp - matrices in the form a microkernel reads ---------------------------===//
+//
+// A product reads A by single elements, of any strides, and B by vectors along n. Operands that lie
+// so, and whose elements already are what is summed up, are used in place. Others are converted
+// into scratch memory; a transposed B is turned around there, a square of vectors at a time. A tile
+// that does not change while a loop reads it is prepared once, before the loop.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+
+/// The type in which products of these elements are summed up.
+Type tilewright::cpu::getSumType(OpBuilder &b, Type operand, Type result) {
+  if (isa<FloatType>(result)) {
+    bool isWide = isa<Float64Type>(operand) || isa<Float64Type>(result);
+    return isWide ? b.getF64Type() : b.getF32Type();
+  }
+  return result.getIntOrFloatBitWidth() > 32 ? b.getI64Type() : b.getI32Type();
+}
+
+/// The last two dimensions of a view as a matrix in place, if all of it exists, is laid out
+/// row-major and holds accumulators.
+std::optional<Lowering::Matrix> Lowering::getMatrix(const View &view, Type sumType) {
+  if (view.root->layout || getStorageType(view.elementType) != sumType ||
+      isa<FloatTF32Type>(view.elementType))
+    return std::nullopt;
+  SmallVector<unsigned> dims = llvm::to_vector(llvm::seq<unsigned>(0, view.getRank()));
+  std::optional<Window> window = windowOf(view, dims, view.extents);
+  if (!window || !window->isWhole)
+    return std::nullopt;
+  SmallVector<Value> origin = toSurface(view, SmallVector<Value>(view.getRank(), index(0)));
+  auto strideOf = [&](unsigned dim) {
+    Value stride = view.steps[dim];
+    for (Value extent : ArrayRef(view.surface).drop_front(view.dims[dim] + 1))
+      stride = mul(stride, extent);
+    return stride;
+  };
+  unsigned rank = view.getRank();
+  return Matrix{view.root, addressOf(view, origin), strideOf(rank - 2), strideOf(rank - 1)};
+}
+
+/// A copy in scratch memory, converted to accumulators.
+View Lowering::convertMatrix(const View &view, MemRefType type, Type sumType) {
+  View scratch = makeScratch(type.getShape(), sumType);
+  copyView(view, scratch, pairDimensions(view, type, scratch, type));
+  return scratch;
+}
+
+/// Turns a square of vectors around: after the stage of distance d, bit d of row and column number
+/// have changed places.
+static void transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
+  int64_t width = rows.size();
+  for (int64_t distance = 1; distance < width; distance *= 2) {
+    SmallVector<int64_t> lower, upper;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      bool isOwn = (lane & distance) == 0;
+      lower.push_back(isOwn ? lane : width + lane - distance);
+      upper.push_back(isOwn ? lane + distance : width + lane);
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      if (row & distance)
+        continue;
+      Value first = rows[row], second = rows[row + distance];
+      rows[row] = vector::ShuffleOp::create(b, first, second, lower);
+      rows[row + distance] = vector::ShuffleOp::create(b, first, second, upper);
+    }
+  }
+}
+
+/// B given as n x k becomes k x n in scratch memory, converted.
+View Lowering::transposeMatrix(const View &view, int64_t n, int64_t k, Type sumType) {
+  View scratch = makeScratch({k, int64_t(llvm::alignTo(n, options.vectorWidth))}, sumType);
+  int64_t width = options.vectorWidth * 32 / sumType.getIntOrFloatBitWidth();
+  std::optional<Matrix> source = getMatrix(view, getStorageType(view.elementType));
+  bool isSquareable = source && getConstantIntValue(source->columnStride) == 1 && n % width == 0 &&
+                      k % width == 0 && !isa<FloatTF32Type>(view.elementType);
+  if (!isSquareable) {
+    loopNest({index(k), index(n)}, /*isParallel=*/true, [&](ArrayRef<Value> variables) {
+      SmallVector<Value> place(view.getRank() - 2, index(0));
+      place.append({variables[1], variables[0]});
+      Value element = numbers.convert(load(view, place), view.elementType, sumType);
+      store(scratch, variables, element);
+    });
+    return scratch;
+  }
+  Matrix target = *getMatrix(scratch, sumType);
+  loopNest({index(n / width), index(k / width)}, /*isParallel=*/false, [&](ArrayRef<Value> block) {
+    Value firstRow = mul(block[0], index(width)), firstColumn = mul(block[1], index(width));
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < width; ++row) {
+      Value stored = loadVector(*source, getStorageType(view.elementType), width,
+                                add(firstRow, index(row)), firstColumn);
+      rows.push_back(
+          numbers.convert(numbers.unpack(stored, view.elementType), view.elementType, sumType));
+    }
+    transposeSquare(b, rows);
+    for (int64_t row = 0; row < width; ++row)
+      storeVector(target, add(firstColumn, index(row)), firstRow, rows[row], width);
+  });
+  return scratch;
+}
+
+/// The operand as a matrix of sums: A of any strides, B contiguous along n.
+Lowering::Operand Lowering::prepareForFma(tile::GemmOp op, bool isB, const View &view) {
+  tile::GemmOp::Extents extents = op.getExtents();
+  Type sumType =
+      getSumType(b, op.getA().getType().getElementType(), op.getC().getType().getElementType());
+  MemRefType type = isB ? op.getB().getType() : op.getA().getType();
+  Operand operand;
+  operand.view = view;
+  std::optional<Matrix> inPlace = getMatrix(view, sumType);
+  if (!isB) {
+    if (!inPlace)
+      operand.view = convertMatrix(view, type, sumType);
+    return operand;
+  }
+  bool isTransposed = op.getTransposeB();
+  Value stride = !inPlace ? Value() : isTransposed ? inPlace->rowStride : inPlace->columnStride;
+  if (stride && getConstantIntValue(stride) == 1)
+    return operand;
+  operand.isPacked = true;
+  operand.view = isTransposed ? transposeMatrix(view, extents.n, extents.k, sumType)
+                              : convertMatrix(view, type, sumType);
+  return operand;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Operands that stay the same
+//===----------------------------------------------------------------------------------------===//
+
+/// The operand in the form its product wants, made here or where its tile was filled.
+Lowering::Operand Lowering::getOperand(tile::GemmOp op, bool isB, const View &view) {
+  if (auto it = scope->prepared.find({op, isB}); it != scope->prepared.end())
+    return it->second;
+  return usesDots(op) ? prepareForDots(op, isB, view) : prepareForFma(op, isB, view);
+}
+
+/// A tile that one copy fills, and that products in loops behind it read, is converted and packed
+/// once, behind the copy.
+void Lowering::prepareOperands(tile::CopyOp copy) {
+  auto alloc = copy.getDest().getDefiningOp<tile::AllocOp>();
+  if (!alloc || !scope->arena || !copy.getDest().getType().hasStaticShape())
+    return;
+  SmallVector<std::pair<tile::GemmOp, bool>> readers;
+  for (OpOperand &use : alloc.getBuffer().getUses()) {
+    Operation *user = use.getOwner();
+    if (user == copy || isa<tile::AnnotateLayoutOp, tile::LoadOp>(user))
+      continue;
+    auto gemm = dyn_cast<tile::GemmOp>(user);
+    bool isA = gemm && use.get() == gemm.getA() && &use == &gemm.getAMutable();
+    bool isB = gemm && use.get() == gemm.getB() && &use == &gemm.getBMutable();
+    if (!isA && !isB)
+      return; // may write it
+    Operation *ancestor = copy->getBlock()->findAncestorOpInBlock(*gemm);
+    bool isInLoop = ancestor && ancestor != gemm && copy->isBeforeInBlock(ancestor) &&
+                    isa<tile::PipelinedOp, scf::ForOp>(ancestor);
+    bool isStatic =
+        llvm::all_of(ArrayRef<Value>{gemm.getA(), gemm.getB(), gemm.getC()}, [](Value value) {
+          return cast<MemRefType>(value.getType()).hasStaticShape();
+        });
+    if (isInLoop && isStatic)
+      readers.push_back({gemm, isB});
+  }
+  for (auto [gemm, isB] : readers)
+    scope->prepared[{gemm, isB}] = getOperand(gemm, isB, getView(alloc.getBuffer()));
+}
