@@ -16,6 +16,8 @@ Outcomes of a mutant:
 """
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 import time
@@ -62,7 +64,8 @@ def _run(program: Program, text: str | None):
     """Findings, whether the values are right, and the error if the launch ended with one."""
     case = program.case(seed=1)
     try:
-        findings = launch(program, case, ptx=text).findings
+        with contextlib.redirect_stdout(io.StringIO()):  # some kernels print
+            findings = launch(program, case, ptx=text).findings
     except Exception as error:
         return [], False, str(error)
     try:
