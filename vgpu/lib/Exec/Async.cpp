@@ -8,6 +8,7 @@
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
 #include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Rows.h"
 #include "vgpu/Memory/LaneMemory.h"
 
 using namespace vgpu::ptx;
@@ -28,6 +29,22 @@ uint32_t sourceBytes(Warp &w, const Inst &in, unsigned lane) {
   return bytes;
 }
 
+/// The lanes of `mask` by how many bytes they read; nearly always all of the copy or none of it.
+void groupBySize(Warp &w, const Inst &in, uint32_t mask, uint32_t (&bySize)[17]) {
+  if (in.flags == 0) {
+    bySize[in.width] = mask;
+    return;
+  }
+  if (in.flags == HasSourceSize) {
+    const uint32_t *sizes = w.row<uint32_t>(in.src(2));
+    uint32_t width = in.width;
+    bySize[width] = mask & collectMask([=](unsigned i) { return sizes[i] >= width; });
+    bySize[0] = mask & collectMask([=](unsigned i) { return sizes[i] == 0; });
+    mask &= ~(bySize[width] | bySize[0]);
+  }
+  forEachLane(mask, [&](unsigned lane) { bySize[sourceBytes(w, in, lane)] |= 1u << lane; });
+}
+
 void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses to, from;
   computeAddresses(w, in.src(0), in.immediate, to.address);
@@ -35,10 +52,7 @@ void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
   resolve(w, in, Space::Shared, in.width, AccessKind::AsyncWrite, mask, to);
   // Lanes that read nothing may hold any source address; short reads are few and go by size.
   uint32_t bySize[17] = {};
-  if (in.flags == 0)
-    bySize[in.width] = to.mask;
-  else
-    forEachLane(to.mask, [&](unsigned lane) { bySize[sourceBytes(w, in, lane)] |= 1u << lane; });
+  groupBySize(w, in, to.mask, bySize);
   for (unsigned bytes = 0; bytes <= 16; ++bytes) {
     if (!bySize[bytes])
       continue;
