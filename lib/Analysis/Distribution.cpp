@@ -178,6 +178,32 @@ std::optional<ReductionPlan> planReduction(const PlaceTable &source, ArrayRef<in
   return plan;
 }
 
+/// The places of a register tile that is used whole.
+static std::optional<PlaceTable> getPlaces(Value buffer, int64_t numThreads) {
+  auto alloc = buffer.getDefiningOp<AllocOp>();
+  auto placement = alloc ? alloc->getAttrOfType<FragmentAttr>(kPlacementAttr) : FragmentAttr();
+  return placement ? PlaceTable::get(placement.getFragment(), numThreads) : std::nullopt;
+}
+
+bool meetsInMemory(TileEffectsOpInterface statement, int64_t numThreads) {
+  if (!statement.synchronisesInside())
+    return false;
+  auto reduce = dyn_cast<ReduceOp>(statement.getOperation());
+  if (!reduce)
+    return true;
+  std::optional<PlaceTable> source = getPlaces(reduce.getSource(), numThreads),
+                            dest = getPlaces(reduce.getDest(), numThreads);
+  if (!source || !dest)
+    return true;
+  std::optional<ReductionPlan> plan =
+      planReduction(*source, reduce.getSource().getType().getShape(), *dest, reduce.getDim());
+  return !plan || plan->warpMask != 0;
+}
+
+int64_t getScratchBytes(TileEffectsOpInterface statement, int64_t numThreads) {
+  return meetsInMemory(statement, numThreads) ? statement.getScratchSharedBytes(numThreads) : 0;
+}
+
 std::optional<SmallVector<int64_t>> getStaticExtents(ParallelOp loop) {
   SmallVector<int64_t> extents;
   for (OpFoldResult extent : loop.getMixedExtents()) {

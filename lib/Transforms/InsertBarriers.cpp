@@ -15,6 +15,7 @@
 // loop that may run zero times leaves open what was open before it.
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -53,7 +54,12 @@ struct Open {
 
 class Inserter {
 public:
-  explicit Inserter(bool disjoint) : disjoint(disjoint) {}
+  Inserter(KernelOp kernel, bool disjoint) : disjoint(disjoint) {
+    kernel.walk([&](TileEffectsOpInterface op) {
+      if (!isa<BarrierOp>(op) && analysis::meetsInMemory(op, kernel.getNumThreads()))
+        collective.insert(op);
+    });
+  }
   /// Walks a block with what is open at its start; leaves what is open at its end.
   void walk(Block &block, Open &open, bool insert);
 
@@ -64,6 +70,8 @@ private:
   bool mayMeet(Value a, Value b);
 
   bool disjoint; ///< Arguments of which one is written share no memory.
+  /// Statements inside which threads meet, in the block's scratch area.
+  llvm::DenseSet<Operation *> collective;
 };
 
 /// Tiles that asynchronous copies fill: plan-pipeline wrote the waits and barriers that their own
@@ -140,9 +148,8 @@ void Inserter::statement(Operation *op, Open &open, bool insert) {
     llvm::erase_if(*effects, [](const Effect &e) { return !isSharedByThreads(e.root); });
     needsBarrier = llvm::any_of(*effects, [&](const Effect &e) { return conflicts(open, e); });
   }
-  // Collective statements use the block's scratch area, which the one before may still read.
-  auto declared = dyn_cast<TileEffectsOpInterface>(op);
-  needsBarrier |= declared && declared.synchronisesInside() && !isa<BarrierOp>(op);
+  // The statement before may still read the scratch area.
+  needsBarrier |= collective.contains(op);
   if (needsBarrier) {
     if (insert) {
       OpBuilder b(op);
@@ -215,7 +222,7 @@ struct InsertBarriersPass : tilewright::impl::InsertBarriersBase<InsertBarriersP
   void runOnOperation() override {
     getOperation()->walk([&](KernelOp kernel) {
       Open open;
-      Inserter(disjoint).walk(kernel.getBody().front(), open, true);
+      Inserter(kernel, disjoint).walk(kernel.getBody().front(), open, true);
     });
   }
 };

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "TargetArch.h"
+#include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -81,7 +82,7 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
       int64_t top = placeTiles(kernel, tiles);
       // One scratch area serves all statements: no two of them run at once.
       kernel.walk([&](TileEffectsOpInterface op) {
-        scratch = std::max(scratch, op.getScratchSharedBytes(kernel.getNumThreads()));
+        scratch = std::max(scratch, getScratchBytes(op, kernel.getNumThreads()));
       });
       kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(top + scratch));
       if (top + scratch <= target->maxSharedBytes)

@@ -1,7 +1,8 @@
 """GPU code's functions of floats keep the error that they state: 2 units in the last place.
 
 The generated PTX runs on the virtual GPU. It consists of operations that IEEE 754 defines to the
-last bit, so what is seen here holds on hardware. `make test-long` sweeps 2^24 float32 arguments a
+last bit, so what is seen here holds on hardware; but for exp2 on float32, whose instruction NVIDIA
+documents (docs/gpu.md). `make test-long` sweeps 2^24 float32 arguments a
 function.
 """
 

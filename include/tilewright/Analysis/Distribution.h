@@ -65,6 +65,12 @@ struct ReductionPlan {
 std::optional<ReductionPlan> planReduction(const PlaceTable &source, llvm::ArrayRef<int64_t> shape,
                                            const PlaceTable &dest, int64_t dim);
 
+/// Whether the threads of a collective statement meet in memory, and with barriers. A reduction
+/// whose rows are each held by lanes of one warp needs neither; any other such statement does.
+bool meetsInMemory(tile::TileEffectsOpInterface statement, int64_t numThreads);
+/// The bytes of the block's scratch area that a statement uses for that.
+int64_t getScratchBytes(tile::TileEffectsOpInterface statement, int64_t numThreads);
+
 /// The distribution on a loop (`tile.distribution`) with its table; nothing for a run-time loop.
 std::optional<LoopDistribution> getDistribution(tile::ParallelOp loop, int64_t numThreads);
 /// The extents of a loop, if all are constants.

@@ -52,14 +52,28 @@ static std::string constraintOf(Type type) {
   return width == 16 ? "h" : width == 32 ? "r" : "l";
 }
 
+/// An address as a base and a constant number of bytes, which instructions take as an immediate.
+/// LLVM does not look into inline PTX; it would keep every such sum in a register of its own.
+/// `operand` is the number of the base in the text that comes second.
+static std::pair<Value, std::string> splitAddress(Value address, unsigned operand) {
+  std::string text = "[$" + std::to_string(operand);
+  auto offset = address.getDefiningOp<LLVM::GEPOp>();
+  if (!offset || !offset.getDynamicIndices().empty() || offset.getRawConstantIndices().size() != 1)
+    return {address, text + "]"};
+  int64_t bytes = offset.getElemType().getIntOrFloatBitWidth() / 8;
+  int64_t distance = offset.getRawConstantIndices().front() * bytes;
+  return {offset.getBase(), text + "+" + std::to_string(distance) + "]"};
+}
+
 /// One instruction `opcode [address], operands`; gives the old value, or nothing for `red`.
 Value ThreadLowering::atomicInstruction(StringRef opcode, Value address, ArrayRef<Value> operands,
                                         Type resultType) {
-  std::string text = opcode.str() + (resultType ? " $0, [$1]" : " [$0]"), constraints;
+  auto [base, place] = splitAddress(address, resultType ? 1 : 0);
+  std::string text = opcode.str() + (resultType ? " $0, " : " ") + place, constraints;
   if (resultType)
     constraints = "=" + constraintOf(resultType) + ",";
   constraints += "l";
-  SmallVector<Value> arguments{address};
+  SmallVector<Value> arguments{base};
   for (Value operand : operands) {
     text += ", $" + std::to_string(arguments.size() + (resultType ? 1 : 0));
     constraints += "," + constraintOf(operand.getType());
@@ -210,8 +224,9 @@ void ThreadLowering::updateVector(const Storage &storage, Value address, ArrayRe
     list += (position ? ", $" : "$") + std::to_string(position + 1);
     constraints += "," + constraintOf(word.getType());
   }
-  text += words.size() > 1 ? " [$0], {" + list + "};" : " [$0], " + list + ";";
-  SmallVector<Value> arguments{address};
+  auto [base, place] = splitAddress(address, 0);
+  text += " " + place + ", " + (words.size() > 1 ? "{" + list + "};" : list + ";");
+  SmallVector<Value> arguments{base};
   arguments.append(words);
   LLVM::InlineAsmOp::create(b, TypeRange(), arguments, text, constraints + ",~{memory}",
                             /*has_side_effects=*/true, /*is_align_stack=*/false,

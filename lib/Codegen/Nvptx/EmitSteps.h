@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/IR/PassManager.h"
 
 namespace llvm {
 class Error;
@@ -25,6 +26,11 @@ mlir::Value callDeviceLibrary(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp modu
 
 /// LinkDeviceMath.cpp: gives the declared functions of the device library their bodies.
 llvm::Error linkDeviceMath(llvm::Module &module);
+
+/// NarrowCompares.cpp: 64-bit comparisons of values that fit 32 bits.
+struct NarrowComparesPass : llvm::PassInfoMixin<NarrowComparesPass> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
 
 } // namespace tilewright::nvptx
 

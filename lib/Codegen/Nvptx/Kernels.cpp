@@ -82,12 +82,19 @@ void ThreadLowering::beginFunction() {
   auto special = [&](auto op) -> Value {
     return arith::IndexCastUIOp::create(b, b.getIndexType(), op.getResult());
   };
+  auto below = [&](int64_t count) { return LLVM::ConstantRangeAttr::get(context, 32, 0, count); };
   Type i32 = b.getI32Type();
-  threadId = special(NVVM::ThreadIdXOp::create(b, i32));
-  for (auto [position, id] : llvm::enumerate(kernel.getBlockIds()))
-    define(id, position == 0   ? special(NVVM::BlockIdXOp::create(b, i32))
-               : position == 1 ? special(NVVM::BlockIdYOp::create(b, i32))
-                               : special(NVVM::BlockIdZOp::create(b, i32)));
+  threadId = special(NVVM::ThreadIdXOp::create(b, i32, below(kernel.getNumThreads())));
+  // The largest grids of the hardware (CUDA programming guide, "Technical Specifications").
+  constexpr int64_t kMaxGrid[] = {0x7fffffff, 0xffff, 0xffff};
+  for (auto [position, id] : llvm::enumerate(kernel.getBlockIds())) {
+    std::optional<int64_t> extent = getConstantIntValue(kernel.getGrid()[position]);
+    bool isKnown = extent && *extent > 0 && *extent <= kMaxGrid[position];
+    LLVM::ConstantRangeAttr range = below(isKnown ? *extent : kMaxGrid[position]);
+    define(id, position == 0   ? special(NVVM::BlockIdXOp::create(b, i32, range))
+               : position == 1 ? special(NVVM::BlockIdYOp::create(b, i32, range))
+                               : special(NVVM::BlockIdZOp::create(b, i32, range)));
+  }
 
   auto sharedPointer = LLVM::LLVMPointerType::get(context, kSharedSpace);
   if (!module.lookupSymbol(kArenaName)) {
@@ -238,6 +245,13 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
         return lowerIf(branch, only);
       })
       .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
+      .Case([&](FloorModOp mod) {
+        Value version = carried.lookup(mod);
+        if (!version)
+          return lowerScalar(mod);
+        define(mod, version);
+        return success();
+      })
       .Case([&](GemmOp gemm) { return lowerGemm(gemm); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce); })
       .Case([&](CumsumOp scan) { return lowerCumsum(scan); })
@@ -264,9 +278,68 @@ LogicalResult ThreadLowering::lowerFor(scf::ForOp op) {
                        mapped(op.getStep()), op.getInductionVar(), *op.getBody());
 }
 
+namespace {
+/// A version of a multi-buffered tile: (iteration number + distance) mod count.
+struct Version {
+  FloorModOp op;
+  int64_t count, distance;
+};
+} // namespace
+
+/// The versions that the body of a loop names, as plan-pipeline writes them.
+static SmallVector<Version> findVersions(PipelinedOp loop) {
+  SmallVector<Version> versions;
+  for (auto mod : loop.getBody().front().getOps<FloorModOp>()) {
+    std::optional<int64_t> count = getConstantIntValue(mod.getRhs());
+    std::optional<int64_t> distance = 0;
+    Value number = mod.getLhs();
+    if (auto sum = number.getDefiningOp<arith::AddIOp>()) {
+      distance = getConstantIntValue(sum.getRhs());
+      number = sum.getLhs();
+    }
+    auto difference = number.getDefiningOp<arith::SubIOp>();
+    if (count && *count > 0 && distance && *distance >= 0 && difference &&
+        difference.getLhs() == loop.getInductionVar() && difference.getRhs() == loop.getLower())
+      versions.push_back({mod, *count, *distance % *count});
+  }
+  return versions;
+}
+
+/// Versions go round as the loop runs, so no iteration divides: each is carried by the loop, in 32
+/// bits. The next iteration's version at distance d is this one's at d + 1, where there is such,
+/// else one more, or 0 behind the last.
 LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
-  return lowerLoopBody(op, mapped(op.getLower()), mapped(op.getUpper()), index(1),
-                       op.getInductionVar(), op.getBody().front());
+  SmallVector<Version> versions = findVersions(op);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
+  };
+  SmallVector<Value> starts, next;
+  for (const Version &version : versions)
+    starts.push_back(constant(version.distance));
+  auto loop = scf::ForOp::create(b, mapped(op.getLower()), mapped(op.getUpper()), index(1), starts);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  b.setLoc(op.getLoc());
+  define(op.getInductionVar(), loop.getInductionVar());
+  for (auto [version, current] : llvm::zip(versions, loop.getRegionIterArgs())) {
+    carried[version.op] = arith::IndexCastUIOp::create(b, b.getIndexType(), current);
+    const Version *after = llvm::find_if(versions, [&](const Version &other) {
+      return other.count == version.count &&
+             other.distance == (version.distance + 1) % version.count;
+    });
+    if (after != versions.end()) {
+      next.push_back(loop.getRegionIterArgs()[after - versions.begin()]);
+      continue;
+    }
+    Value one = arith::AddIOp::create(b, current, constant(1));
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, constant(version.count));
+    next.push_back(arith::SelectOp::create(b, isLast, constant(0), one));
+  }
+  if (failed(lowerBlock(op.getBody().front())))
+    return failure();
+  if (!versions.empty())
+    scf::YieldOp::create(b, next);
+  return success();
 }
 
 LogicalResult ThreadLowering::lowerIf(scf::IfOp op, ArrayRef<Iteration *> members) {
@@ -388,7 +461,7 @@ LogicalResult ThreadLowering::run() {
     return failure();
   int64_t scratch = 0;
   kernel.walk([&](TileEffectsOpInterface op) {
-    scratch = std::max(scratch, op.getScratchSharedBytes(kernel.getNumThreads()));
+    scratch = std::max(scratch, analysis::getScratchBytes(op, kernel.getNumThreads()));
   });
   if (auto total = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
     scratchOffset = total.getInt() - scratch;

@@ -2,7 +2,10 @@
 //
 // PTX has correctly rounded + - * / sqrt and fma; every other function of the `math` dialect is one
 // of the device library (DeviceMath/), float32 and float64 alike; narrower floats come here as
-// float32. Under fast math float32 functions with an approximate instruction use it:
+// float32. One function has an instruction that is good enough: exp2 on float32 is ex2.approx.f32,
+// which keeps subnormals. It is what CUDA's exp2f consists of, and for that the CUDA C++
+// Programming Guide ("Mathematical Functions") states 2 units in the last place over the full
+// range. Under fast math float32 functions with an approximate instruction use it:
 //
 //   exp x      ex2.approx.ftz (x log2 e)      a result below 2^-126 is 0
 //   exp2 x     ex2.approx.ftz x
@@ -13,7 +16,8 @@
 //   rsqrt      rsqrt.approx
 //   x / y      div.full x, y
 //
-// and sums of products may be contracted. The interpreter's table of error radii (Interp/Bounds)
+// and sums of products may be contracted. Floor division of index values, which LLVM has not, is
+// written out here too. The interpreter's table of error radii (Interp/Bounds)
 // states the errors of both columns.
 //
 //===----------------------------------------------------------------------------------------===//
@@ -42,7 +46,7 @@ public:
   void run() {
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) {
-      if (op->getNumResults() == 1 && op->getResult(0).getType().isIntOrFloat())
+      if (op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndexOrFloat())
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -68,6 +72,7 @@ private:
   Value buildFast(Operation *op);
   Value buildPower(math::PowFOp op);
   Value buildIntegerPower(math::IPowIOp op);
+  Value buildFloorDivision(arith::FloorDivSIOp op);
 
   /// A function of the device library.
   Value call(StringRef function, Type type, ValueRange operands);
@@ -132,6 +137,23 @@ Value MathLowering::buildIntegerPower(math::IPowIOp op) {
   return type == wide ? power : arith::TruncIOp::create(b, type, power).getResult();
 }
 
+/// One less than the truncated quotient where that is inexact and negative. The divisor of an index
+/// expression is never 0.
+Value MathLowering::buildFloorDivision(arith::FloorDivSIOp op) {
+  Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(op.getType(), 0));
+  auto isNegative = [&](Value value) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, value, zero);
+  };
+  Value quotient = arith::DivSIOp::create(b, op.getLhs(), op.getRhs());
+  Value rest = arith::RemSIOp::create(b, op.getLhs(), op.getRhs());
+  Value isInexact = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, rest, zero);
+  Value signsDiffer = arith::XOrIOp::create(b, isNegative(rest), isNegative(op.getRhs()));
+  Value isAbove = arith::AndIOp::create(b, isInexact, signsDiffer);
+  Value minusOne = arith::ConstantOp::create(b, b.getIntegerAttr(op.getType(), -1));
+  Value below = arith::AddIOp::create(b, quotient, minusOne);
+  return arith::SelectOp::create(b, isAbove, below, quotient);
+}
+
 Value MathLowering::buildPrecise(Operation *op) {
   Type type = op->getResult(0).getType();
   auto library = [&](StringRef function) {
@@ -139,7 +161,9 @@ Value MathLowering::buildPrecise(Operation *op) {
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ExpOp) { return library("exp"); })
-      .Case([&](math::Exp2Op) { return library("exp2"); })
+      .Case([&](math::Exp2Op) {
+        return type.isF32() ? instruction("ex2.approx.f32", op->getOperands()) : library("exp2");
+      })
       .Case([&](math::LogOp) { return library("log"); })
       .Case([&](math::Log2Op) { return library("log2"); })
       .Case([&](math::Log10Op) { return library("log10"); })
@@ -156,6 +180,7 @@ Value MathLowering::buildPrecise(Operation *op) {
       .Case([&](arith::RemFOp) { return library("fmod"); })
       .Case([&](math::PowFOp power) { return buildPower(power); })
       .Case([&](math::IPowIOp power) { return buildIntegerPower(power); })
+      .Case([&](arith::FloorDivSIOp division) { return buildFloorDivision(division); })
       .Case([&](math::RsqrtOp root) {
         Value squareRoot = math::SqrtOp::create(b, root.getOperand());
         return arith::DivFOp::create(b, constant(type, 1), squareRoot);

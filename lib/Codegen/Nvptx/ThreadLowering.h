@@ -262,6 +262,7 @@ private:
   Value arena;    ///< Pointer to dynamic shared memory.
   int64_t scratchOffset = 0;
   llvm::DenseMap<Value, Value> values;
+  llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop computes from round to round.
   llvm::MapVector<Value, std::unique_ptr<Storage>> storages;
   Iteration *iteration = nullptr;
 };

@@ -33,7 +33,6 @@ namespace dm = tilewright::devicemath;
   extern "C" double __tw_##NAME##_f64(double x, double y) { return dm::NAME(x, y); }
 
 UNARY(exp, dm::exp<F>(x))
-UNARY(exp2, dm::exp2<F>(x))
 UNARY(log, dm::log<F>(x, dm::LogConstants<F>::kNatural))
 UNARY(log2, dm::log<F>(x, dm::LogConstants<F>::kBinary))
 UNARY(log10, dm::log<F>(x, dm::LogConstants<F>::kDecimal))
@@ -46,6 +45,7 @@ UNARY(sinh, dm::sinh<F>(x))
 UNARY(cosh, dm::cosh<F>(x))
 UNARY(atan, dm::atan<F>(x))
 UNARY(erf, dm::erf<F>(x))
+extern "C" double __tw_exp2_f64(double x) { return dm::exp2(x); } // float32 has an instruction
 BINARY(pow)
 BINARY(atan2)
 BINARY(fmod)

@@ -1,0 +1,123 @@
+//===- NarrowCompares.cpp - comparisons of index values in 32 bits ----------------------------===//
+//
+// Index values have 64 bits, GPUs have 32-bit registers: a comparison of two such values is two
+// instructions, and keeps the upper halves of all that leads to it alive. Almost always both sides
+// are known to fit 32 bits: thread and block numbers have ranges, loops have bounds. Then the lower
+// halves are compared, computed in 32 bits from the leaves up (the lower half of a sum is the sum
+// of the lower halves), and what else needed the upper halves is all that still computes them.
+//
+//   %i = add i64 %x, 8                     %i = add i32 %x.low, 8
+//   %c = icmp slt i64 %i, %n        ──▶    %c = icmp slt i32 %i, %n.low
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "EmitSteps.h"
+
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace tilewright::nvptx {
+
+namespace {
+
+class CompareNarrowing {
+public:
+  explicit CompareNarrowing(ScalarEvolution &evolution) : evolution(evolution) {}
+
+  bool run(Function &function) {
+    SmallVector<ICmpInst *> compares;
+    for (Instruction &instruction : instructions(function))
+      if (auto *compare = dyn_cast<ICmpInst>(&instruction);
+          compare && compare->getOperand(0)->getType()->isIntegerTy(64) && fits(*compare))
+        compares.push_back(compare);
+    for (ICmpInst *compare : compares)
+      for (Use &operand : compare->operands()) {
+        Value *wide = operand;
+        operand = lowHalf(wide, *compare);
+        RecursivelyDeleteTriviallyDeadInstructions(wide);
+      }
+    return !compares.empty();
+  }
+
+private:
+  /// Whether 32 bits decide as 64 do: both sides fit a signed number, or both an unsigned one where
+  /// signs do not matter.
+  bool fits(ICmpInst &compare) {
+    auto bits = [&](Value *value, bool isSigned) {
+      const SCEV *scev = evolution.getSCEV(value);
+      return isSigned ? evolution.getSignedRange(scev).getMinSignedBits()
+                      : evolution.getUnsignedRange(scev).getActiveBits();
+    };
+    auto bothFit = [&](bool isSigned) {
+      return bits(compare.getOperand(0), isSigned) <= 32 &&
+             bits(compare.getOperand(1), isSigned) <= 32;
+    };
+    if (compare.isSigned())
+      return bothFit(true);
+    return bothFit(false) || (compare.isEquality() && bothFit(true));
+  }
+
+  /// The lower half of a value, from those of its operands where that is exact; computed where the
+  /// value is.
+  Value *lowHalf(Value *value, Instruction &user) {
+    Type *i32 = Type::getInt32Ty(value->getContext());
+    if (auto *constant = dyn_cast<ConstantInt>(value))
+      return ConstantInt::get(i32, constant->getValue().trunc(32));
+    if (Value *known = low.lookup(value))
+      return known;
+    auto *instruction = dyn_cast<Instruction>(value);
+    IRBuilder<> b(&user);
+    if (instruction)
+      b.SetInsertPoint(*instruction->getInsertionPointAfterDef());
+    else
+      b.SetInsertPointPastAllocas(user.getFunction());
+    Value *&result = low[value];
+    auto *operation = dyn_cast<BinaryOperator>(value);
+    if (auto *cast = dyn_cast<CastInst>(value);
+        cast && cast->isIntegerCast() && cast->getSrcTy()->isIntegerTy(32))
+      return result = cast->getOperand(0);
+    if (!operation || !keepsLowHalf(*operation))
+      return result = b.CreateTrunc(value, i32);
+    Value *lhs = lowHalf(operation->getOperand(0), *operation),
+          *rhs = lowHalf(operation->getOperand(1), *operation);
+    return low[value] = b.CreateBinOp(operation->getOpcode(), lhs, rhs);
+  }
+
+  static bool keepsLowHalf(BinaryOperator &operation) {
+    switch (operation.getOpcode()) {
+    case Instruction::Add:
+    case Instruction::Sub:
+    case Instruction::Mul:
+    case Instruction::And:
+    case Instruction::Or:
+    case Instruction::Xor:
+      return true;
+    case Instruction::Shl: {
+      auto *count = dyn_cast<ConstantInt>(operation.getOperand(1));
+      return count && count->getValue().ult(32);
+    }
+    default:
+      return false;
+    }
+  }
+
+  ScalarEvolution &evolution;
+  DenseMap<Value *, Value *> low;
+};
+
+} // namespace
+
+PreservedAnalyses NarrowComparesPass::run(Function &function, FunctionAnalysisManager &analyses) {
+  auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  if (!CompareNarrowing(evolution).run(function))
+    return PreservedAnalyses::all();
+  PreservedAnalyses preserved;
+  preserved.preserveSet<CFGAnalyses>();
+  return preserved;
+}
+
+} // namespace tilewright::nvptx

@@ -1,0 +1,71 @@
+"""What the generated code must not do: work that a look at the PTX shows to be needless."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+import tilewright
+import tilewright.language as T
+from tilewright.cli import imports
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def compile_example(script: str, function: str, *arguments: object):
+    """A kernel of examples/, for sm_80."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEWRIGHT_DEVICE", "vgpu:sm_80")
+        imports.install()
+        made = runpy.run_path(str(EXAMPLES / script))[function](*arguments)
+    return tilewright.compile(made, target="sm_80")
+
+
+def loop_of(ptx: str) -> str:
+    """From the target of the last branch backwards to that branch."""
+    lines = ptx.splitlines()
+    labels = {line[:-1]: at for at, line in enumerate(lines) if re.match(r"\$L__BB\d+_\d+:$", line)}
+    branches = [
+        (at, labels[found.group(1)])
+        for at, line in enumerate(lines)
+        if (found := re.search(r"\bbra(?:\.uni)?\s+(\$L__BB\d+_\d+);", line))
+        and labels[found.group(1)] < at
+    ]
+    end, start = max(branches, key=lambda branch: branch[0] - branch[1])
+    return "\n".join(lines[start:end])
+
+
+def test_versions_of_a_pipeline_go_round_without_division() -> None:
+    kernel = compile_example("matmul.py", "matmul", 1024, 1024, 1024)  # 3 stages
+    assert not re.search(r"\b(rem|div|mul\.hi|mul\.wide\.u16)\b", loop_of(kernel.ptx))
+
+
+def test_a_row_inside_a_warp_is_reduced_without_memory_or_barriers() -> None:
+    kernel = compile_example("flash_attention.py", "flash_attention", 1, 1, 256, 64, False)
+    (info,) = kernel.program.compile_gpu("sm_80")["kernels"]
+    assert info["shared_bytes"] == 3 * 64 * 64 * 2  # Q, K and V
+    # One behind the wait for K and V, one in front of the copies that overwrite them.
+    assert loop_of(kernel.ptx).count("bar.sync") == 2
+
+
+def test_index_values_are_compared_in_32_bits() -> None:
+    kernel = compile_example("flash_attention.py", "flash_attention", 1, 1, 256, 64, True)
+    assert not re.search(r"setp\.(lt|le|gt|ge)\.[us]64", loop_of(kernel.ptx))
+
+
+def test_distances_between_updates_are_immediates() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            tile = T.alloc_fragment((64, 64), "float32")
+            T.fill(tile, 1.0)
+            T.atomic_add(A, tile)
+
+    ptx = tilewright.compile(main, target="sm_80").ptx
+    updates = re.findall(r"red\.\S+\s+\[(%rd\d+)\+?\d*\]", ptx)
+    assert len(updates) > 8 and len(set(updates)) == 1
+
+
+def test_exp2_is_one_instruction_that_keeps_subnormals() -> None:
+    kernel = compile_example("flash_attention.py", "flash_attention", 1, 1, 256, 64, False)
+    assert "ex2.approx.f32" in kernel.ptx and "ex2.approx.ftz" not in kernel.ptx
