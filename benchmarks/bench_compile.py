@@ -1,23 +1,27 @@
 """Python to machine code: where the time of a compilation goes, and how it grows.
 
 Each phase is the least processor time of some rounds in a warm process; every round traces and
-compiles anew. `threads` is the code of one thread, `nvvm`
+compiles anew. Triton compiles the same GEMM and TileLang the same seed, in the same run, where they
+are installed (peers.py). `threads` is the code of one thread, `nvvm`
 its lowering to LLVM's dialects, `llvm` translation and optimisation, `ptx` NVPTX's code generation.
 """
 
 from __future__ import annotations
 
 import gc
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from bench_frontend import load_seed
-from figures import Figure, child_seconds
+from figures import ROOT, Figure, child_seconds
+from peers import ask_peer, find_peer
 
 ROUNDS = 5
 PHASES = ("front end", "passes", "threads", "nvvm", "llvm", "ptx", "ptxas")
-#: TileLang 0.1.15 to CUDA source for the seed on sm_80, without the 2.7 s of nvcc after it.
-TILELANG_SEED_MS = 5400.0
+ARCH = "sm_80"
 
 
 def seed(arch: str) -> Callable[[], object]:
@@ -35,22 +39,22 @@ def seed(arch: str) -> Callable[[], object]:
     return make
 
 
-def gemm() -> object:
-    """1024 x 1024 x 1024 in float16: 128 x 128 x 32, 3 stages."""
+def gemm(extent: int = 1024) -> object:
+    """A cube in float16: tiles of 128 x 128 x 32, 3 stages."""
     import tilewright.language as T
 
     @T.prim_func
     def main(
-        A: T.Tensor((1024, 1024), "float16"),
-        B: T.Tensor((1024, 1024), "float16"),
-        C: T.Tensor((1024, 1024), "float16"),
+        A: T.Tensor((extent, extent), "float16"),
+        B: T.Tensor((extent, extent), "float16"),
+        C: T.Tensor((extent, extent), "float16"),
     ):
-        with T.Kernel(8, 8, threads=128) as (bx, by):
+        with T.Kernel(extent // 128, extent // 128, threads=128) as (bx, by):
             a = T.alloc_shared((128, 32), "float16")
             b = T.alloc_shared((32, 128), "float16")
             c = T.alloc_fragment((128, 128), "float32")
             T.clear(c)
-            for k in T.Pipelined(32, num_stages=3):
+            for k in T.Pipelined(extent // 32, num_stages=3):
                 T.copy(A[by * 128, k * 32], a)
                 T.copy(B[k * 32, bx * 128], b)
                 T.gemm(a, b, c)
@@ -168,6 +172,30 @@ def _measure(make: Callable[[], object], arch: str, with_ptxas: bool) -> dict[st
     return least
 
 
+def time_triton() -> dict[str, float]:
+    """Triton's milliseconds to PTX and to a cubin for the GEMM; nothing where there is none."""
+    python = find_peer("triton")
+    return ask_peer(python, "triton_peer.py", ARCH, []) if python else {}
+
+
+def time_tilelang() -> dict[str, float]:
+    """TileLang's milliseconds to CUDA source for the seed, and to PTX through nvcc."""
+    python = find_peer("tilelang") if shutil.which("nvcc") else None
+    if not python:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        request = {
+            "file": str(ROOT / "examples" / "seed" / "flash_attention_backward.py"),
+            "function": "flashattn_bwd",
+            "arguments": {"batch": 1, "heads": 4, "seq_len": 128, "dim": 64, "groups": 2},
+            "pass_configs": {},
+            "ptx": str(Path(folder, "seed.ptx")),
+        }
+        cold, warm = ask_peer(python, "tilelang_peer.py", ARCH, [request, request])
+    source = 1e3 * min(cold["seconds"], warm["seconds"])
+    return {"source": source, "ptx": source + 1e3 * warm["nvcc_seconds"]}
+
+
 def figures() -> Iterator[Figure]:
     """A line a phase, the total to PTX and to a cubin, and milliseconds a statement."""
     kernels = {
@@ -176,6 +204,16 @@ def figures() -> Iterator[Figure]:
         "gemm 1024^3": (gemm, "sm_80"),
         "attention forward": (attention, "sm_80"),
     }
+    tilelang, triton = time_tilelang(), time_triton()
+    if not tilelang:
+        yield Figure("TileLang", None, "", note="skipped: tilelang or nvcc is not installed")
+    if not triton:
+        yield Figure("Triton", None, "", note="skipped: triton is not installed")
+    peers = {
+        ("seed", "PTX"): ("TileLang's CUDA source", tilelang.get("source")),
+        ("gemm 1024^3", "PTX"): ("Triton", triton.get("ptx")),
+        ("gemm 1024^3", "cubin"): ("Triton", triton.get("cubin")),
+    }
     for name, (make, arch) in kernels.items():
         times = measure(make, arch)
         to_ptx = sum(ms for phase, ms in times.items() if phase != "ptxas")
@@ -183,14 +221,16 @@ def figures() -> Iterator[Figure]:
             if phase in times:
                 share = f"{times[phase] / to_ptx:4.0%} of PTX" if phase != "ptxas" else ""
                 yield Figure(f"{name}, {arch}: {phase}", times[phase], "ms", note=share)
-        if name == "seed":
-            yield Figure(f"{name}, {arch}: Python to PTX", to_ptx, "ms", "TileLang's CUDA source",
-                         TILELANG_SEED_MS)  # fmt: skip
-        else:
-            yield Figure(f"{name}, {arch}: Python to PTX", to_ptx, "ms")
+        totals = {"PTX": to_ptx}
         if "ptxas" in times:
-            yield Figure(f"{name}, {arch}: Python to cubin", to_ptx + times["ptxas"], "ms")
+            totals["cubin"] = to_ptx + times["ptxas"]
+        for end, total in totals.items():
+            against, baseline = peers.get((name, end), ("", None))
+            yield Figure(f"{name}, {arch}: Python to {end}", total, "ms", against, baseline)
     for statements in (8, 16, 32, 64):
         times = measure(lambda count=statements: chain(count), "sm_80", with_ptxas=False)
         total = sum(times.values())
         yield Figure(f"{statements} statements: Python to PTX, each", total / statements, "ms")
+    for extent in (1024, 8192, 65536):
+        times = measure(lambda extent=extent: gemm(extent), "sm_80", with_ptxas=False)
+        yield Figure(f"gemm {extent}^3: Python to PTX", sum(times.values()), "ms")

@@ -1,100 +1,229 @@
-"""What ptxas makes of our PTX for sm_80: registers, spills, shared bytes, SASS instructions.
+"""What the code of a kernel needs and executes on sm_80, beside TileLang's from the same source.
 
-Compared with TileLang 0.1.15 as issue 4 measured it (nvcc for its output). SASS is counted where an
-`nvdisasm` is on the path or named by NVDISASM (Triton's wheel has one).
+Three scripts of `examples/` are compiled by tilewright and, where the package `tilelang` and nvcc
+are installed, by TileLang: unmodified, at the same sizes. ptxas says registers and spills, nvdisasm
+the instructions; the virtual GPU runs the PTX of both on a smaller problem and counts the
+instructions that its warps execute. Nothing here needs a GPU. TileLang is looked for in the Python
+that runs this, or in the one that TILEWRIGHT_PEER_PYTHON names.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import re
+import runpy
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from figures import ROOT, Figure
+from machine_code import disassemble, find_nvdisasm, warps_per_processor
+from peers import ask_peer, find_peer
+from tilewright.ptxas import Cubin, assemble, find_ptxas
 
-# kernel -> what TileLang's code needs
-PEER = {
-    "seed": {
-        "registers": 255,
-        "spill bytes": 0,
-        "shared bytes": 53504,
-        "SASS": 2296,
-        "HMMA": 320,
-        "LDSM": 200,
-    },
-    "gemm 1024": {"registers": 226, "SASS": 872},
-    "attention": {"registers": 182, "SASS": 1616},
-}
+ARCH = "sm_80"
+#: Of these more is better; of everything else less is.
+MORE_IS_BETTER = {"warps on a processor"}
 
 
-def load(path: Path) -> Any:
-    """The module of an example, with `tilelang` meaning tilewright."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@dataclass(frozen=True)
+class Case:
+    """A kernel: a script, its function, the size that is compiled and the one that is run."""
+
+    name: str
+    script: str
+    function: str
+    size: dict[str, Any]
+    run_size: dict[str, Any]
+    pass_configs: dict[str, Any] = field(default_factory=dict)
 
 
-def kernels() -> Iterator[tuple[str, Any]]:
-    """The three kernels of issue 4, compiled for sm_80."""
-    import dataclasses
+CASES = [
+    Case(
+        "seed",
+        "seed/flash_attention_backward.py",
+        "flashattn_bwd",
+        {"batch": 1, "heads": 64, "seq_len": 4096, "dim": 128, "groups": 8},
+        {"batch": 1, "heads": 2, "seq_len": 256, "dim": 128, "groups": 2},
+    ),
+    Case(
+        "gemm",
+        "matmul.py",
+        "matmul",
+        {"M": 1024, "N": 1024, "K": 1024},
+        {"M": 256, "N": 256, "K": 1024},
+    ),
+    Case(
+        "attention",
+        "flash_attention.py",
+        "flash_attention",
+        {"batch": 1, "heads": 32, "seq_len": 4096, "dim": 64, "causal": False},
+        {"batch": 1, "heads": 1, "seq_len": 512, "dim": 64, "causal": False},
+    ),
+    Case(
+        "attention, fast math",
+        "flash_attention.py",
+        "flash_attention",
+        {"batch": 1, "heads": 32, "seq_len": 4096, "dim": 64, "causal": False},
+        {"batch": 1, "heads": 1, "seq_len": 512, "dim": 64, "causal": False},
+        {"tl.enable_fast_math": True},
+    ),
+    Case(
+        "causal attention",
+        "flash_attention.py",
+        "flash_attention",
+        {"batch": 1, "heads": 32, "seq_len": 4096, "dim": 64, "causal": True},
+        {"batch": 1, "heads": 1, "seq_len": 512, "dim": 64, "causal": True},
+    ),
+]
 
+
+@dataclass(frozen=True)
+class Built:
+    """What the machine code of one kernel says of itself."""
+
+    threads: int
+    shared_bytes: int
+    cubin: Cubin
+
+    def figures(self) -> dict[str, int]:
+        """By name, in the order of the table."""
+        (usage,) = self.cubin.usage.values()
+        shared = self.shared_bytes + usage.static_shared_bytes
+        found = {
+            "registers": usage.registers,
+            "spill bytes": usage.spill_store_bytes,
+            "shared bytes": shared,
+            "warps on a processor": warps_per_processor(self.threads, usage.registers, shared),
+        }
+        if find_nvdisasm():
+            listing = disassemble(self.cubin.data)
+            found["SASS"] = len(listing.names)
+            found["SASS of the main loop"] = len(listing.main_loop)
+            found["HMMA of the main loop"] = listing.main_loop.count("HMMA")
+            found["LDSM of the main loop"] = listing.main_loop.count("LDSM")
+        return found
+
+
+def build_ours(case: Case, size: dict[str, Any]) -> tuple[Any, Built]:
+    """The kernel by tilewright."""
     import tilewright
     from tilewright.cli import imports
 
-    imports.install()
-    sys.path.insert(0, str(ROOT / "examples" / "seed"))
-    import run_seed
+    imports.install()  # from here on `tilelang` means tilewright
+    os.environ.update(TILEWRIGHT_ARCH=ARCH, TILEWRIGHT_DEVICE=f"vgpu:{ARCH}")  # the seed asks
+    function = runpy.run_path(str(ROOT / "examples" / case.script))[case.function]
+    made = function(**size)
+    kernel = made
+    if not hasattr(made, "ptx"):
+        kernel = tilewright.compile(made, target=ARCH, pass_configs=case.pass_configs)
+    (info,) = kernel.program.compile_gpu(ARCH)["kernels"]
+    return kernel, Built(info["threads"], info["shared_bytes"], assemble(kernel.ptx, ARCH))
 
-    case = dataclasses.replace(run_seed.SMALL[0], seq_len=4096, heads=64, dim=128)
-    yield "seed", run_seed.load_kernel(case, "vgpu:sm_80")
-    matmul = load(ROOT / "examples" / "matmul.py").matmul
-    yield "gemm 1024", tilewright.compile(matmul(1024, 1024, 1024), target="sm_80")
-    attention = load(ROOT / "examples" / "flash_attention.py").flash_attention
-    yield "attention", tilewright.compile(attention(1, 32, 4096, 64, True), target="sm_80")
+
+def requests(folder: Path) -> list[dict[str, Any]]:
+    """For each case one at its size and one at the size that is run."""
+    return [
+        {
+            "file": str(ROOT / "examples" / case.script),
+            "function": case.function,
+            "arguments": size,
+            "pass_configs": case.pass_configs,
+            "ptx": str(folder / f"{number}-{kind}.ptx"),
+        }
+        for number, case in enumerate(CASES)
+        for kind, size in (("full", case.size), ("run", case.run_size))
+    ]
 
 
-def measure(ptx: str) -> dict[str, int]:
-    """What ptxas says of the kernel, and what nvdisasm counts, if there is one."""
-    from tilewright.ptxas import assemble
+def make_arguments(kernel: Any) -> dict[str, np.ndarray]:
+    """Small random numbers for every tensor; what a kernel adds to or overwrites starts the same
+    for both compilers."""
+    rng = np.random.default_rng(0)
+    return {
+        parameter["name"]: (0.25 * rng.standard_normal(parameter["shape"])).astype(
+            parameter["dtype"]
+        )
+        for parameter in kernel.params
+    }
 
-    cubin = assemble(ptx, "sm_80")
-    (usage,) = cubin.usage.values()
-    found = {"registers": usage.registers, "spill bytes": usage.spill_store_bytes}
-    nvdisasm = os.environ.get("NVDISASM") or shutil.which("nvdisasm")
-    if nvdisasm:
-        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-            file.write(cubin.data)
-            file.flush()
-            listing = subprocess.run(
-                [nvdisasm, "-c", file.name], check=True, capture_output=True, text=True
-            ).stdout
-        names = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][A-Z0-9]*)", listing)
-        found["SASS"] = len(names)
-        found["HMMA"] = names.count("HMMA")
-        found["LDSM"] = names.count("LDSM")
-    return found
+
+def run_ours(kernel: Any) -> tuple[int, dict[str, np.ndarray]]:
+    """Executed warp instructions, and the tensors afterwards."""
+    from tilewright.vgpu import read_launch
+
+    tensors = make_arguments(kernel)
+    kernel.options["checks"] = "none"
+    kernel(*tensors.values())
+    (launch,) = kernel.last_run["launches"]
+    return read_launch(launch).counters["warp_instructions"], tensors
+
+
+def run_peer(kernel: Any, answer: dict[str, Any], ptx: str) -> tuple[int, dict[str, np.ndarray]]:
+    """The same of TileLang's PTX. `kernel` is ours, for the shapes."""
+    from tilewright.vgpu import launch
+
+    tensors = make_arguments(kernel)
+    result = launch(
+        ptx, answer["entry"], answer["grid"], answer["block"],
+        [tensors[name] for name in answer["parameters"]],
+        shared_bytes=answer["shared_bytes"], arch=ARCH, checks="none", count_memory=False,
+    )  # fmt: skip
+    return result.counters["warp_instructions"], tensors
+
+
+def largest_difference(ours: dict[str, np.ndarray], peer: dict[str, np.ndarray]) -> float:
+    """Of any element, relative to the largest of its tensor."""
+    return max(
+        float(np.abs(ours[name].astype(np.float64) - peer[name]).max() / np.abs(peer[name]).max())
+        for name in ours
+    )
+
+
+def compare(
+    case: Case, answers: tuple[dict[str, Any], dict[str, Any]] | None, prefix: Path
+) -> Iterator[Figure]:
+    """The figures of one kernel, beside TileLang's if there are any."""
+
+    def figure(what: str, ours: int, peer: int | None, note: str = "") -> Figure:
+        against = "" if peer is None else "TileLang"
+        if peer == 0:  # no ratio
+            note = "TileLang 0"
+        return Figure(f"{case.name}: {what}", ours, "", against, peer, what in MORE_IS_BETTER, note)
+
+    _, ours = build_ours(case, case.size)
+    kernel, _ = build_ours(case, case.run_size)
+    executed, tensors = run_ours(kernel)
+    peer_figures: dict[str, int] = {}
+    peer_executed, note = None, ""
+    if answers:
+        full, run = answers
+        code = Path(f"{prefix}-full.ptx").read_text()
+        peer = Built(full["block"][0], full["shared_bytes"], assemble(code, ARCH))
+        peer_figures = peer.figures()
+        peer_executed, peer_tensors = run_peer(kernel, run, Path(f"{prefix}-run.ptx").read_text())
+        note = f"; results differ by {largest_difference(tensors, peer_tensors):.1e}"
+    for what, value in ours.figures().items():
+        yield figure(what, value, peer_figures.get(what))
+    yield figure("executed warp instructions", executed, peer_executed, note)
 
 
 def figures() -> Iterator[Figure]:
-    from tilewright.ptxas import find_ptxas
-
     if not find_ptxas():
-        yield Figure("static quality", None, "", note="ptxas is not installed")
+        yield Figure("static quality", None, "", note="skipped: ptxas is not installed")
         return
-    for name, kernel in kernels():
-        found = measure(kernel.ptx)
-        found["shared bytes"] = kernel.program.compile_gpu("sm_80")["kernels"][0]["shared_bytes"]
-        for what, value in found.items():
-            peer = PEER[name].get(what)
-            yield Figure(
-                f"{name}, sm_80: {what}", value, "", "TileLang 0.1.15" if peer else "", peer
-            )
+    if not find_nvdisasm():
+        yield Figure("SASS", None, "", note="skipped: nvdisasm is not installed")
+    python = find_peer("tilelang") if shutil.which("nvcc") else None
+    if not python:
+        yield Figure("TileLang", None, "", note="skipped: tilelang or nvcc is not installed")
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        answers: list[dict[str, Any]] = []
+        if python:
+            answers = ask_peer(python, "tilelang_peer.py", ARCH, requests(Path(folder)))
+        for number, case in enumerate(CASES):
+            pair = (answers[2 * number], answers[2 * number + 1]) if answers else None
+            yield from compare(case, pair, Path(folder, str(number)))

@@ -1,0 +1,93 @@
+"""What a cubin says of a kernel: its instructions, its main loop, its warps on a processor.
+
+Instructions are read by `nvdisasm`, found on PATH, by NVDISASM, or in Triton's wheel.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+#: Of a streaming multiprocessor of sm_80 (CUDA programming guide, "Technical Specifications").
+REGISTERS, REGISTER_UNIT = 65536, 256  # allocated for a whole warp
+WARPS, BLOCKS = 64, 32
+SHARED_BYTES, SHARED_UNIT, SHARED_RESERVED = 164 * 1024, 128, 1024  # reserved: of each block
+
+
+@cache
+def find_nvdisasm() -> Path | None:
+    """The disassembler, or None where none is installed."""
+    if named := os.environ.get("NVDISASM") or shutil.which("nvdisasm"):
+        return Path(named)
+    triton = importlib.util.find_spec("triton")
+    if triton and triton.origin:
+        wheel = Path(triton.origin).parent / "backends" / "nvidia" / "bin" / "nvdisasm"
+        return wheel if wheel.is_file() else None
+    return None
+
+
+def warps_per_processor(threads: int, registers: int, shared_bytes: int) -> int:
+    """The warps of such blocks that an sm_80 multiprocessor holds at a time (of 64)."""
+
+    def units(amount: int, unit: int) -> int:
+        return -(-amount // unit) * unit
+
+    warps = -(-threads // 32)
+    # A warp's registers come in whole units, warps in fours (one of each scheduler).
+    by_registers = REGISTERS // units(registers * 32, REGISTER_UNIT) // 4 * 4 // warps
+    by_shared = SHARED_BYTES // units(shared_bytes + SHARED_RESERVED, SHARED_UNIT)
+    return warps * min(by_registers, by_shared, WARPS // warps, BLOCKS)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The instructions of a kernel, by name, and those of its main loop."""
+
+    names: list[str]
+    main_loop: list[str]
+
+    def count(self, name: str) -> int:
+        """How often an instruction occurs in the code."""
+        return Counter(self.names)[name]
+
+
+def read_listing(text: str) -> Listing:
+    """Reads `nvdisasm -c`.
+
+    The main loop is what lies between a back edge and its target; of several, the longest one with
+    a tensor-core operation in it. The loop of one instruction behind the code is padding.
+    """
+    names: list[str] = []
+    labels: dict[str, int] = {}
+    back_edges: list[tuple[int, int]] = []
+    for line in text.splitlines():
+        if label := re.match(r"\s*(\.L_\w+):", line):
+            labels[label.group(1)] = len(names)
+            continue
+        found = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9]*)(.*)", line)
+        if not found:
+            continue
+        target = re.search(r"`\((\.L_\w+)\)", found.group(2))
+        if found.group(1) == "BRA" and target and target.group(1) in labels:
+            back_edges.append((labels[target.group(1)], len(names) + 1))
+        names.append(found.group(1))
+    loops = [names[start:end] for start, end in back_edges if "HMMA" in names[start:end]]
+    return Listing(names, max(loops, key=len, default=[]))
+
+
+def disassemble(cubin: bytes) -> Listing:
+    """The instructions of a cubin with one kernel."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        command = [str(find_nvdisasm()), "-c", file.name]
+        run = subprocess.run(command, check=True, capture_output=True, text=True)
+    return read_listing(run.stdout)

@@ -1,0 +1,82 @@
+"""Compiles kernels with TileLang itself and nvcc, for bench_static.py and bench_compile.py.
+
+Runs in a process of its own: there `tilelang` means TileLang, in the benchmark it means tilewright.
+Needs the package and nvcc, no GPU. Standard input has a JSON list of requests, each the file and
+the name of a function, its keyword arguments and where to put the PTX; standard output gets a JSON
+list of what a launch needs to know, and the processor time that it took: TileLang's to CUDA source,
+and nvcc's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import runpy
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from figures import child_seconds
+
+
+def lower(request: dict[str, Any], arch: str) -> tuple[Any, dict[str, Any]]:
+    """The function as TileLang lowers it, and the pass configuration that it asks for."""
+    import tilelang
+    from tilelang import tvm
+
+    function = runpy.run_path(request["file"])[request["function"]]
+    configs: dict[str, Any] = request["pass_configs"]
+    if hasattr(function, "get_tir"):  # @tilelang.jit: calling it would compile for the GPU at hand
+        configs = {**(function.pass_configs or {}), **configs}
+        function = function.get_tir
+    target = tvm.target.Target({"kind": "cuda", "arch": arch})
+    with target, tvm.transform.PassContext(opt_level=3, config=configs):
+        return tilelang.lower(function(**request["arguments"]), target=target), configs
+
+
+def compile_with_nvcc(source: str, fast_math: bool, arch: str) -> bytes:
+    """CUDA source as PTX, with the options of TileLang's own run of nvcc."""
+    from tilelang.contrib import nvcc
+
+    options = nvcc.default_compile_options(["--use_fast_math"] if fast_math else None)
+    return bytes(nvcc.compile_cuda(source, "ptx", [f"-arch={arch}"], options))
+
+
+def answer(request: dict[str, Any], arch: str) -> dict[str, Any]:
+    """Compiles one request and writes its PTX."""
+    start = time.process_time()
+    artifact, configs = lower(request, arch)
+    seconds = time.process_time() - start
+    ((symbol, kernel),) = artifact.device_mod.functions.items()
+    attributes = {key: kernel.attrs[key] for key in kernel.attrs.keys()}
+    extents = {tag: int(extent) for tag, extent in attributes["thread_extent"].items()}
+    fast_math = bool(configs.get("tl.enable_fast_math", False))
+    start = child_seconds()
+    ptx = compile_with_nvcc(artifact.kernel_source, fast_math, arch)
+    nvcc_seconds = child_seconds() - start
+    Path(request["ptx"]).write_bytes(ptx)
+    return {
+        "entry": symbol.name_hint,
+        "parameters": [parameter.name for parameter in kernel.params],
+        "grid": [extents.get(f"blockIdx.{axis}", 1) for axis in "xyz"],
+        "block": [extents.get(f"threadIdx.{axis}", 1) for axis in "xyz"],
+        "shared_bytes": int(attributes.get("dyn_shared_memory_buf", 0)),
+        "seconds": seconds,
+        "nvcc_seconds": nvcc_seconds,
+    }
+
+
+def main() -> None:
+    arch = sys.argv[1]
+    import torch
+
+    capability = (int(arch[3:-1]), int(arch[-1]))
+    torch.cuda.get_device_capability = lambda *_: capability  # the seed asks for it
+    with contextlib.redirect_stdout(sys.stderr):  # TileLang prints
+        answers = [answer(request, arch) for request in json.load(sys.stdin)]
+    json.dump(answers, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
