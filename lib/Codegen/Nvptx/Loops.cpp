@@ -9,6 +9,7 @@
 #include "ThreadLowering.h"
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Layout/Algebra.h"
+#include "tilewright/Tile/Exchange.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -360,6 +361,8 @@ LogicalResult ThreadLowering::lowerParallel(ParallelOp op) {
     return lowerRunTimeParallel(op);
   if (distribution->getNumIterations() == 0)
     return success();
+  if (op->hasAttr(kExchangeAttr))
+    return lowerExchange(op);
   const Fragment fragment = op->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
   llvm::Expected<Layout> inverse = invert(fragment);
   if (!inverse)

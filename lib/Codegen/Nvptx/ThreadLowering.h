@@ -15,6 +15,7 @@
 //   Gemm.cpp       matrix products without tensor cores
 //   Mma.cpp        matrix products on tensor cores
 //   Reduce.cpp     reductions and running sums
+//   Exchange.cpp   fragments that change their layout inside a warp
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -241,6 +242,9 @@ private:
   mlir::LogicalResult lowerMemoryReduce(tile::ReduceOp op);
   mlir::LogicalResult lowerCumsum(tile::CumsumOp op);
   Value shuffle(Value value, int64_t mask);
+
+  // Exchange.cpp
+  mlir::LogicalResult lowerExchange(tile::ParallelOp op);
 
   Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
   Value i64(Value indexValue);

@@ -1,0 +1,105 @@
+//===- LayoutSolver.h - who holds each tile and who runs each iteration ---------------*- C++
+//-*-===//
+//
+//   InferLayouts.cpp       rounds of solving, shared tiles, the results as attributes
+//   PlaceGemms.cpp         what tensor cores ask for
+//   PlaceLoops.cpp         loops and reductions follow what is placed; free loops choose
+//   ConvertFragments.cpp   uses that a fragment's layout does not serve
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_TRANSFORMS_LAYOUTSOLVER_H
+#define TILEWRIGHT_LIB_TRANSFORMS_LAYOUTSOLVER_H
+
+#include "tilewright/Access/Matrices.h"
+#include "tilewright/Analysis/Conversion.h"
+#include "tilewright/Analysis/Distribution.h"
+#include "tilewright/Layout/MmaFragments.h"
+#include "tilewright/Tile/Exchange.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tilewright {
+
+/// One access to a fragment inside a loop.
+struct FragmentAccess {
+  mlir::Operation *op;
+  tile::AllocOp fragment;
+  llvm::SmallVector<IndexExpr, 4> indices;
+  bool isWrite;
+};
+
+/// A statement that a fragment's register layout does not serve.
+struct Refusal {
+  mlir::Operation *statement;
+  tile::AllocOp fragment;
+  std::string reason;
+};
+
+class LayoutSolver {
+public:
+  LayoutSolver(tile::KernelOp kernel, const Arch &arch, access::Assumptions assumptions)
+      : kernel(kernel), context{kernel, arch, assumptions}, numThreads(kernel.getNumThreads()) {}
+  void run();
+
+private:
+  void solve();
+  void readAnnotations();
+  void placeGemms();
+  void placeGemm(tile::GemmOp gemm);
+  void placeLoop(tile::ParallelOp loop, bool allowFree);
+  void placeReduction(tile::ReduceOp reduce);
+  bool placeRemaining();
+  bool touchesMemory(tile::ParallelOp loop);
+  void placeExchanges();
+  void findUnsatisfied();
+  void refuse(mlir::Operation *statement, tile::AllocOp fragment, const llvm::Twine &reason);
+  bool resolveRefusals();
+  bool isHeld(tile::AllocOp alloc);
+  bool exchange(const Refusal &refusal);
+  std::optional<analysis::ExchangePlan> planCheapExchange(tile::AllocOp from,
+                                                          const analysis::PlaceTable &to);
+  void remarkExchange(tile::ParallelOp loop);
+  void demote(tile::AllocOp alloc, const llvm::Twine &reason);
+  std::optional<llvm::SmallVector<FragmentAccess>> accessesOf(tile::ParallelOp loop,
+                                                              tile::AllocOp *undecided);
+  std::optional<Fragment> distributionFrom(const FragmentAccess &access,
+                                           llvm::ArrayRef<int64_t> extents);
+  void place(tile::AllocOp alloc, const Fragment &fragment) { placed.try_emplace(alloc, fragment); }
+  tile::AllocOp fragmentRoot(mlir::Value buffer);
+  const analysis::PlaceTable *tableOf(tile::AllocOp alloc);
+  std::optional<int64_t> costOf(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents,
+                                const Fragment &fragment);
+  Fragment freeDistribution(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents);
+  void placeShared();
+  void writeAttributes();
+
+  tile::KernelOp kernel;
+  access::Context context;
+  int64_t numThreads;
+  llvm::MapVector<mlir::Operation *, Fragment> placed;
+  llvm::MapVector<mlir::Operation *, Fragment> distributions;
+  llvm::MapVector<mlir::Operation *, WarpGrid> warps;
+  llvm::SetVector<mlir::Operation *> movedAccumulators; // gemms whose C is no whole fragment
+  llvm::MapVector<mlir::Operation *, std::string>
+      plainGemms; // with what keeps them off the tensor cores
+  llvm::DenseMap<mlir::Operation *, std::optional<analysis::PlaceTable>> tables;
+  llvm::SetVector<mlir::Operation *> demoted;
+  llvm::SmallVector<Refusal> refusals;         // of this round
+  llvm::DenseSet<mlir::Operation *> copyLoops; // between a fragment and its copies
+};
+
+/// Whether a thread can compute from its number which element a slot of it holds.
+bool hasInverse(const Fragment &fragment);
+/// The placement of a tile that a loop touches at `indices`, so that the loop finds it on its own
+/// threads: solved for plain permutations of the loop's variables, with missing ones projected
+/// away.
+std::optional<Fragment> placementFor(const Fragment &distribution, llvm::ArrayRef<int64_t> extents,
+                                     llvm::ArrayRef<IndexExpr> indices,
+                                     llvm::ArrayRef<int64_t> shape);
+
+} // namespace tilewright
+
+#endif // TILEWRIGHT_LIB_TRANSFORMS_LAYOUTSOLVER_H

@@ -1,0 +1,87 @@
+//===- PlaceGemms.cpp - what tensor cores ask for -------------------------------------------===//
+
+#include "LayoutSolver.h"
+#include "tilewright/Layout/Questions.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+using namespace tilewright::analysis;
+
+namespace tilewright {
+
+/// How the warps divide M x N, following the policy as far as the extents allow.
+static std::optional<WarpGrid> chooseWarps(int64_t m, int64_t n, const MmaShape &shape,
+                                           int64_t warpCount, GemmPolicy policy) {
+  std::optional<WarpGrid> best;
+  auto score = [&](WarpGrid grid) {
+    if (policy == GemmPolicy::FullRow)
+      return -grid.warpsM;
+    if (policy == GemmPolicy::FullCol)
+      return -grid.warpsN;
+    return std::abs(m / grid.warpsM - n / grid.warpsN); // square parts read least
+  };
+  for (int64_t warpsM = 1; warpsM <= warpCount; ++warpsM) {
+    if (warpCount % warpsM)
+      continue;
+    WarpGrid grid{warpsM, warpCount / warpsM};
+    if (m % (shape.m * grid.warpsM) || n % (shape.n * grid.warpsN))
+      continue;
+    if (!best || score(grid) < score(*best))
+      best = grid;
+  }
+  return best;
+}
+
+void LayoutSolver::placeGemm(GemmOp gemm) {
+  auto [m, n, k] = gemm.getExtents();
+  Type operand = gemm.getA().getType().getElementType(),
+       accumulator = gemm.getC().getType().getElementType();
+  std::optional<MmaShape> shape = access::getMmaShape(gemm, context.arch);
+  std::string obstacle;
+  AllocOp c = fragmentRoot(gemm.getC()), a = fragmentRoot(gemm.getA()),
+          b = fragmentRoot(gemm.getB());
+  std::optional<WarpGrid> grid;
+  if (!shape)
+    obstacle = "the tensor cores have no instruction for " + describeElementType(operand) +
+               " into " + describeElementType(accumulator);
+  else if (numThreads % kWarpSize)
+    obstacle = "the block is not a whole number of warps";
+  else if (k % shape->k)
+    obstacle = "K = " + std::to_string(k) + " is not a multiple of " + std::to_string(shape->k);
+  else if (!(grid = chooseWarps(m, n, *shape, numThreads / kWarpSize, gemm.getPolicy())))
+    obstacle = "no grid of " + std::to_string(numThreads / kWarpSize) + " warps divides " +
+               std::to_string(m) + " x " + std::to_string(n) + " into " + std::to_string(shape->m) +
+               " x 8 tiles";
+  bool isWhole = c && c.getBuffer() == gemm.getC();
+  if (!obstacle.empty()) {
+    plainGemms[gemm] = obstacle;
+    for (AllocOp alloc : {a, b})
+      if (alloc)
+        refuse(gemm, alloc, "a gemm without tensor cores reads it from memory");
+    if (c && !isWhole)
+      refuse(gemm, c, "a gemm updates a part of it");
+    return;
+  }
+  warps[gemm] = *grid;
+  auto holds = [&](AllocOp alloc, llvm::Expected<Fragment> fragment) {
+    Fragment wanted = llvm::cantFail(std::move(fragment)); // the grid divides the extents
+    place(alloc, wanted);
+    return isEqual(placed.find(alloc)->second, wanted).isYes();
+  };
+  if (!isWhole)
+    movedAccumulators.insert(gemm);
+  else if (!holds(c, blockAccumulator(m, n, *shape, *grid)))
+    refuse(gemm, c, "the gemm accumulates in a layout of its own");
+  if (a && (gemm.getTransposeA() || a.getBuffer() != gemm.getA()))
+    refuse(gemm, a, "the gemm reads A from memory where it is transposed or a part of a tile");
+  else if (a && !holds(a, blockOperandA(m, k, *shape, *grid)))
+    refuse(gemm, a, "the gemm reads A in a layout of its own");
+  if (b)
+    refuse(gemm, b, "the gemm reads B from memory");
+}
+
+void LayoutSolver::placeGemms() {
+  kernel.walk([&](GemmOp gemm) { placeGemm(gemm); });
+}
+
+} // namespace tilewright
