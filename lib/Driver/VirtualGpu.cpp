@@ -4,6 +4,8 @@
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Tile/Tile.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace tilewright::driver {
@@ -75,6 +77,54 @@ static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
       {reinterpret_cast<uint8_t *>(&integer), size_t(tile::getStorageBytes(type))});
 }
 
+/// Tensors of an odd number of bytes that a kernel updates atomically. Such an update works on two
+/// bytes, as memory of a GPU always has them: allocations are multiples of 256.
+static std::vector<unsigned> findOddAtomics(func::FuncOp function,
+                                            ArrayRef<vgpu::Argument> arguments) {
+  std::vector<unsigned> positions;
+  auto add = [&](Value buffer) {
+    auto root = dyn_cast<BlockArgument>(tile::getRoot(buffer));
+    if (root && root.getOwner() == &function.front() &&
+        arguments[root.getArgNumber()].sizeBytes % 2 &&
+        !llvm::is_contained(positions, root.getArgNumber()))
+      positions.push_back(root.getArgNumber());
+  };
+  function.walk([&](tile::AtomicOp op) { add(op.getDest()); });
+  function.walk([&](tile::AtomicElementOp op) { add(op.getBuffer()); });
+  return positions;
+}
+
+/// The workspaces of a launch (`T.alloc_global`), in order: parameters behind the arguments.
+static llvm::Expected<std::vector<std::vector<uint8_t>>>
+allocateWorkspaces(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
+  analysis::IndexTranslator translator(function);
+  SmallVector<int64_t> values;
+  for (auto [argument, bound] : llvm::zip(function.getArguments(), arguments)) {
+    translator.addDim(argument);
+    auto *integer = std::get_if<int64_t>(&bound);
+    values.push_back(integer ? *integer : 0);
+  }
+  std::vector<std::vector<uint8_t>> workspaces;
+  for (tile::AllocOp alloc : function.getOps<tile::AllocOp>()) {
+    MemRefType type = alloc.getBuffer().getType();
+    int64_t bytes = tile::getStorageBytes(type.getElementType());
+    unsigned next = 0;
+    for (int64_t extent : type.getShape()) {
+      if (ShapedType::isDynamic(extent)) {
+        std::optional<IndexExpr> expr = translator.translate(alloc.getDynamicExtents()[next++]);
+        std::optional<int64_t> value = expr ? expr->evaluate(values) : std::nullopt;
+        if (!value || *value < 0)
+          return llvm::createStringError("an extent of workspace '" + alloc.getName() +
+                                         "' is no formula of shapes and integers");
+        extent = *value;
+      }
+      bytes *= extent;
+    }
+    workspaces.emplace_back(bytes);
+  }
+  return workspaces;
+}
+
 llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
                                                     ArrayRef<runtime::BoundArgument> arguments,
                                                     StringRef checks,
@@ -89,6 +139,25 @@ llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
   std::vector<vgpu::Argument> values;
   for (auto [position, bound] : llvm::enumerate(arguments))
     values.push_back(toArgument(function, position, bound));
+  auto workspaces = allocateWorkspaces(function, arguments);
+  if (!workspaces)
+    return workspaces.takeError();
+  for (auto [alloc, bytes] : llvm::zip(function.getOps<tile::AllocOp>(), *workspaces))
+    values.push_back(vgpu::Argument::buffer(bytes.data(), bytes.size(), alloc.getName().str()));
+  std::vector<std::pair<unsigned, std::vector<uint8_t>>> padded;
+  for (unsigned position : findOddAtomics(function, values)) {
+    vgpu::Argument &value = values[position];
+    auto *bytes = static_cast<uint8_t *>(value.host);
+    padded.emplace_back(position, std::vector<uint8_t>(bytes, bytes + value.sizeBytes));
+    padded.back().second.push_back(0);
+    value.host = padded.back().second.data();
+    ++value.sizeBytes;
+  }
+  llvm::scope_exit bringBack([&] {
+    for (auto &[position, bytes] : padded)
+      std::copy(bytes.begin(), bytes.end() - 1,
+                static_cast<uint8_t *>(std::get<runtime::BoundTensor>(arguments[position]).data));
+  });
   VirtualGpuRun result;
   for (auto [info, grid] : llvm::zip_equal(kernels, *grids)) {
     if (llvm::is_contained(grid, 0)) // an empty grid runs nothing

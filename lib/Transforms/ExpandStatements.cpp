@@ -14,6 +14,9 @@
 // A statement reads all before it writes the first element. One that moves a part of a buffer onto
 // another part of it, which may overlap, goes through a fragment: two statements, and what stands
 // between them is the business of tile-insert-barriers.
+//
+// The previous value of an atomic outside a loop is known to the one thread that updates; it
+// reaches the others through a shared tile of one element.
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Tile/Tile.h"
@@ -43,6 +46,8 @@ public:
   void expand(AtomicOp op);
   void expand(FinalizeReducerOp op);
   void expand(Im2colOp op);
+  /// Gives all threads the previous value.
+  void publish(AtomicElementOp op);
 
 private:
   /// The extents of a buffer; run-time ones are sizes of the slice it is.
@@ -257,6 +262,18 @@ FailureOr<CopyOp> separateSource(Operation *op) {
   return copy;
 }
 
+void Expander::publish(AtomicElementOp op) {
+  auto tile =
+      AllocOp::create(b, makeBufferType({1}, elementType(op.getBuffer()), Space::Shared),
+                      b.getStringAttr(getName(op.getBuffer())), ValueRange(), ReduceKindAttr());
+  auto loop = ParallelOp::create(b, {OpFoldResult(b.getIndexAttr(1))});
+  Value shared = load(tile.getBuffer(), Value(arith::ConstantIndexOp::create(b, 0)));
+  op.getPrevious().replaceAllUsesWith(shared);
+  op->moveBefore(loop.getBody().front().getTerminator());
+  b.setInsertionPointAfter(op);
+  StoreOp::create(b, op.getPrevious(), tile.getBuffer(), loop.getIterators());
+}
+
 struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandStatementsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> statements;
@@ -275,6 +292,13 @@ struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandState
           [](auto statement) { Expander(statement).expand(statement); });
       op->erase();
     }
+    SmallVector<AtomicElementOp> atomics;
+    getOperation()->walk([&](AtomicElementOp op) {
+      if (!op.getPrevious().use_empty() && !op->getParentOfType<ParallelOp>())
+        atomics.push_back(op);
+    });
+    for (AtomicElementOp op : atomics)
+      Expander(op).publish(op);
   }
 };
 

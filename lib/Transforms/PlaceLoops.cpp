@@ -155,11 +155,20 @@ void LayoutSolver::placeLoop(ParallelOp loop, bool allowFree) {
     accesses.emplace(); // solved again with the tile in memory
   }
   std::optional<Fragment> distribution;
+  // An update whose previous value is used happens once, so nothing of its loop is done twice.
+  bool isOnce = loop.walk([](AtomicElementOp atomic) {
+                      return atomic.getPrevious().use_empty() ? WalkResult::advance()
+                                                              : WalkResult::interrupt();
+                    })
+                    .wasInterrupted();
   // Writes first: every copy of what is written must be reached.
   for (bool writes : {true, false})
     for (const FragmentAccess &access : *accesses)
-      if (!distribution && access.isWrite == writes)
+      if (!distribution && access.isWrite == writes) {
         distribution = distributionFrom(access, *extents);
+        if (distribution && isOnce && distribution->getReplicas() > 1)
+          distribution.reset();
+      }
   if (!distribution && (allowFree || accesses->empty()))
     distribution = freeDistribution(loop, *extents);
   if (!distribution)

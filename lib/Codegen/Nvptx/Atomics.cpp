@@ -1,8 +1,8 @@
 //===- Atomics.cpp - updates of one element by many threads ----------------------------------===//
 //
-// Written as PTX, one instruction where the ISA has it and a loop of compare-and-swap elsewhere.
-// LLVM 22 drops the memory order of float16 additions, expands 16-bit compare-and-swap through a
-// plain read of the word (a race), and has no `red`.
+// Written as PTX, one instruction where the ISA has it and a loop of compare-and-swap elsewhere, on
+// the word around an element of 8 bits. LLVM 22 drops the memory order of float16 additions,
+// expands 16-bit compare-and-swap through a plain read of the word (a race), and has no `red`.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace tilewright::nvptx {
 /// The type of `atom.add.TYPE` and its siblings; empty where PTX has no such instruction (PTX ISA,
 /// atom).
 static std::string atomicType(AtomicKind kind, Type elementType, const Arch &arch) {
-  unsigned width = elementType.getIntOrFloatBitWidth();
+  int64_t width = getStorageBits(elementType);
   std::string bits = std::to_string(width);
   if (auto floatType = dyn_cast<FloatType>(elementType)) {
     if (kind != AtomicKind::Add)
@@ -25,7 +25,7 @@ static std::string atomicType(AtomicKind kind, Type elementType, const Arch &arc
       return "noftz.f16";
     if (floatType.isBF16())
       return arch.hasBf16Atomics ? "noftz.bf16" : "";
-    return "f" + bits;
+    return isStorageFloat(elementType) ? "" : "f" + bits;
   }
   if (width < 32)
     return "";
@@ -102,14 +102,61 @@ std::string ThreadLowering::atomicQualifiers(const Storage &storage, MemoryOrder
   return ("." + sem + (storage.isGlobal ? ".gpu.global." : ".cta.shared.")).str();
 }
 
-/// An update by compare-and-swap. The first read is atomic too: a plain one would race with the
-/// updates of other threads.
+/// The element that an update leaves, as it is stored.
+Value ThreadLowering::updatedElement(AtomicKind kind, Type elementType, Value old, Value operand) {
+  static constexpr std::pair<AtomicKind, ReduceKind> kinds[] = {
+      {AtomicKind::Add, ReduceKind::Sum}, {AtomicKind::Max, ReduceKind::Max},
+      {AtomicKind::Min, ReduceKind::Min}, {AtomicKind::And, ReduceKind::And},
+      {AtomicKind::Or, ReduceKind::Or},   {AtomicKind::Xor, ReduceKind::Xor}};
+  for (auto [atomic, reduce] : kinds) {
+    if (kind != atomic)
+      continue;
+    Type working = isStorageFloat(elementType) ? Type(b.getF32Type()) : elementType;
+    auto number = [&](Value stored) {
+      return convertScalar(fromStorage(stored, elementType), elementType, working,
+                           Rounding::NearestEven, false);
+    };
+    Value result = combine(reduce, number(old), number(operand), working, /*propagate=*/false);
+    return toStorage(convertScalar(result, working, elementType, Rounding::NearestEven, false),
+                     elementType);
+  }
+  return operand; // exchange
+}
+
+/// An update by compare-and-swap; gives the old element. An element of 8 bits is a part of the word
+/// around it. The first read is atomic too: a plain one would race with the updates of other
+/// threads.
 Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value address,
                                   Value operand, MemoryOrder order) {
-  unsigned width = operand.getType().getIntOrFloatBitWidth();
-  Type bits = b.getIntegerType(width);
+  unsigned own = operand.getType().getIntOrFloatBitWidth(), width = std::max(own, 16u);
+  Type bits = b.getIntegerType(width), element = operand.getType();
   auto convert = [&](Value value, Type type) -> Value {
     return value.getType() == type ? value : LLVM::BitcastOp::create(b, type, value).getResult();
+  };
+  auto constant = [&](Type type, int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  Value shift; // of the element in its word
+  if (own < width) {
+    Value number = LLVM::PtrToIntOp::create(b, b.getI64Type(), address);
+    Value odd = arith::AndIOp::create(b, number, constant(b.getI64Type(), 1));
+    Value back = arith::SubIOp::create(b, constant(b.getI64Type(), 0), odd);
+    address = LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address,
+                                  ArrayRef<LLVM::GEPArg>{back});
+    shift = arith::MulIOp::create(b, arith::TruncIOp::create(b, bits, odd), constant(bits, own));
+  }
+  auto extract = [&](Value word) -> Value {
+    if (!shift)
+      return convert(word, element);
+    return arith::TruncIOp::create(b, element, arith::ShRUIOp::create(b, word, shift));
+  };
+  auto insert = [&](Value word, Value value) -> Value {
+    if (!shift)
+      return convert(value, bits);
+    Value mask = arith::ShLIOp::create(b, constant(bits, (1 << own) - 1), shift);
+    Value rest = arith::AndIOp::create(b, word, arith::XOrIOp::create(b, mask, constant(bits, -1)));
+    Value moved = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, bits, value), shift);
+    return arith::OrIOp::create(b, rest, moved);
   };
   std::string qualifiers = atomicQualifiers(storage, order), name = "b" + std::to_string(width);
   std::string load = storage.isGlobal ? "ld.relaxed.gpu.global." : "ld.relaxed.cta.shared.";
@@ -120,23 +167,16 @@ Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value
   auto loop = scf::WhileOp::create(b, TypeRange(bits), first.getResults());
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, bits, b.getLoc());
-  Value expected = before->getArgument(0), old = convert(expected, operand.getType());
-  static constexpr std::pair<AtomicKind, ReduceKind> kinds[] = {
-      {AtomicKind::Add, ReduceKind::Sum}, {AtomicKind::Max, ReduceKind::Max},
-      {AtomicKind::Min, ReduceKind::Min}, {AtomicKind::And, ReduceKind::And},
-      {AtomicKind::Or, ReduceKind::Or},   {AtomicKind::Xor, ReduceKind::Xor}};
-  Value updated = operand; // exchange
-  for (auto [atomic, reduce] : kinds)
-    if (kind == atomic)
-      updated = combine(reduce, old, operand, storage.elementType, /*propagate=*/false);
+  Value expected = before->getArgument(0);
+  Value updated = updatedElement(kind, storage.elementType, extract(expected), operand);
   Value seen = atomicInstruction("atom" + qualifiers + "cas." + name, address,
-                                 {expected, convert(updated, bits)}, bits);
+                                 {expected, insert(expected, updated)}, bits);
   Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, seen, expected);
   scf::ConditionOp::create(b, failed, ValueRange(seen));
   Block *after = b.createBlock(&loop.getAfter(), {}, bits, b.getLoc());
   scf::YieldOp::create(b, after->getArguments());
   b.setInsertionPointAfter(loop);
-  return convert(loop.getResult(0), operand.getType());
+  return extract(loop.getResult(0));
 }
 
 /// Updates an element; gives its old value if that is used.
@@ -162,19 +202,14 @@ Value ThreadLowering::updateElement(AtomicKind kind, const Storage &storage, Val
 LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value value, Value buffer,
                                           ValueRange indices, MemoryOrder order, Value result) {
   const Storage &storage = storageOf(getRoot(buffer));
-  if (changesElement(buffer) ||
-      isa<Float8E4M3FNType, Float8E5M2Type, FloatTF32Type>(storage.elementType))
-    return unsupported(op) << "atomics on this element type";
+  if (changesElement(buffer))
+    return unsupported(op) << "an atomic through a view with another element type";
   bool isUsed = result && !result.use_empty();
-  if (isUsed && iteration && iteration->isOwner)
-    return unsupported(op) << "the previous value of an atomic in a replicated loop";
-  if (isUsed && !iteration)
-    return unsupported(op) << "the previous value of an atomic outside 'T.Parallel'";
+  if (isUsed && (!iteration || iteration->isOwner))
+    return op->emitError() << "internal error: one thread has the previous value of an atomic and "
+                              "others need it";
   SmallVector<Value> coordinates = rootCoordinates(buffer, indices);
   Value operand = toStorage(mapped(value), storage.elementType);
-  unsigned width = operand.getType().getIntOrFloatBitWidth();
-  if (width < 16)
-    return unsupported(op) << "atomics on 8-bit elements";
   auto update = [&]() -> Value {
     return updateElement(kind, storage, addressOf(storage, coordinates), operand, order, isUsed);
   };

@@ -53,6 +53,8 @@ void ThreadLowering::beginFunction() {
   SmallVector<Type> parameters;
   for (Type type : function.getArgumentTypes())
     parameters.push_back(isa<MemRefType>(type) ? Type(globalPointer) : getRegisterType(type));
+  SmallVector<AllocOp> allocations(function.getOps<AllocOp>());
+  parameters.append(allocations.size(), globalPointer);
   b.setInsertionPointToEnd(module.getBody());
   thread = LLVM::LLVMFuncOp::create(
       b, name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
@@ -69,15 +71,18 @@ void ThreadLowering::beginFunction() {
     int64_t bytes = getStorageBytes(cast<MemRefType>(type).getElementType());
     thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(bytes));
   }
-  for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments())) {
+  for (auto [old, argument] : llvm::zip_first(function.getArguments(), entry->getArguments())) {
     if (isa<IndexType>(old.getType()))
       define(old, arith::IndexCastOp::create(b, b.getIndexType(), argument));
     else if (!isa<MemRefType>(old.getType()))
       define(old, fromStorage(argument, old.getType()));
   }
-  for (auto [old, argument] : llvm::zip(function.getArguments(), entry->getArguments()))
+  for (auto [old, argument] : llvm::zip_first(function.getArguments(), entry->getArguments()))
     if (isa<MemRefType>(old.getType()))
       addGlobal(old, argument);
+  for (auto [alloc, pointer] :
+       llvm::zip(allocations, entry->getArguments().take_back(allocations.size())))
+    workspaces[alloc.getBuffer()] = pointer;
 
   auto special = [&](auto op) -> Value {
     return arith::IndexCastUIOp::create(b, b.getIndexType(), op.getResult());
@@ -111,6 +116,8 @@ Value ThreadLowering::extentOf(Value buffer, unsigned dim) {
   auto type = cast<MemRefType>(buffer.getType());
   if (!type.isDynamicDim(dim))
     return index(type.getDimSize(dim));
+  if (auto alloc = buffer.getDefiningOp<AllocOp>())
+    return mapped(alloc.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
   auto argument = dyn_cast<BlockArgument>(buffer);
   ShapeAttr shape = argument
                         ? function.getArgAttrOfType<ShapeAttr>(argument.getArgNumber(), kShapeAttr)
@@ -127,24 +134,24 @@ Value ThreadLowering::extentOf(Value buffer, unsigned dim) {
   return evaluate(shape.getExtents()[dim].substitute({}, asDims), symbols);
 }
 
-void ThreadLowering::addGlobal(Value argument, Value pointer) {
-  auto type = cast<MemRefType>(argument.getType());
+void ThreadLowering::addGlobal(Value tensor, Value pointer) {
+  auto type = cast<MemRefType>(tensor.getType());
   auto storage = std::make_unique<Storage>();
   storage->elementType = type.getElementType();
   storage->base = pointer;
   storage->isGlobal = true;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    storage->extents.push_back(extentOf(argument, dim));
+    storage->extents.push_back(extentOf(tensor, dim));
     storage->staticExtents.push_back(type.getDimSize(dim));
   }
   storage->safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage->elementType)));
   kernel.walk([&](Operation *op) {
-    if (auto note = dyn_cast<AnnotateSafeValueOp>(op); note && note.getBuffer() == argument)
+    if (auto note = dyn_cast<AnnotateSafeValueOp>(op); note && note.getBuffer() == tensor)
       storage->safeValue = getRegisterConstant(cast<TypedAttr>(note.getValue()));
-    if (auto note = dyn_cast<AnnotateLayoutOp>(op); note && note.getBuffer() == argument)
+    if (auto note = dyn_cast<AnnotateLayoutOp>(op); note && note.getBuffer() == tensor)
       storage->layout = cast<LayoutAttr>(note.getLayout()).getLayout();
   });
-  storages[argument] = std::move(storage);
+  storages[tensor] = std::move(storage);
 }
 
 Value ThreadLowering::allocateStack(Type type, int64_t count) {
@@ -255,8 +262,10 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
       .Case([&](GemmOp gemm) { return lowerGemm(gemm); })
       .Case([&](ReduceOp reduce) { return lowerReduce(reduce); })
       .Case([&](CumsumOp scan) { return lowerCumsum(scan); })
-      .Case<PrintOp, AssertOp>([&](Operation *note) -> LogicalResult {
-        return unsupported(note) << "'T.print' and device assertions";
+      .Case([&](PrintOp print) { return lowerPrint(print); })
+      .Case([&](AssertOp assertion) {
+        lowerAssert(assertion);
+        return success();
       })
       .Default([&](Operation *scalar) { return lowerScalar(scalar); });
 }
@@ -470,9 +479,9 @@ LogicalResult ThreadLowering::run() {
   for (Operation &op : function.front()) {
     if (&op == kernel.getOperation())
       break;
-    if (isa<AllocOp>(op))
-      return unsupported(&op) << "workspaces in global memory";
-    if (!isa<KernelOp>(op) && failed(lowerOp(&op)))
+    if (auto alloc = dyn_cast<AllocOp>(op))
+      addGlobal(alloc.getBuffer(), workspaces.lookup(alloc.getBuffer()));
+    else if (!isa<KernelOp>(op) && failed(lowerOp(&op)))
       return failure();
   }
   auto swizzles = kernel.getBody().front().getOps<UseSwizzleOp>();

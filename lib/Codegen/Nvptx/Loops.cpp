@@ -199,6 +199,8 @@ LogicalResult ThreadLowering::lowerBlock(Block &block, ArrayRef<Iteration *> mem
       result = lowerPlanned(&op, members);
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       result = lowerBranches(branch, members);
+    } else if (isPackable(&op)) {
+      result = lowerPacked(&op, members);
     } else {
       for (Iteration *member : members) {
         iteration = member;

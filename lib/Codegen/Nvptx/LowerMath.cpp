@@ -211,6 +211,27 @@ Value MathLowering::buildFast(Operation *op) {
       .Default([](Operation *) { return Value(); });
 }
 
+/// Maxima and minima, of pairs too, are instructions that order -0 below +0 and have NaN as the
+/// language wants it. `arith-expand` would make comparisons of them that do not know a zero's sign.
+void lowerExtremes(ModuleOp module) {
+  module.walk([](Operation *op) {
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    auto make = [&]<typename Intrinsic>(Intrinsic) -> Value {
+      return Intrinsic::create(b, op->getResult(0).getType(), op->getOperand(0), op->getOperand(1));
+    };
+    Value value = llvm::TypeSwitch<Operation *, Value>(op)
+                      .Case([&](arith::MaxNumFOp) { return make(LLVM::MaxNumOp()); })
+                      .Case([&](arith::MinNumFOp) { return make(LLVM::MinNumOp()); })
+                      .Case([&](arith::MaximumFOp) { return make(LLVM::MaximumOp()); })
+                      .Case([&](arith::MinimumFOp) { return make(LLVM::MinimumOp()); })
+                      .Default([](Operation *) { return Value(); });
+    if (!value)
+      return;
+    op->replaceAllUsesWith(ValueRange(value));
+    op->erase();
+  });
+}
+
 struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMathPass)
 
@@ -219,7 +240,10 @@ struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
   void getDependentDialects(DialectRegistry &registry) const override {
     registry.insert<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
   }
-  void runOnOperation() override { MathLowering(getOperation(), fastMath).run(); }
+  void runOnOperation() override {
+    MathLowering(getOperation(), fastMath).run();
+    lowerExtremes(getOperation());
+  }
 
   bool fastMath;
 };

@@ -15,6 +15,8 @@
 //   Gemm.cpp       matrix products without tensor cores
 //   Mma.cpp        matrix products on tensor cores
 //   Reduce.cpp     reductions and running sums
+//   Packed.cpp     pairs of float16 and bfloat16
+//   Notes.cpp      printing and assertions
 //   Exchange.cpp   fragments that change their layout inside a warp
 //
 //===----------------------------------------------------------------------------------------===//
@@ -107,7 +109,8 @@ private:
   // Kernels.cpp
   void beginFunction();
   mlir::LogicalResult checkAddresses();
-  void addGlobal(Value argument, Value pointer);
+  /// A tensor argument, or a workspace of the launch.
+  void addGlobal(Value tensor, Value pointer);
   void addTile(tile::AllocOp alloc);
   Value allocateStack(mlir::Type type, int64_t count);
   mlir::LogicalResult lowerBlock(mlir::Block &block);
@@ -192,6 +195,7 @@ private:
   std::string atomicQualifiers(const Storage &storage, tile::MemoryOrder order);
   Value atomicInstruction(llvm::StringRef opcode, Value address, llvm::ArrayRef<Value> operands,
                           mlir::Type resultType);
+  Value updatedElement(tile::AtomicKind kind, mlir::Type elementType, Value old, Value operand);
   Value updateByCas(tile::AtomicKind kind, const Storage &storage, Value address, Value operand,
                     tile::MemoryOrder order);
   Value updateElement(tile::AtomicKind kind, const Storage &storage, Value address, Value operand,
@@ -243,6 +247,20 @@ private:
   mlir::LogicalResult lowerCumsum(tile::CumsumOp op);
   Value shuffle(Value value, int64_t mask);
 
+  // Packed.cpp
+  /// Whether two slots can do an op in one instruction.
+  static bool isPackable(mlir::Operation *op);
+  mlir::LogicalResult lowerPacked(mlir::Operation *op, llvm::ArrayRef<Iteration *> members);
+
+  // Notes.cpp
+  mlir::LogicalResult lowerPrint(tile::PrintOp op);
+  void lowerAssert(tile::AssertOp op);
+  void printText(llvm::StringRef format, llvm::ArrayRef<Value> values = {});
+  void printElement(llvm::StringRef before, Value value, mlir::Type elementType,
+                    llvm::StringRef after);
+  Value textPointer(llvm::StringRef text);
+  void callRuntime(llvm::StringRef function, mlir::Type result, mlir::ValueRange operands);
+
   // Exchange.cpp
   mlir::LogicalResult lowerExchange(tile::ParallelOp op);
 
@@ -265,6 +283,7 @@ private:
   Value threadId; ///< index
   Value arena;    ///< Pointer to dynamic shared memory.
   int64_t scratchOffset = 0;
+  llvm::DenseMap<Value, Value> workspaces; ///< Pointers of `T.alloc_global`, by allocation.
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop computes from round to round.
   llvm::MapVector<Value, std::unique_ptr<Storage>> storages;

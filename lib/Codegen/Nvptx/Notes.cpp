@@ -1,0 +1,155 @@
+//===- Notes.cpp - printing and assertions ---------------------------------------------------===//
+//
+// Both are functions of CUDA's device runtime, called as nvcc calls them: vprintf takes a format
+// and a buffer of arguments, each aligned to its size; __assertfail ends the launch. One thread
+// prints, in the form of the interpreter.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "ThreadLowering.h"
+
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+/// A constant text on the device, as a generic pointer.
+Value ThreadLowering::textPointer(StringRef text) {
+  constexpr unsigned kGlobalSpace = 1;
+  std::string bytes = text.str() + '\0', symbol;
+  for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>())
+    if (auto known = dyn_cast_if_present<StringAttr>(global.getValueOrNull());
+        known && known.getValue() == bytes)
+      symbol = global.getSymName().str();
+  if (symbol.empty()) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    unsigned number = 0;
+    do
+      symbol = "tilewright_text" + std::to_string(number++);
+    while (module.lookupSymbol(symbol));
+    LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
+                           /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+                           b.getStringAttr(bytes), /*alignment=*/1, kGlobalSpace);
+  }
+  Value pointer = LLVM::AddressOfOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace), symbol);
+  return LLVM::AddrSpaceCastOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), pointer);
+}
+
+void ThreadLowering::callRuntime(StringRef function, Type result, ValueRange operands) {
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(function);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    SmallVector<Type> parameters(operands.getTypes());
+    callee = LLVM::LLVMFuncOp::create(b, function, LLVM::LLVMFunctionType::get(result, parameters));
+  }
+  LLVM::CallOp::create(b, callee, operands);
+}
+
+/// One call of vprintf with arguments of 64 bits.
+void ThreadLowering::printText(StringRef format, ArrayRef<Value> values) {
+  Value arguments = LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
+  if (!values.empty()) {
+    arguments = allocateStack(b.getI64Type(), values.size());
+    for (auto [position, value] : llvm::enumerate(values))
+      LLVM::StoreOp::create(b, value,
+                            LLVM::GEPOp::create(b, arguments.getType(), b.getI64Type(), arguments,
+                                                ArrayRef<LLVM::GEPArg>{int32_t(position)}));
+  }
+  callRuntime("vprintf", b.getI32Type(), {textPointer(format), arguments});
+}
+
+void ThreadLowering::printElement(StringRef before, Value value, Type elementType,
+                                  StringRef after) {
+  bool isFloat = isa<FloatType>(elementType);
+  bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
+  Type wide = isFloat ? Type(b.getF64Type()) : Type(b.getI64Type());
+  StringRef conversion = isFloat ? "%.9g" : isUnsigned ? "%llu" : "%lld";
+  Value promoted = convertScalar(value, elementType, wide, Rounding::NearestEven, false);
+  printText((before + conversion + after).str(), promoted);
+}
+
+LogicalResult ThreadLowering::lowerPrint(PrintOp op) {
+  std::string text; // as a format
+  for (char c : op.getMessage())
+    text += c == '%' ? std::string("%%") : std::string(1, c);
+  Value printed = op.getValue();
+  if (!printed) {
+    guarded(writerCondition(), [&] { printText(text + "\n"); });
+    return success();
+  }
+  if (!text.empty())
+    text += " ";
+  auto type = dyn_cast<MemRefType>(printed.getType());
+  if (!type) {
+    guarded(writerCondition(),
+            [&] { printElement(text, mapped(printed), printed.getType(), "\n"); });
+    return success();
+  }
+  const Storage &storage = storageOf(getRoot(printed));
+  if (storage.kind == Storage::Kind::Variable) {
+    guarded(writerCondition(),
+            [&] { printElement(text, loadRegister(storage, 0), storage.elementType, "\n"); });
+    return success();
+  }
+  if (!type.hasStaticShape())
+    return unsupported(op) << "'T.print' of a tile whose extents are known only at run time";
+  if (changesElement(printed) || storage.kind != Storage::Kind::Memory)
+    return unsupported(op) << "'T.print' of a view with another element type";
+  SmallVector<Value> coordinates;
+  auto printDim = [&](auto &&self) -> void {
+    int64_t dim = coordinates.size();
+    if (dim == type.getRank()) {
+      Value value = loadAt(storage, viewCoordinates(printed, coordinates));
+      return printElement("", value, storage.elementType, "");
+    }
+    printText("[");
+    auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(dim)), index(1));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value position = loop.getInductionVar();
+      guarded(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, position, index(0)),
+              [&] { printText(", "); });
+      coordinates.push_back(position);
+      self(self);
+      coordinates.pop_back();
+    }
+    printText("]");
+  };
+  guarded(writerCondition(), [&] {
+    if (!text.empty())
+      printText(text);
+    printDim(printDim);
+    printText("\n");
+  });
+  return success();
+}
+
+void ThreadLowering::lowerAssert(AssertOp op) {
+  std::string file;
+  int32_t line = 0;
+  op.getLoc()->walk([&](Location location) {
+    auto place = dyn_cast<FileLineColLoc>(location);
+    if (!place)
+      return WalkResult::advance();
+    file = place.getFilename().str();
+    line = place.getLine();
+    return WalkResult::interrupt();
+  });
+  Value holds = mapped(op.getCondition());
+  Value one = arith::ConstantOp::create(b, b.getBoolAttr(true));
+  guarded(arith::XOrIOp::create(b, holds, one), [&] {
+    Value number = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(line));
+    Value charBytes = LLVM::ConstantOp::create(b, b.getI64IntegerAttr(1));
+    callRuntime("__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
+                {textPointer(op.getMessage()), textPointer(file), number,
+                 textPointer(function.getName()), charBytes});
+  });
+}
+
+} // namespace tilewright::nvptx

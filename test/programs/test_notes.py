@@ -1,0 +1,90 @@
+"""What kernels print and assert, and the workspaces of a launch, on every engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+ENGINES = ["interp", "sm_80", "sm_90"]
+
+
+@T.prim_func
+def printing(A: T.Tensor((2, 3), "float32"), B: T.Tensor((4,), "uint8")):
+    with T.Kernel(2, threads=32) as bx:
+        tile = T.alloc_fragment((2, 3), "float32")
+        bytes_ = T.alloc_shared((4,), "uint8")
+        count = T.alloc_var("int32")
+        T.copy(A, tile)
+        T.copy(B, bytes_)
+        count = -7 - bx
+        T.print("100% of a text")
+        T.print(tile, msg="tile")
+        T.print(bytes_)
+        T.print(bx, msg="block")
+        T.print(count, msg="count")
+        T.print(A[1, 2] / 3)
+
+
+def test_engines_print_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    a = np.array([[0, 1.5, -2], [np.inf, np.nan, 1e30]], "float32")
+    b = np.array([0, 1, 200, 255], "uint8")
+    shown = {}
+    for engine in ENGINES:
+        kernel = tilewright.compile(printing, target=engine)
+        kernel(a, b)
+        shown[engine] = capsys.readouterr().out
+    assert "tile [[0, 1.5, -2], [inf, nan, 1" in shown["interp"]
+    assert "[0, 1, 200, 255]\nblock 0\ncount -7\n" in shown["interp"]
+    for engine in ENGINES:
+        assert shown[engine] == shown["interp"]
+
+
+@T.prim_func
+def checked(A: T.Tensor((64,), "int32")):
+    with T.Kernel(1, threads=64):
+        for i in T.Parallel(64):
+            T.device_assert(A[i] < 100, "a value is too large")
+            A[i] = A[i] + 1
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_assertions_stop_the_launch(engine: str) -> None:
+    kernel = tilewright.compile(checked, target=engine)
+    a = np.arange(64, dtype="int32")
+    kernel(a)
+    np.testing.assert_array_equal(a, np.arange(1, 65))
+    with pytest.raises(tilewright.TilewrightError, match="a value is too large") as caught:
+        kernel(np.full(64, 100, "int32"))
+    assert "test_notes.py" in str(caught.value)
+
+
+def through_workspace(dynamic: bool):
+    n = T.dynamic("n") if dynamic else 256
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        work = T.alloc_global((n, 2), "float32")
+        with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:
+            for i in T.Parallel(64):
+                if bx * 64 + i < n:
+                    work[bx * 64 + i, 0] = A[bx * 64 + i] * 2
+                    work[bx * 64 + i, 1] = 1
+        with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:
+            for i in T.Parallel(64):
+                if bx * 64 + i < n:
+                    B[bx * 64 + i] = work[n - 1 - (bx * 64 + i), 0] + work[bx * 64 + i, 1]
+
+    return main
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_kernels_share_a_workspace(engine: str, dynamic: bool) -> None:
+    kernel = tilewright.compile(through_workspace(dynamic), target=engine)
+    a = np.arange(256, dtype="float32")
+    b = np.zeros_like(a)
+    kernel(a, b)
+    np.testing.assert_array_equal(b, 2 * a[::-1] + 1)
+    assert not kernel.findings
