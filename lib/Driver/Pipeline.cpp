@@ -143,7 +143,9 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   if (failed(pm.run(*planned)))
     return failure();
   recorder.finish("passes");
-  FailureOr<OwningOpRef<ModuleOp>> threads = nvptx::lowerToThreads(function, arch, program.kernels);
+  FailureOr<OwningOpRef<ModuleOp>> threads =
+      nvptx::lowerToThreads(function, arch, program.kernels,
+                            {options.calls.disjointArguments, options.calls.argumentAlignment});
   if (failed(threads))
     return failure();
   recorder.finish("threads", [&](raw_ostream &os) { (*threads)->print(os); });

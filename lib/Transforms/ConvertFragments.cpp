@@ -155,8 +155,13 @@ bool LayoutSolver::resolveRefusals() {
         copyLoops.insert(loop);
   };
   bool hasChanged = !refusals.empty() || !movedAccumulators.empty();
-  for (Operation *op : movedAccumulators)
+  for (Operation *op : movedAccumulators) {
+    op->emitRemark()
+        << "'" << getName(cast<GemmOp>(op).getC())
+        << "' is copied to the tensor cores' layout and back: it is a part of a tile, or "
+           "lies in memory";
     rememberLoops(moveAccumulator(cast<GemmOp>(op)));
+  }
   for (const Refusal &refusal : refusals) {
     AllocOp fragment = refusal.fragment;
     auto gemm = dyn_cast<GemmOp>(refusal.statement);
@@ -164,6 +169,8 @@ bool LayoutSolver::resolveRefusals() {
       continue;
     if (gemm && gemm.getC() == fragment.getBuffer() && warps.contains(gemm)) {
       rememberLoops(moveAccumulator(gemm));
+      gemm.emitRemark() << "'" << fragment.getName()
+                        << "' is copied to the tensor cores' layout and back: it is held otherwise";
     } else if (refusal.statement->hasAttr(kExchangeAttr)) { // its layouts moved since
       refusal.statement->removeAttr(kExchangeAttr);
       copyLoops.erase(refusal.statement);

@@ -32,6 +32,23 @@ static std::optional<WarpGrid> chooseWarps(int64_t m, int64_t n, const MmaShape 
   return best;
 }
 
+/// What keeps so many warps from sharing M x N, and which multiples they could share.
+static std::string describeMisfit(int64_t m, int64_t n, const MmaShape &shape, int64_t warpCount) {
+  std::string text = "no grid of " + std::to_string(warpCount) + " warps divides " +
+                     std::to_string(m) + " x " + std::to_string(n) + " into " +
+                     std::to_string(shape.m) + " x " + std::to_string(shape.n) +
+                     " tiles; multiples of ";
+  bool isFirst = true;
+  for (int64_t warpsM = warpCount; warpsM >= 1; --warpsM) {
+    if (warpCount % warpsM)
+      continue;
+    text += (isFirst ? "" : ", ") + std::to_string(shape.m * warpsM) + " x " +
+            std::to_string(shape.n * (warpCount / warpsM));
+    isFirst = false;
+  }
+  return text + " work";
+}
+
 void LayoutSolver::placeGemm(GemmOp gemm) {
   auto [m, n, k] = gemm.getExtents();
   Type operand = gemm.getA().getType().getElementType(),
@@ -49,9 +66,7 @@ void LayoutSolver::placeGemm(GemmOp gemm) {
   else if (k % shape->k)
     obstacle = "K = " + std::to_string(k) + " is not a multiple of " + std::to_string(shape->k);
   else if (!(grid = chooseWarps(m, n, *shape, numThreads / kWarpSize, gemm.getPolicy())))
-    obstacle = "no grid of " + std::to_string(numThreads / kWarpSize) + " warps divides " +
-               std::to_string(m) + " x " + std::to_string(n) + " into " + std::to_string(shape->m) +
-               " x 8 tiles";
+    obstacle = describeMisfit(m, n, *shape, numThreads / kWarpSize);
   bool isWhole = c && c.getBuffer() == gemm.getC();
   if (!obstacle.empty()) {
     plainGemms[gemm] = obstacle;

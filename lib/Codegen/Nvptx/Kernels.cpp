@@ -33,9 +33,10 @@ Type getRegisterType(Type elementType) {
   return getStorageType(elementType);
 }
 
-ThreadLowering::ThreadLowering(ModuleOp module, KernelOp kernel, const Arch &arch, StringRef name)
+ThreadLowering::ThreadLowering(ModuleOp module, KernelOp kernel, const Arch &arch, StringRef name,
+                               const LaunchAssumptions &assumptions)
     : module(module), kernel(kernel), function(kernel->getParentOfType<func::FuncOp>()), arch(arch),
-      name(name.str()), b(kernel.getLoc(), module.getContext()) {}
+      name(name.str()), assumptions(assumptions), b(kernel.getLoc(), module.getContext()) {}
 
 Value ThreadLowering::i64(Value indexValue) {
   return arith::IndexCastOp::create(b, b.getI64Type(), indexValue);
@@ -46,6 +47,29 @@ void ThreadLowering::barrier() { NVVM::Barrier0Op::create(b); }
 //===----------------------------------------------------------------------------------------===//
 // Functions and storage
 //===----------------------------------------------------------------------------------------===//
+
+/// Alignment of tensors, and which of them nobody writes while the kernel runs: LLVM reads those by
+/// ld.global.nc. Tensors that the kernel writes are not said to be alone, since LLVM would take
+/// that for leave to move their reads across barriers.
+void ThreadLowering::describeParameters() {
+  llvm::DenseSet<Value> written;
+  std::optional<SmallVector<Effect>> effects = getEffects(kernel);
+  for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
+    if (effect.kind != EffectKind::Read)
+      written.insert(effect.root);
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type)
+      continue;
+    unsigned position = argument.getArgNumber();
+    int64_t bytes = std::max(getStorageBytes(type.getElementType()), assumptions.argumentAlignment);
+    thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(bytes));
+    if (!effects || written.contains(argument) || !assumptions.disjointArguments)
+      continue;
+    thread.setArgAttr(position, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    thread.setArgAttr(position, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+  }
+}
 
 void ThreadLowering::beginFunction() {
   MLIRContext *context = b.getContext();
@@ -63,14 +87,7 @@ void ThreadLowering::beginFunction() {
                   b.getDenseI32ArrayAttr({int32_t(kernel.getNumThreads())}));
   Block *entry = thread.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
-  for (auto [position, type] : llvm::enumerate(function.getArgumentTypes())) {
-    if (!isa<MemRefType>(type))
-      continue;
-    // Nothing is assumed of overlap, and of alignment only the element's: no launcher checks more
-    // yet.
-    int64_t bytes = getStorageBytes(cast<MemRefType>(type).getElementType());
-    thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(bytes));
-  }
+  describeParameters();
   for (auto [old, argument] : llvm::zip_first(function.getArguments(), entry->getArguments())) {
     if (isa<IndexType>(old.getType()))
       define(old, arith::IndexCastOp::create(b, b.getIndexType(), argument));
@@ -494,7 +511,8 @@ LogicalResult ThreadLowering::run() {
 }
 
 FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arch &arch,
-                                                std::vector<KernelInfo> &kernels) {
+                                                std::vector<KernelInfo> &kernels,
+                                                const LaunchAssumptions &assumptions) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
   unsigned number = 0;
   for (KernelOp kernel : function.getOps<KernelOp>()) {
@@ -503,7 +521,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arc
     info.numThreads = kernel.getNumThreads();
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       info.sharedBytes = bytes.getInt();
-    if (failed(ThreadLowering(*module, kernel, arch, info.name).run()))
+    if (failed(ThreadLowering(*module, kernel, arch, info.name, assumptions).run()))
       return failure();
     kernels.push_back(info);
     ++number;

@@ -100,7 +100,7 @@ struct Iteration {
 class ThreadLowering {
 public:
   ThreadLowering(mlir::ModuleOp module, tile::KernelOp kernel, const Arch &arch,
-                 llvm::StringRef name);
+                 llvm::StringRef name, const LaunchAssumptions &assumptions);
   mlir::LogicalResult run();
 
 private:
@@ -109,6 +109,7 @@ private:
   // Kernels.cpp
   void beginFunction();
   mlir::LogicalResult checkAddresses();
+  void describeParameters();
   /// A tensor argument, or a workspace of the launch.
   void addGlobal(Value tensor, Value pointer);
   void addTile(tile::AllocOp alloc);
@@ -278,6 +279,7 @@ private:
   mlir::func::FuncOp function;
   const Arch &arch;
   std::string name;
+  LaunchAssumptions assumptions;
   mlir::ImplicitLocOpBuilder b;
   mlir::LLVM::LLVMFuncOp thread;
   Value threadId; ///< index

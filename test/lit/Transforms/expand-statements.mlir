@@ -54,3 +54,21 @@ func.func @moves_within_one_buffer(%A: memref<64xf32, #tile.space<global>> {tile
   }
   return
 }
+
+// One thread updates; the others read the previous value from shared memory.
+// CHECK-LABEL: func.func @previous_value
+func.func @previous_value(%A: memref<1xi32, #tile.space<global>> {tile.name = "A"}) {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // CHECK: %[[TILE:.*]] = tile.alloc "A" : memref<1xi32, #tile.space<shared>>
+    // CHECK: tile.parallel
+    // CHECK-NEXT: %[[OLD:.*]] = tile.atomic_element
+    // CHECK-NEXT: tile.store %[[OLD]], %[[TILE]]
+    // CHECK: tile.load %[[TILE]]
+    %old = tile.atomic_element add %one, %A[%c0] : memref<1xi32, #tile.space<global>>
+    tile.store %old, %A[%c0] : memref<1xi32, #tile.space<global>>
+  }
+  return
+}

@@ -32,10 +32,18 @@ struct KernelInfo {
   int64_t sharedBytes = 0; ///< Dynamic.
 };
 
+/// What every launch is checked for.
+struct LaunchAssumptions {
+  bool disjointArguments = false; ///< Tensors of which one is written share no memory.
+  int64_t argumentAlignment = 1;  ///< Of the addresses of tensors, in bytes.
+};
+
 /// The code of one thread for each kernel of `function`, in a module of its own. The parameters of
-/// a kernel are the function's arguments in order: tensors as pointers, index values as i64.
+/// a kernel are the function's arguments in order: tensors as pointers, index values as i64; then
+/// the workspaces of `T.alloc_global`.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-lowerToThreads(mlir::func::FuncOp function, const Arch &arch, std::vector<KernelInfo> &kernels);
+lowerToThreads(mlir::func::FuncOp function, const Arch &arch, std::vector<KernelInfo> &kernels,
+               const LaunchAssumptions &assumptions = {});
 
 /// Called when a stage of `emitPtx` is done: "nvvm", then "llvm" (optimised). `print` writes it.
 using StageObserver =
