@@ -226,6 +226,19 @@ void LayoutSolver::run() {
 
 namespace {
 
+/// Refuses fragments on threads that the block has not.
+LogicalResult checkAnnotations(KernelOp kernel) {
+  LogicalResult result = success();
+  kernel.walk([&](AnnotateLayoutOp note) {
+    auto fragment = dyn_cast<FragmentAttr>(note.getLayout());
+    int64_t threads = fragment ? fragment.getFragment().getThreadExtent() : 0;
+    if (threads > kernel.getNumThreads())
+      result = note.emitError() << "the layout of '" << getName(note.getBuffer()) << "' names "
+                                << threads << " threads, the block has " << kernel.getNumThreads();
+  });
+  return result;
+}
+
 struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
   using InferLayoutsBase::InferLayoutsBase;
 
@@ -234,6 +247,8 @@ struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
     if (!target)
       return signalPassFailure();
     getOperation()->walk([&](KernelOp kernel) {
+      if (failed(checkAnnotations(kernel)))
+        return signalPassFailure();
       LayoutSolver(kernel, *target, access::Assumptions{alignment}).run();
     });
   }
