@@ -19,9 +19,7 @@ def gemm(m, n, k, dtype, accum, threads, policy, transposed, places, rounds=1):
     b_shape = (n, k) if transpose_b else (k, n)
 
     @T.prim_func
-    def main(
-        A: T.Tensor(a_shape, dtype), B: T.Tensor(b_shape, dtype), C: T.Tensor((m, n), accum)
-    ):
+    def main(A: T.Tensor(a_shape, dtype), B: T.Tensor(b_shape, dtype), C: T.Tensor((m, n), accum)):
         with T.Kernel(1, threads=threads):
             a = T.alloc_shared(a_shape, dtype)
             b = T.alloc_shared(b_shape, dtype)
