@@ -2,6 +2,7 @@
 
 #include "LayoutSolver.h"
 #include "MoveUses.h"
+#include "tilewright/Tile/Remarks.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -147,6 +148,13 @@ bool LayoutSolver::exchange(const Refusal &refusal) {
   return true;
 }
 
+/// `'c' passes through shared memory: …`, for readers and for programs.
+static void remarkMove(Operation *statement, StringRef name, StringRef space, const Twine &what) {
+  InFlightDiagnostic diag = statement->emitRemark();
+  diag << "'" << name << "' " << what;
+  describeRemark(diag, "placement", name, {{"space", space}});
+}
+
 /// Gives each refused use what it needs. True if the program or the place of a tile changed.
 bool LayoutSolver::resolveRefusals() {
   auto rememberLoops = [&](const MovedUse &moved) {
@@ -156,10 +164,9 @@ bool LayoutSolver::resolveRefusals() {
   };
   bool hasChanged = !refusals.empty() || !movedAccumulators.empty();
   for (Operation *op : movedAccumulators) {
-    op->emitRemark()
-        << "'" << getName(cast<GemmOp>(op).getC())
-        << "' is copied to the tensor cores' layout and back: it is a part of a tile, or "
-           "lies in memory";
+    remarkMove(op, getName(cast<GemmOp>(op).getC()), "registers",
+               "is copied to the tensor cores' layout and back: it is a part of a tile, or lies in "
+               "memory");
     rememberLoops(moveAccumulator(cast<GemmOp>(op)));
   }
   for (const Refusal &refusal : refusals) {
@@ -169,15 +176,15 @@ bool LayoutSolver::resolveRefusals() {
       continue;
     if (gemm && gemm.getC() == fragment.getBuffer() && warps.contains(gemm)) {
       rememberLoops(moveAccumulator(gemm));
-      gemm.emitRemark() << "'" << fragment.getName()
-                        << "' is copied to the tensor cores' layout and back: it is held otherwise";
+      remarkMove(gemm, fragment.getName(), "registers",
+                 "is copied to the tensor cores' layout and back: it is held otherwise");
     } else if (refusal.statement->hasAttr(kExchangeAttr)) { // its layouts moved since
       refusal.statement->removeAttr(kExchangeAttr);
       copyLoops.erase(refusal.statement);
     } else if (isHeld(fragment) && !copyLoops.contains(refusal.statement)) {
       rememberLoops(moveUse(refusal.statement, fragment, Space::Shared));
-      refusal.statement->emitRemark()
-          << "'" << fragment.getName() << "' passes through shared memory: " << refusal.reason;
+      remarkMove(refusal.statement, fragment.getName(), "shared",
+                 "passes through shared memory: " + refusal.reason);
     } else {
       demote(fragment, refusal.reason);
     }
@@ -198,6 +205,8 @@ void LayoutSolver::remarkExchange(ParallelOp loop) {
   else
     diag << "lanes: " << plan.countShuffles(bytes) << " shuffles and ";
   diag << plan.countSelects(tableOf(from)->slots) << " selections in each thread";
+  describeRemark(diag, "placement", from.getName(),
+                 {{"space", "registers"}, {"shuffles", plan.countShuffles(bytes)}});
 }
 
 } // namespace tilewright
