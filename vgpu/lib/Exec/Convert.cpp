@@ -254,6 +254,15 @@ Handler fastHandler(Type to, Type from, Rounding rounding, unsigned flags) {
   return nullptr;
 }
 
+/// The first of two floats becomes the upper half of a pair, the second the lower one.
+void propagateToHalves(Warp &w, const Inst &in, uint32_t mask) {
+  const uint32_t *high = w.row<uint32_t>(in.shadowSlots[in.numDst]);
+  const uint32_t *low = w.row<uint32_t>(in.shadowSlots[in.numDst + 1]);
+  writeRow(w.row<uint32_t>(in.shadowSlots[0]), mask, [=](unsigned i) -> uint32_t {
+    return (high[i] ? 0xffff0000u : 0) | (low[i] ? 0xffffu : 0);
+  });
+}
+
 Type elementOfPair(Type type) {
   switch (type) {
   case Type::F16x2:
@@ -325,6 +334,10 @@ bool decodeConvert(InstBuilder &b) {
                    : isPlain && toElement == Type::F16  ? toHalfPair
                    : isPlain && toElement == Type::BF16 ? toBf16Pair
                                                         : toPair;
+    if (fromTwo && (toElement == Type::F16 || toElement == Type::BF16)) {
+      inst.poison = PoisonRule::Custom;
+      inst.shadowExecute = propagateToHalves;
+    }
     if (!b.expectOperands(fromTwo ? 3 : 2) || !b.addDst(b.operand(0), to) ||
         !b.addSrc(b.operand(1), from) || (fromTwo && !b.addSrc(b.operand(2), from)))
       return false;

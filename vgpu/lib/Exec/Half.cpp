@@ -108,6 +108,18 @@ void arithmetic(Warp &w, const Inst &in, uint32_t mask) {
   });
 }
 
+/// Each half of a pair depends on the same half of its sources.
+void propagateHalves(Warp &w, const Inst &in, uint32_t mask) {
+  const Slot *sources = in.shadowSlots + in.numDst;
+  const uint32_t *a = w.row<uint32_t>(sources[0]);
+  const uint32_t *b = w.row<uint32_t>(sources[in.numSrc > 1 ? 1 : 0]);
+  const uint32_t *c = w.row<uint32_t>(sources[in.numSrc > 2 ? 2 : 0]);
+  writeRow(w.row<uint32_t>(in.shadowSlots[0]), mask, [=](unsigned i) -> uint32_t {
+    uint32_t poison = a[i] | b[i] | c[i];
+    return (poison & 0xffff ? 0xffffu : 0) | (poison >> 16 ? 0xffff0000u : 0);
+  });
+}
+
 template <class H, bool isPair> Handler pick(FloatOp op) {
   switch (op) {
   case FloatOp::Add:
@@ -158,6 +170,10 @@ bool decodeHalf(InstBuilder &b, FloatOp op) {
       return false;
   b.inst.execute = handler;
   b.inst.instClass = InstClass::Half;
+  if (type == Type::F16x2 || type == Type::BF16x2) {
+    b.inst.poison = PoisonRule::Custom;
+    b.inst.shadowExecute = propagateHalves;
+  }
   return emitInst(b);
 }
 
