@@ -1,15 +1,13 @@
 //===- Atomic.cpp - atom and red
 //----------------------------------------------------------------===//
 //
-// PTX ISA, "atom" and "red", with vectors (sm_90). Lanes of a warp update in lane order; blocks on
-// other host threads are held off by a lock per address stripe, so every update is atomic.
+// PTX ISA, "atom" and "red", with vectors and 128 bits (sm_90). Lanes of a warp update in lane
+// order; blocks on other host threads are held off by a lock, so every update is atomic.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Exec/Launch.h"
+#include "LocationLock.h"
 #include "vgpu/Exec/SmallFloat.h"
-#include "vgpu/Memory/LaneMemory.h"
-#include <mutex>
 
 using namespace vgpu::ptx;
 
@@ -97,27 +95,27 @@ uint64_t update(AtomicOp op, Type type, uint64_t old, uint64_t value, uint64_t s
   }
 }
 
-std::mutex &stripeOf(const uint8_t *host) {
-  static std::mutex stripes[64];
-  return stripes[(reinterpret_cast<uintptr_t>(host) >> 6) % 64];
-}
-
-void atomic(Warp &w, const Inst &in, uint32_t mask) {
-  AtomicOp op = static_cast<AtomicOp>(in.variant);
-  Type type = elementType(in);
+/// Calls `update(lane, host)` for each lane whose access does not fault, one after the other.
+template <class Update>
+void updateLanes(Warp &w, const Inst &in, uint32_t mask, Update updateLane) {
   LaneAddresses lanes;
   computeAddresses(w, in.src(0), in.immediate, lanes.address);
   unsigned bytes = in.width * in.count;
   resolve(w, in, in.space, bytes, AccessKind::Atomic, mask, lanes);
   notify(w, in, AccessKind::Atomic, bytes, lanes);
-  unsigned count = in.count;
-  bool isLocked = lanes.space != Space::Shared && w.launch->config.numThreads != 1;
   forEachLane(lanes.mask, [&](unsigned lane) {
-    std::unique_lock<std::mutex> lock;
-    if (isLocked)
-      lock = std::unique_lock(stripeOf(lanes.host[lane]));
+    LocationLock lock(w, lanes, lane, bytes);
+    updateLane(lane, lanes.host[lane]);
+  });
+}
+
+void atomic(Warp &w, const Inst &in, uint32_t mask) {
+  AtomicOp op = static_cast<AtomicOp>(in.variant);
+  Type type = elementType(in);
+  unsigned count = in.count;
+  updateLanes(w, in, mask, [&](unsigned lane, uint8_t *host) {
     for (unsigned i = 0; i < count; ++i) {
-      uint8_t *at = lanes.host[lane] + i * in.width;
+      uint8_t *at = host + i * in.width;
       uint64_t old = 0;
       std::memcpy(&old, at, in.width);
       uint64_t value = w.lane(in.src(1 + i), lane);
@@ -128,6 +126,42 @@ void atomic(Warp &w, const Inst &in, uint32_t mask) {
         w.setLane(in.dst(i), lane, old);
     }
   });
+}
+
+/// exch and cas of 128 bits. Operands are pairs of 64-bit words, the low one first.
+void atomicWide(Warp &w, const Inst &in, uint32_t mask) {
+  using Words = std::array<uint64_t, 2>;
+  bool isCas = static_cast<AtomicOp>(in.variant) == AtomicOp::Cas;
+  updateLanes(w, in, mask, [&](unsigned lane, uint8_t *host) {
+    auto operand = [&](unsigned i) -> Words {
+      return {w.lane(in.src(i), lane), w.lane(in.src(i + 1), lane)};
+    };
+    Words old, value = operand(1);
+    std::memcpy(old.data(), host, sizeof(old));
+    if (!isCas || old == value) {
+      Words result = isCas ? operand(3) : value;
+      std::memcpy(host, result.data(), sizeof(result));
+    }
+    for (unsigned i = 0; i < 2; ++i)
+      w.setLane(in.dst(i), lane, old[i]);
+  });
+}
+
+/// The operands of exch and cas of 128 bits; there is no red of them.
+bool decodeWideAtomic(InstBuilder &b, AtomicOp op, bool hasResult, bool hasPolicy) {
+  bool isCas = op == AtomicOp::Cas;
+  if (!hasResult || (!isCas && op != AtomicOp::Exch))
+    return b.fail("type '.b128' is not supported for this operation");
+  size_t operands = isCas ? 4 : 3;
+  if (!b.expectOperands(operands, operands + (hasPolicy && !isCas ? 1 : 0)))
+    return false;
+  if (!b.addWideDst(b.operand(0)) || !b.addAddress(b.operand(1)) || !b.addWideSrc(b.operand(2)) ||
+      (isCas && !b.addWideSrc(b.operand(3))))
+    return false;
+  b.inst.width = 8;
+  b.inst.count = 2;
+  b.inst.execute = atomicWide;
+  return emitInst(b);
 }
 
 bool decodeAtomic(InstBuilder &b, bool hasResult) {
@@ -144,21 +178,27 @@ bool decodeAtomic(InstBuilder &b, bool hasResult) {
   int op = b.acceptOneOf({"add", "exch", "cas", "min", "max", "and", "or", "xor", "inc", "dec"});
   if (op < 0)
     return b.fail("unknown operation '." + b.peek() + "'");
+  if (!b.acceptOrdering()) // nvcc writes `atom.exch.release.gpu.b128`
+    return false;
   b.accept("noftz");
   bool hasPolicy = b.accept("L2::cache_hint");
   unsigned count = b.accept("v2") ? 2 : b.accept("v4") ? 4 : b.accept("v8") ? 8 : 1;
   Type type = b.expectType();
   if (type == Type::None)
     return false;
-  bool isFloating = isFloat(type);
   AtomicOp operation = static_cast<AtomicOp>(op);
+  inst.variant = static_cast<uint8_t>(op);
+  inst.instClass = InstClass::Atomic;
+  inst.poison = PoisonRule::Atomic;
+  if (type == Type::B128 && count == 1)
+    return decodeWideAtomic(b, operation, hasResult, hasPolicy);
+  bool isFloating = isFloat(type);
   bool isHalf = isFloating && type != Type::F32 && type != Type::F64;
   bool isAllowed = !isFloating || operation == AtomicOp::Add ||
                    (isHalf && (operation == AtomicOp::Min || operation == AtomicOp::Max));
   unsigned bits = bitWidth(type);
   if (!isAllowed || bits < 16 || bits > 64 || (bits == 16 && !isHalf && operation != AtomicOp::Cas))
     return b.fail("type '." + typeName(type) + "' is not supported for this operation");
-  inst.variant = static_cast<uint8_t>(op);
   inst.flags = static_cast<uint8_t>(type);
   inst.width = static_cast<uint8_t>(bits / 8);
   inst.count = static_cast<uint8_t>(count);
@@ -182,8 +222,6 @@ bool decodeAtomic(InstBuilder &b, bool hasResult) {
         return false;
   }
   inst.execute = atomic;
-  inst.instClass = InstClass::Atomic;
-  inst.poison = PoisonRule::Atomic;
   return emitInst(b);
 }
 

@@ -136,7 +136,49 @@ static uint64_t literalBits(const Operand &operand, Type type) {
   return operand.integer;
 }
 
+/// Registers of 128 bits, and the literals that mean the same with and without a sign.
+bool InstBuilder::makeWords(const Operand &operand, std::array<Slot, 2> &words) {
+  if (operand.kind == Operand::Kind::Register) {
+    Slot slot = kernel.registerSlot(operand.index);
+    words = wordsOf(slot);
+    return slot.bytes == 16 ||
+           fail("operand '" + kernel.currentFunction().registers[operand.index].name + "' has " +
+                llvm::Twine(slot.bytes * 8) + " bits, expected 128");
+  }
+  if (operand.kind == Operand::Kind::Integer && operand.integer >> 63 == 0) {
+    words = {kernel.constantSlot(operand.integer, 8), kernel.constantSlot(0, 8)};
+    return true;
+  }
+  return fail("expected a 128-bit register");
+}
+
+bool InstBuilder::addWideDst(const Operand &operand) {
+  std::array<Slot, 2> words;
+  if (operand.kind == Operand::Kind::Sink)
+    return addDst(operand, Type::B64) && addDst(operand, Type::B64);
+  if (operand.kind != Operand::Kind::Register)
+    return fail("expected a register as destination");
+  if (!makeWords(operand, words))
+    return false;
+  for (const Slot &word : words)
+    dsts.push_back({word, Role::Data});
+  return true;
+}
+
+bool InstBuilder::addWideSrc(const Operand &operand) {
+  std::array<Slot, 2> words;
+  if (!makeWords(operand, words))
+    return false;
+  for (const Slot &word : words)
+    srcs.push_back({word, Role::Data});
+  return true;
+}
+
 bool InstBuilder::makeSlot(const Operand &operand, Type type, bool anyWidth, Slot &slot) {
+  bool isWide =
+      operand.kind == Operand::Kind::Register && kernel.registerSlot(operand.index).bytes == 16;
+  if (isWide || type == Type::B128)
+    return fail("128 bits are only moved, loaded, stored, exchanged and compared-and-swapped");
   unsigned bytes = type == Type::Pred ? 0 : byteWidth(type);
   switch (operand.kind) {
   case Operand::Kind::Register: {

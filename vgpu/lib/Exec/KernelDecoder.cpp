@@ -140,7 +140,7 @@ KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
   for (const Register &reg : function.registers) {
     Slot slot;
     slot.plane = Plane::Register;
-    // .b8 registers exist only as ends of ld, st and cvt; .b128 ones are refused at their use.
+    // .b8 registers exist only as ends of ld, st and cvt, .b128 ones as pairs of words.
     slot.bytes = static_cast<uint8_t>(reg.type == Type::Pred ? 0 : byteWidth(reg.type));
     slot.offset = allocateRow(slot.bytes);
     frame.registers.push_back(slot);

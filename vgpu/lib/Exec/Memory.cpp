@@ -6,8 +6,7 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "LocationLock.h"
 
 using namespace vgpu::ptx;
 
@@ -15,7 +14,24 @@ namespace vgpu {
 
 namespace {
 
-enum MemoryFlags : uint8_t { SignExtend = 1 };
+enum MemoryFlags : uint8_t {
+  SignExtend = 1,
+  Whole = 2, ///< .b128: nobody may see one half of it
+};
+
+/// Calls `move()` for all lanes at once, or under each lane's lock if the access is whole.
+template <class Move>
+void moveWhole(const Warp &w, const Inst &in, LaneAddresses &lanes, unsigned bytes, Move move) {
+  if (!(in.flags & Whole))
+    return move();
+  uint32_t all = lanes.mask;
+  forEachLane(all, [&](unsigned lane) {
+    LocationLock lock(w, lanes, lane, bytes);
+    lanes.mask = 1u << lane;
+    move();
+  });
+  lanes.mask = all;
+}
 
 /// Copies one element of each lane from memory to a row of the same width.
 template <class T> void gatherRow(T *dst, uint8_t *const *host, size_t offset, uint32_t mask) {
@@ -65,9 +81,11 @@ void load(Warp &w, const Inst &in, uint32_t mask) {
   if (lanes.mask != mask) // faulting lanes read zero
     for (unsigned i = 0; i < in.numDst; ++i)
       forEachLane(mask & ~lanes.mask, [&](unsigned lane) { w.setLane(in.dst(i), lane, 0); });
-  for (unsigned i = 0; i < in.numDst; ++i)
-    if (!in.dst(i).isSink)
-      loadElement(w, in, in.dst(i), lanes, i);
+  moveWhole(w, in, lanes, bytes, [&] {
+    for (unsigned i = 0; i < in.numDst; ++i)
+      if (!in.dst(i).isSink)
+        loadElement(w, in, in.dst(i), lanes, i);
+  });
 }
 
 void storeElement(Warp &w, const Inst &in, const Slot &slot, const LaneAddresses &lanes,
@@ -106,8 +124,10 @@ void store(Warp &w, const Inst &in, uint32_t mask) {
       storeElement(w, in, in.src(i + 1), packed, i);
     notify(w, in, AccessKind::Write, bytes, lanes, values);
   }
-  for (unsigned i = 0; i + 1 < in.numSrc; ++i)
-    storeElement(w, in, in.src(i + 1), lanes, i);
+  moveWhole(w, in, lanes, bytes, [&] {
+    for (unsigned i = 0; i + 1 < in.numSrc; ++i)
+      storeElement(w, in, in.src(i + 1), lanes, i);
+  });
 }
 
 void nothing(Warp &, const Inst &, uint32_t) {}
@@ -169,11 +189,13 @@ bool decodeAccess(InstBuilder &b, bool isStore) {
   Type type = b.expectType();
   if (type == Type::None)
     return false;
-  if (type == Type::Pred || type == Type::B128 || bitWidth(type) < 8)
+  bool isWide = type == Type::B128;
+  if (type == Type::Pred || bitWidth(type) < 8 || (isWide && count > 1))
     return b.fail("type '." + typeName(type) + "' is not supported here");
-  inst.width = static_cast<uint8_t>(byteWidth(type));
-  inst.count = static_cast<uint8_t>(count);
-  inst.flags = isSigned(type) && !isFloat(type) ? SignExtend : 0;
+  // 128 bits are moved as a vector of two words is.
+  inst.width = static_cast<uint8_t>(isWide ? 8 : byteWidth(type));
+  inst.count = static_cast<uint8_t>(isWide ? 2 : count);
+  inst.flags = isWide ? Whole : isSigned(type) && !isFloat(type) ? SignExtend : 0;
   if (count * inst.width > 32)
     return b.fail("vectors have at most 256 bits");
   if (!b.expectOperands(2, hasPolicy ? 3 : 2))
@@ -184,9 +206,13 @@ bool decodeAccess(InstBuilder &b, bool isStore) {
                   llvm::Twine(values.size()));
   if (!b.addAddress(b.operand(isStore ? 0 : 1)))
     return false;
-  for (const Operand &value : values)
-    if (!(isStore ? b.addSrc(value, type, Role::Data, true) : b.addDst(value, type, true)))
+  for (const Operand &value : values) {
+    bool isGood = isWide    ? (isStore ? b.addWideSrc(value) : b.addWideDst(value))
+                  : isStore ? b.addSrc(value, type, Role::Data, true)
+                            : b.addDst(value, type, true);
+    if (!isGood)
       return false;
+  }
   inst.execute = isStore ? store : load;
   inst.poison = PoisonRule::SameMove;
   inst.instClass = classOf(inst.space, isStore);

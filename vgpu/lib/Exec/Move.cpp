@@ -35,6 +35,23 @@ void unpack(Warp &w, const Inst &in, uint32_t mask) {
       w.setLane(in.dst(i), lane, value >> (i * in.width * 8));
   });
 }
+/// The same for 128 bits, which are two words; `count` parts make one.
+void packWide(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t words[2] = {0, 0};
+    for (unsigned i = 0; i < in.numSrc; ++i)
+      words[i / in.count] |= w.lane(in.src(i), lane) << (i % in.count * in.width * 8);
+    for (unsigned i = 0; i < 2; ++i)
+      w.setLane(in.dst(i), lane, words[i]);
+  });
+}
+void unpackWide(Warp &w, const Inst &in, uint32_t mask) {
+  forEachLane(mask, [&](unsigned lane) {
+    for (unsigned i = 0; i < in.numDst; ++i)
+      w.setLane(in.dst(i), lane,
+                w.lane(in.src(i / in.count), lane) >> (i % in.count * in.width * 8));
+  });
+}
 void pack16(Warp &w, const Inst &in, uint32_t mask) {
   binaryRow<uint32_t, uint16_t, uint16_t>(
       w, in, mask, [](uint16_t low, uint16_t high) { return uint32_t(high) << 16 | low; });
@@ -79,18 +96,20 @@ bool decodeVectorMove(InstBuilder &b, Type type) {
     return b.fail("expected a vector of 2 or 4 elements");
   unsigned bits = bitWidth(type) / static_cast<unsigned>(parts.size());
   Type part = bits == 8 ? Type::B8 : bits == 16 ? Type::B16 : bits == 32 ? Type::B32 : Type::B64;
-  if (type == Type::B128)
-    return b.fail("128-bit registers are not supported");
-  if (isPack && !b.addDst(b.operand(0), type))
+  bool isWide = type == Type::B128;
+  if (isPack && !(isWide ? b.addWideDst(b.operand(0)) : b.addDst(b.operand(0), type)))
     return false;
   for (const Operand &operand : parts)
     if (!(isPack ? b.addSrc(operand, part) : b.addDst(operand, part)))
       return false;
-  if (!isPack && !b.addSrc(b.operand(1), type))
+  if (!isPack && !(isWide ? b.addWideSrc(b.operand(1)) : b.addSrc(b.operand(1), type)))
     return false;
   b.inst.width = static_cast<uint8_t>(bits / 8);
+  b.inst.count = static_cast<uint8_t>(64 / bits);
   bool isPair = parts.size() == 2;
-  if (isPack)
+  if (isWide)
+    b.inst.execute = isPack ? packWide : unpackWide;
+  else if (isPack)
     b.inst.execute = isPair && bits == 16 ? pack16 : isPair && bits == 32 ? pack32 : pack;
   else
     b.inst.execute = isPair && bits == 16   ? unpackRow<uint16_t, uint32_t>
@@ -108,6 +127,12 @@ bool decodeMove(InstBuilder &b) {
   const Operand &source = b.operand(1);
   if (source.kind == Operand::Kind::Vector || b.operand(0).kind == Operand::Kind::Vector)
     return decodeVectorMove(b, type);
+  if (type == Type::B128) { // both words
+    b.inst.width = 8;
+    b.inst.count = 1;
+    b.inst.execute = packWide;
+    return b.addWideDst(b.operand(0)) && b.addWideSrc(source) && emitInst(b);
+  }
   if (!b.addDst(b.operand(0), type))
     return false;
   llvm::StringRef name = source.name;

@@ -177,7 +177,11 @@ void KernelDecoder::startRecursive(Frame &frame) {
 
 /// Adds the registers and variables of a frame to what a call saves.
 bool KernelDecoder::saveFrame(InstBuilder &builder, const Frame &frame, RecursiveCall &call) {
-  call.registers.insert(call.registers.end(), frame.registers.begin(), frame.registers.end());
+  for (const Slot &slot : frame.registers)
+    if (slot.bytes == 16)
+      llvm::append_range(call.registers, wordsOf(slot));
+    else
+      call.registers.push_back(slot);
   if (frame.localEnd > frame.localBegin)
     call.memory.push_back({frame.localBegin, 0, frame.localEnd - frame.localBegin});
   for (const auto *formals : {&frame.function->params, &frame.function->results})

@@ -342,6 +342,51 @@ def atomics_vector(rng):
     )
 
 
+WIDE = {"archs": ("sm_90",)}
+
+
+def _pairs(values):
+    """128-bit integers as rows of a low and a high word."""
+    return np.array([[v % 2**64, v >> 64] for v in map(int, values)], np.uint64)
+
+
+@program("wide_atomics", grid=3, block=40, **WIDE)
+def wide_exchange(rng):
+    put = [[2**63 + i, 2**64 - 1 - i] for i in range(120)]
+
+    def check(arrays):
+        slot, seen = arrays
+        assert sorted([*seen.tolist(), *slot.tolist()]) == sorted([[7, 9], *put]), (
+            "a pair was lost, torn or seen twice"
+        )
+
+    return Case([np.array([[7, 9]], np.uint64), np.zeros((120, 2), np.uint64)], {}, check=check)
+
+
+@program("wide_atomics", grid=3, block=40, **WIDE)
+def wide_sum(rng):
+    x = rng.integers(0, 2**64, 120, np.uint64, endpoint=False)
+    total = sum(int(v) ** 2 for v in x) % 2**128
+    return Case([x, np.zeros((1, 2), np.uint64)], {1: _pairs([total])})
+
+
+@program("wide_atomics", grid=4, block=64, **WIDE)
+def wide_argmin(rng):
+    keys = rng.integers(2**40, 2**64, 256, np.uint64, endpoint=False)
+    keys[[77, 101, 230]] = 2**35 + 3  # thrice the same, in two blocks
+    best = np.full((1, 2), 2**64 - 1, np.uint64)
+    return Case([keys, best], {1: np.array([[2**35 + 3, 77]], np.uint64)})
+
+
+@program("wide_atomics", grid=5, block=32, **WIDE)
+def wide_chained_scan(rng):
+    x = rng.integers(0, 2**64, 160, np.uint64, endpoint=False)
+    scan = np.cumsum(x, dtype=np.uint64)
+    state = np.stack([scan[31::32], np.ones(5, np.uint64)], 1)
+    zeros = [np.zeros((5, 2), np.uint64), np.zeros(5, np.uint64), np.zeros(160, np.uint64)]
+    return Case([x, *zeros], {1: state, 2: np.arange(1, 6, dtype=np.uint64), 3: scan})
+
+
 @program("async_copy", grid=2, block=128)
 def stencil_pipeline(rng):
     x = integers(rng, -99, 99, 2 * 5 * 128, f32)

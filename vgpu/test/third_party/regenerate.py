@@ -34,6 +34,7 @@ CUDA_SOURCES = {
     "recursion": ["sm_80"],
     "bits": ["sm_80"],
     "atomics": ["sm_80", "sm_90a"],
+    "wide_atomics": ["sm_90"],
     "runtime": ["sm_80"],
     "softmax": ["sm_80"],
     "math": ["sm_80"],

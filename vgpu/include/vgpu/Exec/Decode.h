@@ -55,6 +55,9 @@ public:
   bool addDst(const ptx::Operand &operand, ptx::Type type, bool anyWidth = false);
   bool addSrc(const ptx::Operand &operand, ptx::Type type, Role role = Role::Data,
               bool anyWidth = false);
+  /// A 128-bit operand, which takes two slots: its low and its high 64 bits.
+  bool addWideDst(const ptx::Operand &operand);
+  bool addWideSrc(const ptx::Operand &operand);
   /// The elements of {a, b, ...}, or the single operand.
   static llvm::ArrayRef<ptx::Operand> elements(const ptx::Operand &operand);
   /// [base + offset]: appends the base as a 64-bit or 32-bit source, stores the offset in
@@ -82,6 +85,7 @@ public:
 private:
   friend class KernelDecoder;
   bool makeSlot(const ptx::Operand &operand, ptx::Type type, bool anyWidth, Slot &slot);
+  bool makeWords(const ptx::Operand &operand, std::array<Slot, 2> &words);
   KernelDecoder &kernel;
   size_t modifier = 1;
   struct RoleSlot {

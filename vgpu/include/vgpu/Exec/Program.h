@@ -16,6 +16,7 @@
 
 #include "vgpu/Exec/BulkOperation.h"
 #include "vgpu/Ptx/Module.h"
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -37,10 +38,19 @@ constexpr unsigned numPlanes = 4;
 struct Slot {
   uint32_t offset = 0;           ///< bytes from the plane's start
   Plane plane = Plane::Constant; //
-  uint8_t bytes = 0;             ///< of one lane: 1, 2, 4, 8; 0 for predicates (a 4-byte mask)
+  uint8_t bytes = 0;             ///< of one lane: 1, 2, 4, 8; 0 for predicates (a 4-byte mask);
+                                 ///< 16 only of registers, see wordsOf
   bool isNegated = false;        ///< predicate operand written `!p`
   bool isSink = false;           ///< destination `_`: nothing is written
 };
+
+/// A 128-bit register is two rows of 64 bits, the low words first; instructions have these.
+inline std::array<Slot, 2> wordsOf(Slot wide) {
+  wide.bytes = 8;
+  Slot high = wide;
+  high.offset += 8 * warpSize;
+  return {wide, high};
+}
 
 /// What the warp does after an instruction; everything but Plain is handled by the runner.
 enum class Flow : uint8_t {
