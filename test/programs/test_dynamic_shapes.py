@@ -72,7 +72,7 @@ def test_wide_accesses_only_where_16_divides() -> None:
     assert kernel.ir("ptx", divisible=["n", "k"]).count("cp.async.cg.shared.global") >= 4
     only_n = kernel.ir("ptx", divisible=["n"])
     assert 0 < only_n.count("cp.async.cg.shared.global")
-    assert 0 < only_n.count("ld.global.b16") < kernel.ptx.count("ld.global.b16")
+    assert 0 < only_n.count("ld.global.nc.b16") < kernel.ptx.count("ld.global.nc.b16")
 
 
 def test_unknown_symbol() -> None:
