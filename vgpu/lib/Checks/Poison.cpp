@@ -215,7 +215,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
     inst.shadowExecute(warp, inst, mask);
     return;
   }
-  if (sources == 0)
+  if (sources == 0 && rule != PoisonRule::Atomic)
     rule = PoisonRule::Defined;
   uint32_t poisoned = 0;
   switch (rule) {
@@ -227,10 +227,17 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
   case PoisonRule::Warp:
     poisoned = (sources & mask) ? fullMask : 0;
     break;
-  case PoisonRule::Atomic:
+  case PoisonRule::Atomic: {
     if (sources & mask)
       reportPoison(warp, inst, sources & mask, "the value of the atomic operation");
-    break;
+    if (effectiveSpace(warp, inst, mask) != ptx::Space::Shared)
+      break;
+    runOnShadow(warp, inst, mask);
+    if (guardPoison)
+      for (unsigned i = 0; i < inst.numDst; ++i)
+        setShadow(warp, inst.dst(i), guardPoison, guardPoison);
+    return;
+  }
   case PoisonRule::SameMove: {
     // A poisoned shift amount or lane number poisons everything; data poison moves.
     for (unsigned i = 0; i < inst.numSrc; ++i)

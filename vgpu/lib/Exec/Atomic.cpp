@@ -95,13 +95,34 @@ uint64_t update(AtomicOp op, Type type, uint64_t old, uint64_t value, uint64_t s
   }
 }
 
-/// Calls `update(lane, host)` for each lane whose access does not fault, one after the other.
+/// What the lanes get is as poisoned as the location was. An exchange, whose operand is defined or
+/// reported, defines it; after all others it is what it was.
+void updateShadow(Warp &w, const Inst &in, const LaneAddresses &lanes) {
+  bool defines = static_cast<AtomicOp>(in.variant) == AtomicOp::Exch;
+  forEachLane(lanes.mask, [&](unsigned lane) {
+    bool isShared = (lanes.isMixed ? lanes.laneSpace[lane] : lanes.space) == Space::Shared;
+    for (unsigned i = 0; i < in.count; ++i) {
+      uint8_t *at = lanes.host[lane] + i * in.width;
+      uint64_t poison = 0;
+      if (isShared) // global memory is always defined
+        std::memcpy(&poison, at, in.width);
+      if (in.numDst)
+        w.setLane(in.dst(i), lane, poison);
+      if (defines)
+        std::memset(at, 0, in.width);
+    }
+  });
+}
+
+/// Calls `updateLane(lane, host)` for each lane whose access does not fault, one after the other.
 template <class Update>
 void updateLanes(Warp &w, const Inst &in, uint32_t mask, Update updateLane) {
   LaneAddresses lanes;
   computeAddresses(w, in.src(0), in.immediate, lanes.address);
   unsigned bytes = in.width * in.count;
   resolve(w, in, in.space, bytes, AccessKind::Atomic, mask, lanes);
+  if (w.isShadowPass)
+    return updateShadow(w, in, lanes);
   notify(w, in, AccessKind::Atomic, bytes, lanes);
   forEachLane(lanes.mask, [&](unsigned lane) {
     LocationLock lock(w, lanes, lane, bytes);

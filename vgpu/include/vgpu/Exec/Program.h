@@ -76,7 +76,7 @@ enum class PoisonRule : uint8_t {
   Lop3,   ///< bitwise by truth table
   Select, ///< selp: the chosen operand, or all if the predicate is poison
   Warp,   ///< poison in any lane's sources poisons all lanes (vote, redux, match)
-  Atomic, ///< the values must be defined; so is the result
+  Atomic, ///< the values must be defined; the result is as the location was
   Custom, ///< `shadowExecute` does it (mma: along rows and columns; cp.async: defines memory)
 };
 
