@@ -63,9 +63,12 @@ void GlobalAsyncCheck::checkCopied(const MemoryAccess &access, unsigned lane, co
 
 void GlobalAsyncCheck::checkFenced(const MemoryAccess &access, unsigned lane, const Deed &store,
                                    uint64_t address) {
-  if (store.lane == 0xff || store.block != access.warp.block->linearIndex)
+  if (store.lane == 0xff)
     return;
   Stamp stamp{store.block, store.warp, store.clock};
+  bool isRemote = store.block != access.warp.block->linearIndex;
+  if (isRemote && order.unordered(stamp, 1u << store.lane, access.warp, lane))
+    return; // the race check's business
   if (order.unfenced(stamp, 1u << store.lane, access.warp, lane, ProxySpace::Global) == 0)
     return;
   const Inst &inst = access.warp.launch->program->code[store.pc];

@@ -26,6 +26,8 @@ void HappensBefore::Knowledge::join(const Knowledge &other) {
   joinFenced(fenced, other.fenced);
   for (const auto &[block, clocks] : other.remote)
     joinClocks(remote[block], clocks);
+  for (const auto &[block, clocks] : other.remoteFenced)
+    joinClocks(remoteFenced[block], clocks);
 }
 
 uint32_t HappensBefore::Knowledge::clockOf(uint32_t warp, uint32_t lane) const {
@@ -40,6 +42,9 @@ void HappensBefore::Knowledge::fence(const Knowledge &known, uint32_t numThreads
   clocks.resize(std::max<size_t>({clocks.size(), numThreads, known.threads.size()}));
   for (uint32_t i = 0; i < clocks.size(); ++i)
     clocks[i] = std::max(clocks[i], known.clockOf(i / warpSize, i % warpSize));
+  if (space == ProxySpace::Global)
+    for (const auto &[block, remoteClocks] : known.remote)
+      joinClocks(remoteFenced[block], remoteClocks);
 }
 
 void HappensBefore::onBlockStart(Block &block) {
@@ -118,8 +123,14 @@ uint32_t HappensBefore::unfenced(const Stamp &stamp, uint32_t lanes, const Warp 
   const WarpState &state = stateOf(warp);
   auto isFenced = [&](const Knowledge &knowledge, unsigned other) {
     size_t thread = size_t(stamp.warp) * warpSize + other;
-    const std::vector<uint32_t> &clocks = knowledge.fenced[static_cast<unsigned>(space)];
-    return thread < clocks.size() && clocks[thread] >= stamp.clock;
+    const std::vector<uint32_t> *clocks = &knowledge.fenced[static_cast<unsigned>(space)];
+    if (stamp.block != warp.block->linearIndex) {
+      auto it = knowledge.remoteFenced.find(stamp.block);
+      if (it == knowledge.remoteFenced.end())
+        return false;
+      clocks = &it->second;
+    }
+    return thread < clocks->size() && (*clocks)[thread] >= stamp.clock;
   };
   const Knowledge *extra = state.lanes[lane].extra.get();
   forEachLane(lanes, [&](unsigned other) {
@@ -232,12 +243,16 @@ void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ow
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge) {
       joinClocks(own, knowledge->threads); // actors, too
-      joinFenced(place.fenced, knowledge->fenced);
+      joinFenced(place.fenced[warp.block->linearIndex], knowledge->fenced);
     }
+  constexpr unsigned global = static_cast<unsigned>(ProxySpace::Global);
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
-    if (knowledge)
+    if (knowledge) {
       for (const auto &[remote, clocks] : knowledge->remote)
         joinClocks(place.blocks[remote], clocks);
+      for (const auto &[remote, clocks] : knowledge->remoteFenced)
+        joinClocks(place.fenced[remote][global], clocks);
+    }
 }
 
 void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Published &place,
@@ -247,8 +262,13 @@ void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Publishe
     bool isOwn = block == warp.block->linearIndex;
     if (isOwn || reachesOtherBlocks)
       joinClocks(isOwn ? knowledge.threads : knowledge.remote[block], clocks);
-    if (isOwn)
-      joinFenced(knowledge.fenced, place.fenced);
+  }
+  for (const auto &[block, fenced] : place.fenced) {
+    const std::vector<uint32_t> &global = fenced[static_cast<unsigned>(ProxySpace::Global)];
+    if (block == warp.block->linearIndex)
+      joinFenced(knowledge.fenced, fenced);
+    else if (reachesOtherBlocks && !global.empty())
+      joinClocks(knowledge.remoteFenced[block], global);
   }
 }
 

@@ -7,8 +7,8 @@
 //   - what a bulk copy writes: nobody may touch it before the group has been waited for, and others
 //     must be ordered behind that wait. `.read` waits for the copy's reading of shared memory only,
 //     so it does not count (async_not_waited, async_overwrite). Reductions may meet each other;
-//   - who wrote it with ordinary stores: before a copy of the same block reads or writes it, a
-//     fence.proxy.async must stand in between (proxy_fence). Of other blocks nothing is said here.
+//   - who wrote it with ordinary stores: before a copy reads or writes it, a fence.proxy.async
+//     must stand in between (proxy_fence), of anybody on the way from the one block to the other.
 //
 // Exists only for kernels with bulk copies.
 //

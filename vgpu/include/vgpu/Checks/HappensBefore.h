@@ -83,13 +83,16 @@ private:
   /// Clocks that a proxy fence stands behind, by thread and actor, for each ProxySpace.
   using FencedClocks = std::array<std::vector<uint32_t>, 2>;
 
+  using BlockClocks = std::map<uint64_t, std::vector<uint32_t>>; ///< by block and thread
+
   /// Clocks of other threads that are ordered before one's next access.
   struct Knowledge {
     std::vector<uint32_t> warps;   ///< by warp of the own block: all its lanes
     std::vector<uint32_t> threads; ///< by thread of the own block, then actors; may be short
     FencedClocks fenced;
-    /// Other blocks: clocks by thread.
-    std::map<uint64_t, std::vector<uint32_t>> remote;
+    /// Other blocks: clocks by thread, and those of them that a proxy fence for global memory
+    /// stands behind (there is no other memory to meet in).
+    BlockClocks remote, remoteFenced;
     void join(const Knowledge &other);
     uint32_t clockOf(uint32_t warp, uint32_t lane) const;
     /// Everything known becomes fenced; `numThreads` is that of the block.
@@ -116,8 +119,8 @@ private:
   /// What was published at a location.
   struct Published {
     MemoryScope scope = MemoryScope::Cta;
-    std::map<uint64_t, std::vector<uint32_t>> blocks; ///< clocks by thread of each block
-    FencedClocks fenced;                              ///< of the publishing block
+    BlockClocks blocks;
+    std::map<uint64_t, FencedClocks> fenced; ///< by block; of remote ones in global memory only
   };
 
   void fenceProxy(Warp &warp, uint32_t mask, ProxySpace space);
