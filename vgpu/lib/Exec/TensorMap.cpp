@@ -129,7 +129,7 @@ bool TensorMap::decode(const uint8_t *bytes, TensorMap &map) {
   map.swizzle = static_cast<Swizzle>(encoded.swizzle);
   map.fillsNan = encoded.fillsNan;
   map.extents.assign(encoded.extents, encoded.extents + encoded.rank);
-  map.strideBytes.assign(encoded.strideBytes, encoded.strideBytes + encoded.rank - 1);
+  map.strideBytes.assign(encoded.strideBytes, encoded.strideBytes + (encoded.rank - 1));
   map.box.assign(encoded.box, encoded.box + encoded.rank);
   map.elementStrides.assign(encoded.elementStrides, encoded.elementStrides + encoded.rank);
   return !llvm::errorToBool(map.check());
