@@ -40,17 +40,37 @@ void writeElement(ptx::Type type, double value, uint8_t *at) {
   std::memcpy(at, &bits, ptx::byteWidth(type));
 }
 
-double readElement(ptx::Type type, const uint8_t *at) {
+/// Writes a number of the file, exactly; false if it is no number of this type.
+bool writeNumber(ptx::Type type, const llvm::json::Value &value, uint8_t *at) {
+  if (formatOf(type)) {
+    std::optional<double> number = value.getAsNumber();
+    if (number)
+      writeElement(type, *number, at);
+    return number.has_value();
+  }
+  std::optional<int64_t> integer = value.getAsInteger();
+  std::optional<uint64_t> large = value.getAsUINT64();
+  if (!integer && !large)
+    return false;
+  uint64_t bits = integer ? static_cast<uint64_t>(*integer) : *large;
+  std::memcpy(at, &bits, ptx::byteWidth(type));
+  return true;
+}
+
+/// An element as JSON has it; integers are exact.
+llvm::json::Value readElement(ptx::Type type, const uint8_t *at) {
   uint64_t bits = 0;
   std::memcpy(&bits, at, ptx::byteWidth(type));
-  if (const FloatFormat *format = formatOf(type))
-    return decodeFloat(bits, *format);
-  unsigned width = ptx::bitWidth(type);
-  if (ptx::isSigned(type)) {
-    int64_t wide = static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
-    return static_cast<double>(wide);
+  if (const FloatFormat *format = formatOf(type)) {
+    double value = decodeFloat(bits, *format);
+    if (value != value || value - value != 0) // JSON has no such numbers
+      return value != value ? "nan" : value > 0 ? "inf" : "-inf";
+    return value;
   }
-  return static_cast<double>(bits);
+  if (!ptx::isSigned(type))
+    return bits;
+  unsigned width = ptx::bitWidth(type);
+  return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
 }
 
 llvm::Error readExtents(const llvm::json::Object &object, llvm::StringRef key, Dim3 &extents) {
@@ -86,7 +106,9 @@ llvm::Error fillArray(const llvm::json::Object &object, llvm::StringRef director
     if (data->size() != count)
       return refuse("'data' has " + std::to_string(data->size()) + " elements, 'shape' " +
                     std::to_string(count));
-    fill([&](size_t i) { return (*data)[i].getAsNumber().value_or(0); });
+    for (size_t i = 0; i < count; ++i)
+      if (!writeNumber(array.type, (*data)[i], array.bytes.data() + i * width))
+        return refuse("element " + std::to_string(i) + " of 'data' is no number of its dtype");
   } else if (std::optional<llvm::StringRef> file = object.getString("file")) {
     llvm::SmallString<128> path(*file);
     if (llvm::sys::path::is_relative(path)) {
@@ -144,18 +166,16 @@ llvm::Expected<TensorMap> readTensorMap(const llvm::json::Object &object,
 llvm::Error readArgument(const llvm::json::Object &object, llvm::StringRef directory,
                          LaunchFile &launch) {
   std::optional<ptx::Type> type = ptx::parseType(object.getString("dtype").value_or("f32"));
-  if (!type || ptx::bitWidth(*type) % 8 != 0)
+  if (!type || ptx::bitWidth(*type) % 8 != 0 || ptx::bitWidth(*type) > 64)
     return refuse("unknown dtype '" + object.getString("dtype").value_or("").str() + "'");
   const llvm::json::Array *shape = object.getArray("shape");
   if (!shape) {
-    std::optional<double> value = object.getNumber("value");
+    const llvm::json::Value *value = object.get("value");
     if (!value)
       return refuse("an argument needs 'value' or 'shape'");
     std::vector<uint8_t> bytes(ptx::byteWidth(*type));
-    if (std::optional<int64_t> integer = object.getInteger("value"); integer && !formatOf(*type))
-      std::memcpy(bytes.data(), &*integer, bytes.size());
-    else
-      writeElement(*type, *value, bytes.data());
+    if (!writeNumber(*type, *value, bytes.data()))
+      return refuse("'value' is no number of its dtype");
     launch.arguments.push_back(Argument::raw(bytes));
     return llvm::Error::success();
   }
@@ -217,17 +237,8 @@ llvm::Expected<LaunchFile> parseLaunchFile(llvm::StringRef json, llvm::StringRef
 llvm::json::Value arrayToJson(const LaunchArray &array) {
   unsigned width = ptx::byteWidth(array.type);
   llvm::json::Array list;
-  for (size_t i = 0; i + width <= array.bytes.size(); i += width) {
-    double value = readElement(array.type, array.bytes.data() + i);
-    if (value != value || value - value != 0)
-      list.push_back(value != value ? "nan"
-                     : value > 0    ? "inf"
-                                    : "-inf"); // JSON has no such numbers
-    else if (!formatOf(array.type))
-      list.push_back(static_cast<int64_t>(value));
-    else
-      list.push_back(value);
-  }
+  for (size_t i = 0; i + width <= array.bytes.size(); i += width)
+    list.push_back(readElement(array.type, array.bytes.data() + i));
   return list;
 }
 
