@@ -8,6 +8,7 @@
 //===-----------------------------------------------------------------------------------===//
 #include "BulkCopy.h"
 #include "Families.h"
+#include "LocationLock.h"
 #include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include "vgpu/Exec/TensorMap.h"
@@ -82,6 +83,7 @@ void reduceBytes(BulkReduction reduction, Type type, uint8_t *to, const uint8_t 
                  size_t bytes) {
   unsigned width = byteWidth(type);
   for (size_t at = 0; at + width <= bytes; at += width) {
+    LocationLock lock(to + at, width); // other blocks may add to it too
     uint64_t old = 0, value = 0;
     std::memcpy(&old, to + at, width);
     std::memcpy(&value, from + at, width);

@@ -18,16 +18,21 @@ class LocationLock {
 public:
   LocationLock(const Warp &warp, const LaneAddresses &lanes, unsigned lane, unsigned bytes) {
     bool isOwn = lanes.space == ptx::Space::Shared && !lanes.isMixed; // of the block
-    if (isOwn || warp.launch->config.numThreads == 1)
-      return;
+    if (!isOwn && warp.launch->config.numThreads != 1)
+      take(lanes.host[lane], bytes);
+  }
+  /// The same for an element that a bulk reduction updates.
+  LocationLock(const uint8_t *host, unsigned bytes) { take(host, bytes); }
+
+private:
+  void take(const uint8_t *host, unsigned bytes) {
     // A host array need not be aligned as its device address is, so that two lines may be touched.
-    unsigned begin = stripeOf(lanes.host[lane]), end = stripeOf(lanes.host[lane] + bytes - 1);
+    unsigned begin = stripeOf(host), end = stripeOf(host + bytes - 1);
     first = std::unique_lock(stripes[std::min(begin, end)]);
     if (begin != end)
       second = std::unique_lock(stripes[std::max(begin, end)]);
   }
 
-private:
   static constexpr unsigned numStripes = 64;
   static unsigned stripeOf(const uint8_t *host) {
     return (reinterpret_cast<uintptr_t>(host) >> 6) % numStripes;
