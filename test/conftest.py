@@ -1,9 +1,10 @@
 """For all Python tests: compiled code is kept in a folder of this run, not in the user's; a bounded
-long run (TILEWRIGHT_LONG, scripts/run_tests.py) ends in time."""
+long run (TILEWRIGHT_LONG, scripts/run_tests.py) ends in time; Ctrl-C works in the background too."""
 
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 import time
 
@@ -12,6 +13,10 @@ import pytest
 _folder = tempfile.mkdtemp(prefix="tilewright-test-cache-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["TILEWRIGHT_CACHE_DIR"] = _folder
+
+# A shell starts its background jobs with SIGINT ignored, and Python leaves it so: launches that a
+# test means to interrupt would go on for ever, here and in the processes that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
