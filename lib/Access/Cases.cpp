@@ -4,7 +4,6 @@
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Support/IndexMath.h"
 
-#include "llvm/ADT/SmallSet.h"
 #include <numeric>
 
 using namespace tilewright;
@@ -17,15 +16,6 @@ static constexpr int64_t kMaxCases = 64;
 /// Iterations of all cases together.
 static constexpr int64_t kMaxWork = int64_t(1) << 19;
 
-static void collectSymbols(const IndexExpr &expr, llvm::SmallSet<unsigned, 4> &symbols) {
-  if (expr.getKind() == IndexExpr::Kind::Symbol)
-    symbols.insert(expr.getPosition());
-  if (!expr.isBinary() || expr.getNumSymbols() == 0)
-    return;
-  collectSymbols(expr.getLhs(), symbols);
-  collectSymbols(expr.getRhs(), symbols);
-}
-
 /// The symbols of the physical coordinates whose parts do not separate.
 static SmallVector<unsigned> findMixedSymbols(const Request &request) {
   SmallVector<IndexFacts, 4> dims = factsOfShape(request.loop->extents);
@@ -35,13 +25,13 @@ static SmallVector<unsigned> findMixedSymbols(const Request &request) {
     for (const IndexExpr &output : request.memory.layout->getOutputs())
       physical.push_back(output.substitute(request.coordinates));
   }
-  llvm::SmallSet<unsigned, 4> symbols;
+  SmallVector<unsigned> symbols;
   for (const IndexExpr &expr : physical)
     if (!analysis::separate(expr, dims, request.symbols))
-      collectSymbols(expr, symbols);
-  SmallVector<unsigned> sorted(symbols.begin(), symbols.end());
-  llvm::sort(sorted);
-  return sorted;
+      analysis::collectSymbols(expr, symbols);
+  llvm::sort(symbols);
+  symbols.erase(llvm::unique(symbols), symbols.end());
+  return symbols;
 }
 
 /// What is known of n where the symbol is `modulus * n + residue`; nothing if it never is.

@@ -21,7 +21,7 @@ std::optional<Memory> getMemory(Value root, KernelOp kernel, const Assumptions &
   memory.extents.assign(type.getShape().begin(), type.getShape().end());
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     memory.extentDivisors.push_back(
-        std::max<int64_t>(analysis::getExtentFacts(root, dim).getDivisor(), 1));
+        std::max<int64_t>(analysis::getExtentFacts(root, dim, kernel).getDivisor(), 1));
   memory.elementBytes = getStorageBytes(type.getElementType());
   if (getSpace(type) == Space::Global) {
     memory.isGlobal = true;
@@ -95,13 +95,6 @@ static std::optional<SmallVector<IndexExpr, 4>> throughViews(Value buffer,
   return coordinates;
 }
 
-static SmallVector<IndexFacts, 4> getSymbolFacts(const analysis::SymbolNumbers &numbers) {
-  SmallVector<IndexFacts, 4> symbols(numbers.size());
-  for (auto [value, number] : numbers)
-    symbols[number] = analysis::getFacts(value);
-  return symbols;
-}
-
 /// Whether no access leaves the views it goes through; one that may is guarded by itself.
 static bool areInside(ArrayRef<Bounded> bounds, ArrayRef<int64_t> extentsOfDims,
                       ArrayRef<IndexFacts> symbols) {
@@ -109,32 +102,6 @@ static bool areInside(ArrayRef<Bounded> bounds, ArrayRef<int64_t> extentsOfDims,
     IndexFacts facts = analyzeIndexExpr(bounded.first, factsOfShape(extentsOfDims), symbols);
     return facts.low >= 0 && facts.high < bounded.second;
   });
-}
-
-/// An extent as an expression of symbols; nothing where it is not known what it is.
-static std::optional<IndexExpr> getExtent(Value root, unsigned dim,
-                                          analysis::IndexTranslator &translator) {
-  auto type = cast<MemRefType>(root.getType());
-  if (!type.isDynamicDim(dim))
-    return IndexExpr(type.getDimSize(dim));
-  if (auto alloc = root.getDefiningOp<AllocOp>())
-    return translator.translate(alloc.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
-  auto argument = dyn_cast<BlockArgument>(root);
-  auto function =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  auto shape = function ? function.getArgAttrOfType<ShapeAttr>(argument.getArgNumber(), kShapeAttr)
-                        : ShapeAttr();
-  if (!shape)
-    return std::nullopt;
-  SmallVector<IndexExpr> symbols;
-  for (StringAttr name : shape.getSymbols())
-    for (BlockArgument other : function.getArguments())
-      if (function.getArgAttr(other.getArgNumber(), kSymbolAttr) == name)
-        if (std::optional<IndexExpr> symbol = translator.translate(other))
-          symbols.push_back(*symbol);
-  if (symbols.size() != shape.getSymbols().size())
-    return std::nullopt;
-  return shape.getExtents()[dim].substitute({}, symbols);
 }
 
 /// The roots that some statement of a loop changes.
@@ -178,9 +145,9 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
   result.tests = getBranchTests(access, loop, translator);
   Value root = getRoot(buffer);
   for (unsigned dim = 0; dim < result.coordinates.size(); ++dim)
-    result.extents.push_back(getExtent(root, dim, translator));
+    result.extents.push_back(analysis::translateExtent(root, dim, translator));
   result.known = getKnownNonNegative(access, translator, numbers);
-  result.symbols = getSymbolFacts(numbers);
+  result.symbols = analysis::getSymbolFacts(numbers);
   for (unsigned symbol = 0; symbol < numbers.size(); ++symbol)
     result.arguments.emplace_back(translator.getArguments(symbol));
   SmallVector<int64_t, 4> extents;
@@ -205,7 +172,7 @@ std::optional<AccessCoordinates> getMatrixCoordinates(Operation *op, Value buffe
     return std::nullopt;
   AccessCoordinates result;
   result.coordinates = std::move(*found);
-  result.symbols = getSymbolFacts(numbers);
+  result.symbols = analysis::getSymbolFacts(numbers);
   if (!areInside(bounds, shape.take_back(2), result.symbols))
     return std::nullopt;
   return result;

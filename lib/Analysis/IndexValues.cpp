@@ -21,14 +21,13 @@ bool IndexTranslator::isDefinedOutside(Value value) const {
   return !scope->isAncestor(value.getParentRegion()->getParentOp());
 }
 
-/// The symbols of an expression.
-static void collectSymbols(const IndexExpr &expr, SmallVectorImpl<unsigned> &found) {
+void collectSymbols(const IndexExpr &expr, SmallVectorImpl<unsigned> &symbols) {
   if (expr.getKind() == IndexExpr::Kind::Symbol)
-    found.push_back(expr.getPosition());
-  if (!expr.isBinary())
+    symbols.push_back(expr.getPosition());
+  if (!expr.isBinary() || expr.getNumSymbols() == 0)
     return;
-  collectSymbols(expr.getLhs(), found);
-  collectSymbols(expr.getRhs(), found);
+  collectSymbols(expr.getLhs(), symbols);
+  collectSymbols(expr.getRhs(), symbols);
 }
 
 /// Adds the index expressions that decide a value; false where something else does.

@@ -82,28 +82,43 @@ static IndexFacts factsOfArgument(BlockArgument argument, unsigned depth) {
 
 IndexFacts getFacts(Value value) { return getFacts(value, 16); }
 
-IndexFacts getExtentFacts(Value root, unsigned dim) {
+std::optional<IndexExpr> translateExtent(Value root, unsigned dim, IndexTranslator &translator) {
   auto type = cast<MemRefType>(root.getType());
   if (!type.isDynamicDim(dim))
-    return IndexFacts::constant(type.getDimSize(dim));
-  IndexFacts any = IndexFacts::multipleOf(1);
+    return IndexExpr(type.getDimSize(dim));
   if (auto alloc = root.getDefiningOp<AllocOp>())
-    return getFacts(alloc.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
+    return translator.translate(alloc.getDynamicExtents()[type.getDynamicDimIndex(dim)]);
   auto argument = dyn_cast<BlockArgument>(root);
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   auto shape = function ? function.getArgAttrOfType<ShapeAttr>(argument.getArgNumber(), kShapeAttr)
                         : ShapeAttr();
   if (!shape)
-    return any;
-  SmallVector<IndexFacts> symbols;
-  for (StringAttr name : shape.getSymbols()) {
-    symbols.push_back(any);
-    for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      if (function.getArgAttr(i, kSymbolAttr) == name)
-        symbols.back() = factsOfSymbol(function, i);
-  }
-  return analyzeIndexExpr(shape.getExtents()[dim], {}, symbols);
+    return std::nullopt;
+  SmallVector<IndexExpr> symbols;
+  for (StringAttr name : shape.getSymbols())
+    for (BlockArgument other : function.getArguments())
+      if (function.getArgAttr(other.getArgNumber(), kSymbolAttr) == name)
+        if (std::optional<IndexExpr> symbol = translator.translate(other))
+          symbols.push_back(*symbol);
+  if (symbols.size() != shape.getSymbols().size())
+    return std::nullopt;
+  return shape.getExtents()[dim].substitute({}, symbols);
+}
+
+SmallVector<IndexFacts, 4> getSymbolFacts(const SymbolNumbers &numbers) {
+  SmallVector<IndexFacts, 4> symbols(numbers.size());
+  for (auto [value, number] : numbers)
+    symbols[number] = getFacts(value);
+  return symbols;
+}
+
+IndexFacts getExtentFacts(Value root, unsigned dim, Operation *scope) {
+  SymbolNumbers numbers;
+  IndexTranslator translator(scope, &numbers, OuterValues::Expand);
+  std::optional<IndexExpr> extent = translateExtent(root, dim, translator);
+  return extent ? analyzeIndexExpr(*extent, {}, getSymbolFacts(numbers))
+                : IndexFacts::multipleOf(1);
 }
 
 } // namespace tilewright::analysis

@@ -1,6 +1,7 @@
 //===- CallFacts.cpp - what compiled code may rely on about its calls -------------------------===//
 
 #include "tilewright/Driver/CallFacts.h"
+#include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -33,27 +34,20 @@ bool driver::haveOverlap(ArrayRef<TensorBytes> tensors) {
   return false;
 }
 
-static void collectSymbols(const IndexExpr &expr, ArrayRef<StringAttr> names,
-                           llvm::StringSet<> &symbols) {
-  if (expr.getKind() == IndexExpr::Kind::Symbol)
-    symbols.insert(names[expr.getPosition()].getValue());
-  if (!expr.isBinary())
-    return;
-  collectSymbols(expr.getLhs(), names, symbols);
-  collectSymbols(expr.getRhs(), names, symbols);
-}
-
 /// The symbols whose divisibility can widen an access: those of strides and of the dimension in
 /// which memory runs. A symbol that only counts the rows of tensors is in neither.
 static llvm::StringSet<> findStrideSymbols(func::FuncOp function) {
-  llvm::StringSet<> symbols;
+  llvm::StringSet<> names;
   for (unsigned position = 0; position < function.getNumArguments(); ++position)
     if (auto shape = function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kShapeAttr)) {
       ArrayRef<IndexExpr> extents = shape.getExtents();
+      SmallVector<unsigned> symbols;
       for (const IndexExpr &extent : extents.size() > 1 ? extents.drop_front() : extents)
-        collectSymbols(extent, shape.getSymbols(), symbols);
+        analysis::collectSymbols(extent, symbols);
+      for (unsigned symbol : symbols)
+        names.insert(shape.getSymbols()[symbol].getValue());
     }
-  return symbols;
+  return names;
 }
 
 CallFacts CallFacts::get(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {

@@ -10,21 +10,38 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
+namespace {
+/// Values of a function that its arguments alone decide.
+class Formulas {
+public:
+  Formulas(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments)
+      : translator(function) {
+    for (auto [argument, bound] : llvm::zip(function.getArguments(), arguments)) {
+      translator.addDim(argument);
+      auto *integer = std::get_if<int64_t>(&bound);
+      values.push_back(integer ? *integer : 0);
+    }
+  }
+  /// Nothing where the value is no arithmetic of shapes and integers.
+  std::optional<int64_t> evaluate(Value value) {
+    std::optional<IndexExpr> expr = translator.translate(value);
+    return expr ? expr->evaluate(values) : std::nullopt;
+  }
+
+private:
+  analysis::IndexTranslator translator;
+  SmallVector<int64_t> values;
+};
+} // namespace
+
 llvm::Expected<std::vector<std::array<int64_t, 3>>>
 evaluateGrids(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
-  analysis::IndexTranslator translator(function);
-  SmallVector<int64_t> values;
-  for (auto [argument, bound] : llvm::zip(function.getArguments(), arguments)) {
-    translator.addDim(argument);
-    auto *integer = std::get_if<int64_t>(&bound);
-    values.push_back(integer ? *integer : 0);
-  }
+  Formulas formulas(function, arguments);
   std::vector<std::array<int64_t, 3>> grids;
   for (tile::KernelOp kernel : function.getOps<tile::KernelOp>()) {
     std::array<int64_t, 3> grid{1, 1, 1};
     for (auto [position, extent] : llvm::enumerate(kernel.getGrid())) {
-      std::optional<IndexExpr> expr = translator.translate(extent);
-      std::optional<int64_t> value = expr ? expr->evaluate(values) : std::nullopt;
+      std::optional<int64_t> value = formulas.evaluate(extent);
       if (!value)
         return llvm::createStringError(
             "the grid of a kernel is not a formula of shapes and integers");
@@ -97,13 +114,7 @@ static std::vector<unsigned> findOddAtomics(func::FuncOp function,
 /// The workspaces of a launch (`T.alloc_global`), in order: parameters behind the arguments.
 static llvm::Expected<std::vector<std::vector<uint8_t>>>
 allocateWorkspaces(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
-  analysis::IndexTranslator translator(function);
-  SmallVector<int64_t> values;
-  for (auto [argument, bound] : llvm::zip(function.getArguments(), arguments)) {
-    translator.addDim(argument);
-    auto *integer = std::get_if<int64_t>(&bound);
-    values.push_back(integer ? *integer : 0);
-  }
+  Formulas formulas(function, arguments);
   std::vector<std::vector<uint8_t>> workspaces;
   for (tile::AllocOp alloc : function.getOps<tile::AllocOp>()) {
     MemRefType type = alloc.getBuffer().getType();
@@ -111,8 +122,7 @@ allocateWorkspaces(func::FuncOp function, ArrayRef<runtime::BoundArgument> argum
     unsigned next = 0;
     for (int64_t extent : type.getShape()) {
       if (ShapedType::isDynamic(extent)) {
-        std::optional<IndexExpr> expr = translator.translate(alloc.getDynamicExtents()[next++]);
-        std::optional<int64_t> value = expr ? expr->evaluate(values) : std::nullopt;
+        std::optional<int64_t> value = formulas.evaluate(alloc.getDynamicExtents()[next++]);
         if (!value || *value < 0)
           return llvm::createStringError("an extent of workspace '" + alloc.getName() +
                                          "' is no formula of shapes and integers");

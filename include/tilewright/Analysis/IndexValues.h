@@ -24,6 +24,9 @@ namespace tilewright::analysis {
 /// Which value each symbol stands for. Expressions can be compared if they share one.
 using SymbolNumbers = llvm::DenseMap<mlir::Value, unsigned>;
 
+/// Adds the symbols of an expression, each as often as it stands there.
+void collectSymbols(const IndexExpr &expr, llvm::SmallVectorImpl<unsigned> &symbols);
+
 /// The kind of expression that an index operation computes; nothing for any other operation.
 std::optional<IndexExpr::Kind> getIndexKind(mlir::Operation *op);
 

@@ -5,7 +5,7 @@
 #define TILEWRIGHT_ANALYSIS_VALUEFACTS_H
 
 #include "mlir/IR/Value.h"
-#include "tilewright/Layout/IndexFacts.h"
+#include "tilewright/Analysis/IndexValues.h"
 
 namespace tilewright::analysis {
 
@@ -15,9 +15,17 @@ namespace tilewright::analysis {
 /// unbounded.
 IndexFacts getFacts(mlir::Value value);
 
-/// What is known of an extent of a buffer that is no view: a number of its type, what was given to
-/// its allocation, or what its `#tile.shape` computes from the shape symbols.
-IndexFacts getExtentFacts(mlir::Value root, unsigned dim);
+/// What is known of the symbols of a translation, by their numbers.
+llvm::SmallVector<IndexFacts, 4> getSymbolFacts(const SymbolNumbers &numbers);
+
+/// An extent of a buffer that is no view, as an expression: a number of its type, what was given to
+/// its allocation, or what its `#tile.shape` computes from the shape symbols. Nothing where it is
+/// not known what it is.
+std::optional<IndexExpr> translateExtent(mlir::Value root, unsigned dim,
+                                         IndexTranslator &translator);
+
+/// What is known of such an extent inside `scope`.
+IndexFacts getExtentFacts(mlir::Value root, unsigned dim, mlir::Operation *scope);
 
 } // namespace tilewright::analysis
 

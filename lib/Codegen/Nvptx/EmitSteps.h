@@ -3,6 +3,7 @@
 #ifndef TILEWRIGHT_LIB_CODEGEN_NVPTX_EMITSTEPS_H
 #define TILEWRIGHT_LIB_CODEGEN_NVPTX_EMITSTEPS_H
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Pass/Pass.h"
@@ -19,7 +20,11 @@ namespace tilewright::nvptx {
 /// library or, under fast math, approximate instructions; fast math also permits contraction.
 std::unique_ptr<mlir::Pass> createLowerMathPass(bool fastMath);
 
-/// LowerMath.cpp: a call of a function of the device library, which is declared if it is not yet.
+/// LowerMath.cpp: a call of a function from elsewhere, which is declared if it is not yet.
+mlir::LLVM::CallOp callExternal(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp module,
+                                llvm::StringRef function, mlir::Type result,
+                                mlir::ValueRange operands);
+/// The result of such a call of the device library.
 mlir::Value callDeviceLibrary(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp module,
                               llvm::StringRef function, mlir::Type result,
                               mlir::ValueRange operands);

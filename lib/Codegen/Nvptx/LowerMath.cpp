@@ -250,8 +250,8 @@ struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
 
 } // namespace
 
-Value callDeviceLibrary(ImplicitLocOpBuilder &b, ModuleOp module, StringRef function, Type result,
-                        ValueRange operands) {
+LLVM::CallOp callExternal(ImplicitLocOpBuilder &b, ModuleOp module, StringRef function, Type result,
+                          ValueRange operands) {
   auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(function);
   if (!callee) {
     OpBuilder::InsertionGuard guard(b);
@@ -259,7 +259,12 @@ Value callDeviceLibrary(ImplicitLocOpBuilder &b, ModuleOp module, StringRef func
     SmallVector<Type> parameters(operands.getTypes());
     callee = LLVM::LLVMFuncOp::create(b, function, LLVM::LLVMFunctionType::get(result, parameters));
   }
-  return LLVM::CallOp::create(b, callee, operands).getResult();
+  return LLVM::CallOp::create(b, callee, operands);
+}
+
+Value callDeviceLibrary(ImplicitLocOpBuilder &b, ModuleOp module, StringRef function, Type result,
+                        ValueRange operands) {
+  return callExternal(b, module, function, result, operands).getResult();
 }
 
 std::unique_ptr<Pass> createLowerMathPass(bool fastMath) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "EmitSteps.h"
 #include "ThreadLowering.h"
 
 #include "mlir/IR/Location.h"
@@ -39,17 +40,6 @@ Value ThreadLowering::textPointer(StringRef text) {
   return LLVM::AddrSpaceCastOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), pointer);
 }
 
-void ThreadLowering::callRuntime(StringRef function, Type result, ValueRange operands) {
-  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(function);
-  if (!callee) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
-    SmallVector<Type> parameters(operands.getTypes());
-    callee = LLVM::LLVMFuncOp::create(b, function, LLVM::LLVMFunctionType::get(result, parameters));
-  }
-  LLVM::CallOp::create(b, callee, operands);
-}
-
 /// One call of vprintf with arguments of 64 bits.
 void ThreadLowering::printText(StringRef format, ArrayRef<Value> values) {
   Value arguments = LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
@@ -60,7 +50,7 @@ void ThreadLowering::printText(StringRef format, ArrayRef<Value> values) {
                             LLVM::GEPOp::create(b, arguments.getType(), b.getI64Type(), arguments,
                                                 ArrayRef<LLVM::GEPArg>{int32_t(position)}));
   }
-  callRuntime("vprintf", b.getI32Type(), {textPointer(format), arguments});
+  callExternal(b, module, "vprintf", b.getI32Type(), {textPointer(format), arguments});
 }
 
 void ThreadLowering::printElement(StringRef before, Value value, Type elementType,
@@ -146,9 +136,9 @@ void ThreadLowering::lowerAssert(AssertOp op) {
   guarded(arith::XOrIOp::create(b, holds, one), [&] {
     Value number = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(line));
     Value charBytes = LLVM::ConstantOp::create(b, b.getI64IntegerAttr(1));
-    callRuntime("__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
-                {textPointer(op.getMessage()), textPointer(file), number,
-                 textPointer(function.getName()), charBytes});
+    callExternal(b, module, "__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
+                 {textPointer(op.getMessage()), textPointer(file), number,
+                  textPointer(function.getName()), charBytes});
   });
 }
 

@@ -260,7 +260,6 @@ private:
   void printElement(llvm::StringRef before, Value value, mlir::Type elementType,
                     llvm::StringRef after);
   Value textPointer(llvm::StringRef text);
-  void callRuntime(llvm::StringRef function, mlir::Type result, mlir::ValueRange operands);
 
   // Exchange.cpp
   mlir::LogicalResult lowerExchange(tile::ParallelOp op);

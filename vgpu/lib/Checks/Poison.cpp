@@ -138,6 +138,13 @@ static void markResults(Warp &warp, const Inst &inst) {
       mayBePoison(warp, inst.dst(i)) = 1;
 }
 
+void PoisonTracker::moveShadow(Warp &warp, const Inst &inst, uint32_t mask, uint32_t guardPoison) {
+  runOnShadow(warp, inst, mask);
+  if (guardPoison)
+    for (unsigned i = 0; i < inst.numDst; ++i)
+      setShadow(warp, inst.dst(i), guardPoison, guardPoison);
+}
+
 void PoisonTracker::runOnShadow(Warp &warp, const Inst &inst, uint32_t mask) {
   markResults(warp, inst);
   warp.isShadowPass = true;
@@ -232,11 +239,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
       reportPoison(warp, inst, sources & mask, "the value of the atomic operation");
     if (effectiveSpace(warp, inst, mask) != ptx::Space::Shared)
       break;
-    runOnShadow(warp, inst, mask);
-    if (guardPoison)
-      for (unsigned i = 0; i < inst.numDst; ++i)
-        setShadow(warp, inst.dst(i), guardPoison, guardPoison);
-    return;
+    return moveShadow(warp, inst, mask, guardPoison);
   }
   case PoisonRule::SameMove: {
     // A poisoned shift amount or lane number poisons everything; data poison moves.
@@ -245,11 +248,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
         poisoned |= poisonedLanes(warp, inst.src(i));
     if (poisoned & mask)
       break;
-    runOnShadow(warp, inst, mask);
-    if (guardPoison)
-      for (unsigned i = 0; i < inst.numDst; ++i)
-        setShadow(warp, inst.dst(i), guardPoison, guardPoison);
-    return;
+    return moveShadow(warp, inst, mask, guardPoison);
   }
   case PoisonRule::And:
     return bitwiseByWidth(warp, inst, mask, [](auto a, auto pa, auto b, auto pb) {

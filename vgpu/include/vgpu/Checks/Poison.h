@@ -27,6 +27,8 @@ private:
   void setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint32_t poisoned);
   void checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
   void runOnShadow(Warp &warp, const Inst &inst, uint32_t mask);
+  /// The same; results under a predicate that is poison are poison.
+  void moveShadow(Warp &warp, const Inst &inst, uint32_t mask, uint32_t guardPoison);
 
   std::vector<Inst> onShadow; ///< the program's code with operands redirected to the shadow
 };
