@@ -1,5 +1,5 @@
 """For all Python tests: compiled code is kept in a folder of this run, not in the user's; a bounded
-long run (TILEWRIGHT_LONG, scripts/run_tests.py) ends in time; Ctrl-C works in the background too."""
+long run (TILEWRIGHT_LONG, scripts/run_tests.py) ends in time; Ctrl-C works in the background."""
 
 import atexit
 import os

@@ -2,6 +2,7 @@
 
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/IndexValues.h"
+#include "tilewright/Analysis/RowTeams.h"
 #include "tilewright/Layout/Enumerate.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -200,8 +201,18 @@ bool meetsInMemory(TileEffectsOpInterface statement, int64_t numThreads) {
   return !plan || plan->warpMask != 0;
 }
 
+/// Whether a reduction or a scan of a tile in memory gives each row to one warp or thread.
+static bool hasRowsOfOneWarp(Operation *statement, int64_t numThreads) {
+  if (!isa<ReduceOp, CumsumOp>(statement) || getPlaces(statement->getOperand(0), numThreads))
+    return false;
+  std::optional<RowTeams> teams = RowTeams::get(statement, numThreads);
+  return !teams || teams->warps == 1;
+}
+
 int64_t getScratchBytes(TileEffectsOpInterface statement, int64_t numThreads) {
-  return meetsInMemory(statement, numThreads) ? statement.getScratchSharedBytes(numThreads) : 0;
+  if (!meetsInMemory(statement, numThreads) || hasRowsOfOneWarp(statement, numThreads))
+    return 0;
+  return statement.getScratchSharedBytes(numThreads);
 }
 
 std::optional<SmallVector<int64_t>> getStaticExtents(ParallelOp loop) {

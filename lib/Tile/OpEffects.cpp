@@ -43,8 +43,11 @@ void ReduceOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Write, getDest());
 }
 
+/// Warps that share a row of a tile in memory leave a partial result each.
+static int64_t warpResultsBytes(int64_t numThreads) { return llvm::divideCeil(numThreads, 32) * 8; }
+
 /// A register tile that many threads share is combined through one partial result of each of its
-/// slots for every thread; tiles in memory need none.
+/// slots for every thread.
 static int64_t partialResultsBytes(Value dest, int64_t numThreads) {
   auto alloc = getRoot(dest).getDefiningOp<AllocOp>();
   auto placement = alloc ? alloc->getAttrOfType<FragmentAttr>(kPlacementAttr) : FragmentAttr();
@@ -56,7 +59,7 @@ static int64_t partialResultsBytes(Value dest, int64_t numThreads) {
 }
 
 int64_t ReduceOp::getScratchSharedBytes(int64_t numThreads) {
-  return partialResultsBytes(getDest(), numThreads);
+  return std::max(partialResultsBytes(getDest(), numThreads), warpResultsBytes(numThreads));
 }
 bool ReduceOp::synchronisesInside() { return true; }
 
@@ -65,7 +68,7 @@ void CumsumOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Write, getDest());
 }
 
-int64_t CumsumOp::getScratchSharedBytes(int64_t) { return 0; }
+int64_t CumsumOp::getScratchSharedBytes(int64_t numThreads) { return warpResultsBytes(numThreads); }
 bool CumsumOp::synchronisesInside() { return true; }
 
 void AtomicOp::getTileEffects(Effects &effects) {

@@ -1,8 +1,8 @@
-//===- Reduce.cpp - reductions and running sums of a block -----------------------------------===//
+//===- Reduce.cpp - reductions of a tile in registers -----------------------------------------===//
 //
-// In registers: a thread first combines its own slots of a row, then the lanes that share the row
-// meet by shuffles over the masks in which they differ, then the warps that share it meet in
-// scratch memory. In memory: each thread takes whole rows.
+// A thread first combines its own slots of a row, then the lanes that share the row meet by
+// shuffles over the masks in which they differ, then the warps that share it meet in scratch
+// memory.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -16,14 +16,13 @@ using namespace tilewright::tile;
 
 namespace tilewright::nvptx {
 
-/// Sums of narrow floats are formed in float32.
-static Type combiningType(Type element) {
+Type ThreadLowering::combiningType(Type element) {
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
     return Float32Type::get(element.getContext());
   return element;
 }
 
-Value ThreadLowering::shuffle(Value value, int64_t mask) {
+Value ThreadLowering::shuffle(Value value, int64_t lane, NVVM::ShflKind kind) {
   Type type = value.getType();
   unsigned width = type.getIntOrFloatBitWidth();
   Type word = b.getI32Type();
@@ -31,8 +30,10 @@ Value ThreadLowering::shuffle(Value value, int64_t mask) {
     return LLVM::ConstantOp::create(b, b.getI32IntegerAttr(number));
   };
   auto exchange = [&](Value bits) -> Value {
-    return NVVM::ShflOp::create(b, word, constant(-1), bits, constant(mask), constant(31),
-                                NVVM::ShflKind::bfly, UnitAttr());
+    // A shift upwards stops at lane 0, the other kinds at lane 31.
+    int64_t bound = kind == NVVM::ShflKind::up ? 0 : kWarpSize - 1;
+    return NVVM::ShflOp::create(b, word, constant(-1), bits, constant(lane), constant(bound), kind,
+                                UnitAttr());
   };
   Type integer = b.getIntegerType(width);
   Value bits =
@@ -53,6 +54,24 @@ Value ThreadLowering::shuffle(Value value, int64_t mask) {
   return isa<FloatType>(type) ? LLVM::BitcastOp::create(b, type, bits).getResult() : bits;
 }
 
+Value ThreadLowering::scratchAddress(Value position, Type type) {
+  Value base = LLVM::GEPOp::create(b, arena.getType(), b.getI8Type(), arena,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(scratchOffset)});
+  return LLVM::GEPOp::create(b, arena.getType(), getStorageType(type), base,
+                             ArrayRef<LLVM::GEPArg>{i64(position)});
+}
+
+Value ThreadLowering::loadScratch(Value position, Type type) {
+  return fromStorage(LLVM::LoadOp::create(b, getStorageType(type), scratchAddress(position, type),
+                                          getStorageBytes(type)),
+                     type);
+}
+
+void ThreadLowering::storeScratch(Value position, Value value, Type type) {
+  LLVM::StoreOp::create(b, toStorage(value, type), scratchAddress(position, type),
+                        getStorageBytes(type));
+}
+
 LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
   bool sourceInRegisters = storageOf(getRoot(op.getSource())).kind == Storage::Kind::Registers;
   bool destInRegisters = storageOf(getRoot(op.getDest())).kind == Storage::Kind::Registers;
@@ -63,7 +82,7 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
   return op.emitError() << "internal error: a reduction mixes registers and memory";
 }
 
-static Value magnitudeOf(ImplicitLocOpBuilder &b, Value value, Type type) {
+Value ThreadLowering::magnitudeOf(Value value, Type type) {
   if (type.isUnsignedInteger())
     return value;
   return isa<FloatType>(type) ? math::AbsFOp::create(b, value).getResult()
@@ -85,7 +104,7 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
   bool isAbsolute = op.getKind() == ReduceKind::AbsMax || op.getKind() == ReduceKind::AbsSum;
   auto load = [&](int64_t slot) -> Value {
     Value value = convert(loadRegister(source, slot), element, sumType);
-    return isAbsolute ? magnitudeOf(b, value, sumType) : value;
+    return isAbsolute ? magnitudeOf(value, sumType) : value;
   };
   SmallVector<Value> partial;
   for (const SmallVector<int64_t> &slots : plan->own) {
@@ -99,17 +118,12 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
   if (plan->warpMask) {
     // scratch[slot][thread]: each thread leaves its part and reads those of the warps it shares
     // with.
-    int64_t threads = kernel.getNumThreads(), bytes = getStorageBytes(sumType);
-    Type stored = getStorageType(sumType);
-    Value base = LLVM::GEPOp::create(b, arena.getType(), b.getI8Type(), arena,
-                                     ArrayRef<LLVM::GEPArg>{int32_t(scratchOffset)});
-    auto address = [&](int64_t slot, Value thread) -> Value {
-      Value offset = b.createOrFold<arith::AddIOp>(thread, index(slot * threads));
-      return LLVM::GEPOp::create(b, arena.getType(), stored, base,
-                                 ArrayRef<LLVM::GEPArg>{i64(offset)});
+    int64_t threads = kernel.getNumThreads();
+    auto place = [&](int64_t slot, Value thread) -> Value {
+      return b.createOrFold<arith::AddIOp>(thread, index(slot * threads));
     };
     for (auto [slot, value] : llvm::enumerate(partial))
-      LLVM::StoreOp::create(b, toStorage(value, sumType), address(slot, threadId), bytes);
+      storeScratch(place(slot, threadId), value, sumType);
     barrier();
     for (auto [slot, value] : llvm::enumerate(partial)) {
       Value combined;
@@ -120,8 +134,7 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
         int64_t keep = ~(plan->warpMask * kWarpSize);
         Value thread = b.createOrFold<arith::OrIOp>(
             b.createOrFold<arith::AndIOp>(threadId, index(keep)), index(warp * kWarpSize));
-        Value other =
-            fromStorage(LLVM::LoadOp::create(b, stored, address(slot, thread), bytes), sumType);
+        Value other = loadScratch(place(slot, thread), sumType);
         combined = combined ? combine(op.getKind(), combined, other, sumType, op.getNanPropagate())
                             : other;
       }
@@ -132,108 +145,11 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
     if (!op.getClear()) {
       Value old = convert(loadRegister(dest, slot), result, sumType);
       if (op.getKind() == ReduceKind::AbsMax) // a sum of magnitudes adds to it as it is
-        old = magnitudeOf(b, old, sumType);
+        old = magnitudeOf(old, sumType);
       value = combine(op.getKind(), old, value, sumType, op.getNanPropagate());
     }
     storeRegister(dest, slot, convert(value, sumType, result));
   }
-  return success();
-}
-
-LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
-  MemRefType sourceType = op.getSource().getType(), destType = op.getDest().getType();
-  const Storage &source = storageOf(getRoot(op.getSource())),
-                &dest = storageOf(getRoot(op.getDest()));
-  Type element = sourceType.getElementType(), result = destType.getElementType(),
-       sumType = combiningType(element);
-  int64_t dim = op.getDim(), rows = 1;
-  SmallVector<int64_t> outer; // extents without `dim`
-  for (int64_t d = 0; d < sourceType.getRank(); ++d)
-    if (d != dim) {
-      outer.push_back(sourceType.getDimSize(d));
-      rows *= outer.back();
-    }
-  auto loop = scf::ForOp::create(b, threadId, index(rows), index(kernel.getNumThreads()));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> row(outer.size());
-  Value number = loop.getInductionVar();
-  for (int64_t d = outer.size() - 1; d >= 0; --d) {
-    row[d] = d == 0 ? number : evaluate(IndexExpr::dim(0) % outer[d], number);
-    number = evaluate(floorDiv(IndexExpr::dim(0), outer[d]), number);
-  }
-  // From the first element on, so that a row of NaN gives NaN.
-  bool isAbsolute = op.getKind() == ReduceKind::AbsMax || op.getKind() == ReduceKind::AbsSum;
-  auto load = [&](Value position) -> Value {
-    SmallVector<Value> coordinates(row);
-    coordinates.insert(coordinates.begin() + dim, position);
-    Value value = convertScalar(loadAt(source, viewCoordinates(op.getSource(), coordinates)),
-                                element, sumType, Rounding::NearestEven, false);
-    return isAbsolute ? magnitudeOf(b, value, sumType) : value;
-  };
-  auto scan =
-      scf::ForOp::create(b, index(1), index(sourceType.getDimSize(dim)), index(1), load(index(0)));
-  {
-    OpBuilder::InsertionGuard inner(b);
-    b.setInsertionPointToStart(scan.getBody());
-    scf::YieldOp::create(b, combine(op.getKind(), scan.getRegionIterArg(0),
-                                    load(scan.getInductionVar()), sumType, op.getNanPropagate()));
-  }
-  SmallVector<Value> target(row);
-  if (destType.getRank() == sourceType.getRank())
-    target.insert(target.begin() + dim, index(0));
-  if (target.empty())
-    target.push_back(index(0));
-  target = viewCoordinates(op.getDest(), target);
-  Value value = scan.getResult(0);
-  if (!op.getClear()) {
-    Value old = convertScalar(loadAt(dest, target), result, sumType, Rounding::NearestEven, false);
-    if (op.getKind() == ReduceKind::AbsMax)
-      old = magnitudeOf(b, old, sumType);
-    value = combine(op.getKind(), old, value, sumType, op.getNanPropagate());
-  }
-  storeAt(dest, target, convertScalar(value, sumType, result, Rounding::NearestEven, false));
-  return success();
-}
-
-LogicalResult ThreadLowering::lowerCumsum(CumsumOp op) {
-  MemRefType type = op.getSource().getType();
-  const Storage &source = storageOf(getRoot(op.getSource())),
-                &dest = storageOf(getRoot(op.getDest()));
-  if (source.kind != Storage::Kind::Memory || dest.kind != Storage::Kind::Memory)
-    return op.emitError() << "internal error: a scan over registers";
-  Type element = type.getElementType(), result = op.getDest().getType().getElementType(),
-       sumType = combiningType(element);
-  int64_t dim = op.getDim(), rows = 1, extent = type.getDimSize(dim);
-  SmallVector<int64_t> outer;
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (d != dim) {
-      outer.push_back(type.getDimSize(d));
-      rows *= outer.back();
-    }
-  auto loop = scf::ForOp::create(b, threadId, index(rows), index(kernel.getNumThreads()));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> row(outer.size());
-  Value number = loop.getInductionVar();
-  for (int64_t d = outer.size() - 1; d >= 0; --d) {
-    row[d] = d == 0 ? number : evaluate(IndexExpr::dim(0) % outer[d], number);
-    number = evaluate(floorDiv(IndexExpr::dim(0), outer[d]), number);
-  }
-  Value start = arith::ConstantOp::create(b, b.getZeroAttr(getScalarType(sumType)));
-  auto scan = scf::ForOp::create(b, index(0), index(extent), index(1), start);
-  b.setInsertionPointToStart(scan.getBody());
-  Value position = scan.getInductionVar();
-  if (op.getReverse())
-    position = arith::SubIOp::create(b, index(extent - 1), position);
-  SmallVector<Value> coordinates(row);
-  coordinates.insert(coordinates.begin() + dim, position);
-  Value value = convertScalar(loadAt(source, viewCoordinates(op.getSource(), coordinates)), element,
-                              sumType, Rounding::NearestEven, false);
-  Value sum = combine(ReduceKind::Sum, scan.getRegionIterArg(0), value, sumType, false);
-  storeAt(dest, viewCoordinates(op.getDest(), coordinates),
-          convertScalar(sum, sumType, result, Rounding::NearestEven, false));
-  scf::YieldOp::create(b, sum);
   return success();
 }
 

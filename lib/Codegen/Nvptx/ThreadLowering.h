@@ -30,6 +30,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/MapVector.h"
@@ -105,6 +106,7 @@ public:
 
 private:
   friend class MatrixReader; // Mma.cpp
+  friend class RowWalker;    // Rows.cpp
 
   // Kernels.cpp
   void beginFunction();
@@ -244,9 +246,18 @@ private:
   // Reduce.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
   mlir::LogicalResult lowerRegisterReduce(tile::ReduceOp op);
+  /// Sums of narrow floats are formed in float32.
+  static mlir::Type combiningType(mlir::Type element);
+  Value magnitudeOf(Value value, mlir::Type type);
+  /// What another lane has; all lanes of the warp take part.
+  Value shuffle(Value value, int64_t lane, mlir::NVVM::ShflKind kind = mlir::NVVM::ShflKind::bfly);
+  Value scratchAddress(Value position, mlir::Type type);
+  Value loadScratch(Value position, mlir::Type type);
+  void storeScratch(Value position, Value value, mlir::Type type);
+
+  // Rows.cpp
   mlir::LogicalResult lowerMemoryReduce(tile::ReduceOp op);
   mlir::LogicalResult lowerCumsum(tile::CumsumOp op);
-  Value shuffle(Value value, int64_t mask);
 
   // Packed.cpp
   /// Whether two slots can do an op in one instruction.

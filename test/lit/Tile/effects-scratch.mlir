@@ -1,5 +1,5 @@
 // RUN: tw-opt %s -test-print-effects=scratch=1 -verify-diagnostics -o /dev/null
-// Shared memory that a statement needs besides its operands: nothing before tiles are placed.
+// Shared memory that a statement needs besides its operands: 8 bytes for each warp until tiles are placed.
 
 #fragment = #tile.space<fragment>
 
@@ -9,7 +9,7 @@ func.func @reductions(%n: index) {
     %free = tile.alloc "free" : memref<8xf32, #fragment>
     // expected-remark @+4 {{read 'c'[0 : 8, 0 : 12]}}
     // expected-remark @+3 {{write 'free'[0 : 8]}}
-    // expected-remark @+2 {{scratch 0 bytes}}
+    // expected-remark @+2 {{scratch 24 bytes}}
     // expected-remark @+1 {{synchronises}}
     tile.reduce sum %c, %free dim 1 clear : memref<8x12xf32, #fragment> to memref<8xf32, #fragment>
     // One slot of 4 bytes for each of 96 threads.
