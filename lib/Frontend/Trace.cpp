@@ -3,6 +3,7 @@
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Frontend/SpreadThreads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -283,6 +284,12 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
     for (const IndexExpr &extent : shape)
       if (!extent.getConstant())
         materializeIndexExpr(extent);
+  eraseDeadOps(function);
+  {
+    DiagnosticCapture capture(context.get());
+    if (failed(spreadThreads(function)))
+      throw capture.takeError();
+  }
   eraseDeadOps(function);
   std::vector<bool> bound(symbols.size(), false);
   for (auto &[argument, shape] : parameterShapes) {

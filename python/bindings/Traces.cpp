@@ -37,6 +37,7 @@ void bindRegions(nb::class_<Trace> &cls) {
   cls.def("kernel_begin", [](Trace &self, nb::object grid, const std::vector<int64_t> &threads) {
     return fromScalars(self.kernelBegin(toOperands(grid, "grid extent"), threads));
   });
+  cls.def("thread_index", &Trace::threadIndex);
   cls.def(
       "parallel_begin",
       [](Trace &self, nb::object extents, std::optional<int64_t> width, nb::object layout) {

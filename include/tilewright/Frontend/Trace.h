@@ -134,6 +134,8 @@ public:
 
   // Regions; `end` closes the innermost.
   std::vector<Scalar> kernelBegin(llvm::ArrayRef<Operand> grid, llvm::ArrayRef<int64_t> threads);
+  /// Where the thread that runs this stands in one dimension of the block's threads.
+  Scalar threadIndex(int64_t dim);
   std::vector<Scalar> parallelBegin(llvm::ArrayRef<Operand> extents,
                                     std::optional<int64_t> coalescedWidth,
                                     const Fragment *loopLayout);

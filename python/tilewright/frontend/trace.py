@@ -54,6 +54,8 @@ class TraceState:
         self.name_hint: str | None = None
         self.calls: list[Any] = []  # macros being inlined, outermost first
         self.kernels = 0
+        self.threads: list[int] = []  # extents of the block's threads in the open kernel,
+        self.blocks: list[Any] = []  # and the indices of the block
         self.returned_in_kernel = False
         self.eager: Any = None  # the declarations of an eager function
 

@@ -8,7 +8,14 @@ from typing import Any
 from tilewright.dtypes import canonical
 from tilewright.errors import LanguageError
 from tilewright.frontend import trace
-from tilewright.frontend.trace import Buffer, Element, describe, is_kernel_value, is_scalar
+from tilewright.frontend.trace import (
+    Buffer,
+    Element,
+    Var,
+    describe,
+    is_kernel_value,
+    is_scalar,
+)
 from tilewright.language.kernel import _in_kernel
 from tilewright.tensor_type import check_shape
 
@@ -64,18 +71,23 @@ def copy(
 
 
 def fill(buffer: Any, value: Any, annotations: dict[str, Any] | None = None) -> None:
-    """Sets every element of a tile or region to `value`."""
+    """Sets every element of a tile or region, or a variable, to `value`."""
     state = _in_kernel("T.fill")
-    require_tile(buffer, "T.fill", "the destination", element=True)
     if not is_scalar(value):
         raise LanguageError(f"'T.fill': the value must be a scalar, got {describe(value)}")
-    state.core.fill(buffer, value)
+    _fill(state, "T.fill", buffer, value)
+
+
+def _fill(state: trace.TraceState, what: str, target: Any, value: Any) -> None:
+    if type(target) is Var:
+        target.store(value)
+    else:
+        state.core.fill(require_tile(target, what, "the destination", element=True), value)
 
 
 def clear(buffer: Any) -> None:
-    """Sets every element of a tile or region to zero."""
-    state = _in_kernel("T.clear")
-    state.core.fill(require_tile(buffer, "T.clear", "the destination", element=True), 0)
+    """Sets every element of a tile or region, or a variable, to zero."""
+    _fill(_in_kernel("T.clear"), "T.clear", buffer, 0)
 
 
 def gemm(

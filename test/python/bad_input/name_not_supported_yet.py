@@ -5,12 +5,11 @@ import tilelang.language as T
 
 @T.prim_func
 def main(A: T.Tensor((64,), "float32")):
-    with T.Kernel(1, threads=64):
-        tx = T.get_thread_binding()
-        A[tx] = 1.0
+    with T.Kernel(1, threads=64) as bx:
+        A[bx] = T.call_extern("float32", "f")
 
 
 # --- report ---
-# name_not_supported_yet.py:9:14: error: 'T.get_thread_binding' is not supported yet; write the loop over elements with T.Parallel
-#     9 |         tx = T.get_thread_binding()
-#       |              ^^^^^^^^^^^^^^^^^^^^
+# name_not_supported_yet.py:9:17: error: 'T.call_extern' is not supported yet
+#     9 |         A[bx] = T.call_extern("float32", "f")
+#       |                 ^^^^^^^^^^^^^

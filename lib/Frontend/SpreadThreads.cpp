@@ -1,0 +1,340 @@
+//===- SpreadThreads.cpp - statements of single threads become loops over threads ------------===//
+//
+// How: a block of the kernel is walked in order, and the statements of single threads are collected
+// into a group. The group ends, as one loop over the threads, in front of a statement that it must
+// not be mixed with. Statements are copied into the loop with the pure values they need; a value
+// that an earlier loop has read from memory is handed over in a row of its own (`slotFor`). What
+// was copied is erased at the end.
+//
+// A uniform loop or branch that cannot be in a group as a whole stays where it is and its body is
+// walked; a branch on values of threads is opened: its sides are walked under a guard.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "tilewright/Frontend/SpreadThreads.h"
+#include "ThreadFacts.h"
+#include "ThreadIndex.h"
+#include "ThreadStatements.h"
+#include "ThreadStorage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::frontend {
+
+namespace {
+
+/// A condition that holds for the statements of one side of an opened branch.
+struct Guard {
+  Value condition;
+  bool isThen;
+};
+
+class Spreader {
+public:
+  Spreader(KernelOp kernel, const ThreadFacts &facts)
+      : kernel(kernel), facts(facts), storage(kernel, facts) {}
+
+  LogicalResult run() {
+    Block &body = kernel.getBody().front();
+    if (failed(spread(body, body.getTerminator())))
+      return failure();
+    // Later ops use earlier ones; inside out, so that no region keeps a use alive.
+    for (Operation *op : llvm::reverse(copied)) {
+      op->dropAllUses();
+      op->erase();
+    }
+    return checkPrivates();
+  }
+
+private:
+  LogicalResult spread(Block &block, Operation *end);
+  LogicalResult take(Operation *op, Operation *end);
+  LogicalResult walkInside(Operation *op);
+  LogicalResult openBranch(scf::IfOp branch, Operation *end);
+  LogicalResult refuse(Operation *op);
+  /// Nothing but elements of a thread's memory is used.
+  LogicalResult checkPrivates();
+  /// Ends the group as a loop in front of `end`.
+  void flush(Operation *end);
+
+  /// The loop that is being built: its variable, and what values of the block are in it.
+  struct Loop {
+    Value thread;
+    IRMapping values;
+  };
+  Value materialize(Value value, Loop &loop, ImplicitLocOpBuilder &b);
+  void copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b);
+  /// Where the value of an earlier loop is kept for later ones.
+  Value slotFor(Value value);
+
+  KernelOp kernel;
+  const ThreadFacts &facts;
+  ThreadStorage storage;
+  SmallVector<Operation *> group;
+  SmallVector<SharedAccess> groupAccesses;
+  SmallVector<Guard> guards;
+  SmallVector<Operation *> copied;
+  /// Values read by finished loops: where they are computed, and for which thread.
+  struct Origin {
+    Value copy, thread;
+  };
+  llvm::DenseMap<Value, Origin> origins;
+  llvm::DenseMap<Value, Value> slots;
+};
+
+//===----------------------------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------------------------===//
+
+static bool mayMeet(ArrayRef<SharedAccess> first, ArrayRef<SharedAccess> second) {
+  return llvm::any_of(first, [&](const SharedAccess &a) {
+    return llvm::any_of(second, [&](const SharedAccess &b) { return mayMeet(a, b); });
+  });
+}
+
+/// An update that every thread would make, though nothing in it is a thread's.
+static LogicalResult refuseAtomics(Operation *op) {
+  WalkResult result = op->walk<WalkOrder::PreOrder>([](Operation *inner) {
+    if (isa<ParallelOp>(inner))
+      return WalkResult::skip();
+    if (!isa<AtomicElementOp>(inner))
+      return WalkResult::advance();
+    inner->emitError("in a kernel that names its threads, an atomic outside a condition on the "
+                     "thread index does not say how often it runs; write 'if tx == 0:' around it");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Walks the statements of `block`; what becomes of them stands in front of `end`.
+LogicalResult Spreader::spread(Block &block, Operation *end) {
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    if (&op == end)
+      break;
+    if (failed(take(&op, end->getBlock() == &block ? op.getNextNode() : end)))
+      return failure();
+  }
+  flush(end);
+  return success();
+}
+
+LogicalResult Spreader::take(Operation *op, Operation *end) {
+  bool isOpened = op->getBlock() != end->getBlock();
+  if (!facts.isThreaded(op)) {
+    if (failed(refuseAtomics(op)))
+      return failure();
+    if (!guards.empty() && !isPureScalar(op) && !isa<AllocOp>(op)) {
+      const std::optional<llvm::BitVector> &threads = facts.threadsAt(op);
+      if (!threads)
+        return refuse(op);
+      if (threads->none()) {
+        copied.push_back(op); // nobody comes here
+        return success();
+      }
+    }
+    // A statement of the block comes after the group where one touches what the other writes.
+    std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
+    if (!accesses || mayMeet(groupAccesses, *accesses))
+      flush(isOpened ? end : op);
+    if (isOpened)
+      op->moveBefore(end);
+    return success();
+  }
+  if (isPureScalar(op) && op->getNumRegions() == 0) {
+    copied.push_back(op); // computed again wherever it is needed
+    return success();
+  }
+  std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
+  if (accesses && !mayMeet(*accesses, *accesses)) { // each thread may run it at its own pace
+    if (mayMeet(groupAccesses, *accesses))
+      flush(isOpened ? end : op);
+    group.push_back(op);
+    groupAccesses.append(*accesses);
+    copied.push_back(op);
+    return success();
+  }
+  flush(isOpened ? end : op);
+  if (auto branch = dyn_cast<scf::IfOp>(op);
+      branch && facts.varies(branch.getCondition()) && op->getNumResults() == 0) {
+    copied.push_back(op);
+    return openBranch(branch, isOpened ? end : op);
+  }
+  if (isOpened)
+    op->moveBefore(end);
+  return walkInside(op);
+}
+
+LogicalResult Spreader::walkInside(Operation *op) {
+  if (auto loop = dyn_cast<PipelinedOp>(op)) { // its statements are no longer those of a schedule
+    loop.removeOrderAttr();
+    loop.removeStageAttr();
+    return spread(loop.getBody().front(), loop.getBody().front().getTerminator());
+  }
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (loop && llvm::none_of(loop->getOperands(), [&](Value v) { return facts.varies(v); }))
+    return spread(*loop.getBody(), loop.getBody()->getTerminator());
+  auto branch = dyn_cast<scf::IfOp>(op);
+  if (branch && !facts.varies(branch.getCondition()) && op->getNumResults() == 0) {
+    for (Region &side : branch->getRegions())
+      if (!side.empty() && failed(spread(side.front(), side.front().getTerminator())))
+        return failure();
+    return success();
+  }
+  auto repeat = dyn_cast<scf::WhileOp>(op);
+  if (repeat && !llvm::any_of(*repeat.getBeforeBody(),
+                              [&](Operation &inner) { return facts.isThreaded(&inner); }))
+    return spread(*repeat.getAfterBody(), repeat.getAfterBody()->getTerminator());
+  return refuse(op);
+}
+
+LogicalResult Spreader::openBranch(scf::IfOp branch, Operation *end) {
+  for (Region &side : branch->getRegions()) {
+    if (side.empty())
+      continue;
+    guards.push_back({branch.getCondition(), &side == &branch.getThenRegion()});
+    if (failed(spread(side.front(), end)))
+      return failure();
+    guards.pop_back();
+  }
+  return success();
+}
+
+LogicalResult Spreader::refuse(Operation *op) {
+  if (!facts.threadsAt(op) && !facts.isThreaded(op))
+    return op->emitError("a tile statement is the whole block's, but whether it runs depends on "
+                         "values of single threads; only conditions on the thread index and "
+                         "constants may decide that");
+  if (isa<ParallelOp>(op))
+    return op->emitError("'T.Parallel' deals its iterations to the threads itself, so its body "
+                         "cannot use the index or the memory of one thread; write a serial loop");
+  if (isa<scf::ForOp, scf::WhileOp>(op))
+    return op->emitError("threads leave this loop at different times, but statements in it need "
+                         "all of them (they touch what other threads write, or are tile "
+                         "statements); give all threads the same bounds");
+  if (isa<scf::IfOp>(op))
+    return op->emitError("a value of this branch is a single thread's, but statements in it need "
+                         "all threads");
+  return op->emitError("this statement is the whole block's; it cannot depend on the index or use "
+                       "the memory ('T.alloc_local') of one thread");
+}
+
+LogicalResult Spreader::checkPrivates() {
+  for (Value root : facts.getPrivates()) {
+    for (Operation *user : llvm::make_early_inc_range(root.getUsers()))
+      if (isa<ViewLikeOpInterface>(user) && user->use_empty())
+        user->erase();
+    if (!root.use_empty())
+      return root.user_begin()->emitError("a thread's own memory ('")
+             << getName(root) << "') is used element by element, or by 'T.copy', 'T.fill' and "
+             << "'T.clear'";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Loops over the threads
+//===----------------------------------------------------------------------------------------===//
+
+void Spreader::flush(Operation *end) {
+  if (group.empty())
+    return;
+  ImplicitLocOpBuilder b(group.front()->getLoc(), end);
+  auto parallel = ParallelOp::create(b, OpFoldResult(b.getIndexAttr(kernel.getNumThreads())));
+  parallel.setLoopLayoutAttr(storage.makeLayout({}));
+  b.setInsertionPointToStart(&parallel.getBody().front());
+  Loop loop{parallel.getIterators()[0], {}};
+  for (const Guard &guard : guards) {
+    Value condition = materialize(guard.condition, loop, b);
+    if (!guard.isThen)
+      condition = arith::XOrIOp::create(b, condition, arith::ConstantIntOp::create(b, 1, 1));
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+  }
+  for (Operation *op : group)
+    copyInto(op, loop, b);
+  group.clear();
+  groupAccesses.clear();
+}
+
+Value Spreader::materialize(Value value, Loop &loop, ImplicitLocOpBuilder &b) {
+  if (Value known = loop.values.lookupOrNull(value))
+    return known;
+  if (!facts.varies(value))
+    return value;
+  Operation *op = value.getDefiningOp();
+  Value result;
+  if (std::optional<int64_t> dim = getThreadDim(op)) {
+    result = storage.coordinate(b, loop.thread, *dim);
+  } else if (op && isPureScalar(op) && op->getNumRegions() == 0) {
+    copyInto(op, loop, b);
+    return loop.values.lookup(value);
+  } else {
+    result = storage.loadSlot(b, value.getType(), slotFor(value), loop.thread);
+  }
+  loop.values.map(value, result);
+  return result;
+}
+
+void Spreader::copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b) {
+  llvm::SetVector<Value> used;
+  used.insert(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used)
+    if (!isa<MemRefType>(value.getType()) || facts.varies(value))
+      loop.values.map(value, materialize(value, loop, b));
+  b.setLoc(op->getLoc());
+  Operation *copy = b.clone(*op, loop.values);
+  bool isPure = isPureScalar(op);
+  SmallVector<Value> results = storage.replacePrivateAccesses(copy, loop.thread);
+  for (auto [original, result] : llvm::zip(op->getResults(), results)) {
+    loop.values.map(original, result);
+    if (!isPure || op->getNumRegions() != 0)
+      origins[original] = {result, loop.thread};
+  }
+}
+
+Value Spreader::slotFor(Value value) {
+  if (Value slot = slots.lookup(value))
+    return slot;
+  Origin origin = origins.at(value);
+  Value slot = storage.allocSlot(value);
+  ImplicitLocOpBuilder b(value.getLoc(), value.getContext());
+  b.setInsertionPointAfterValue(origin.copy);
+  storage.storeSlot(b, origin.copy, slot, origin.thread);
+  return slots[value] = slot;
+}
+
+} // namespace
+
+/// Whether a kernel says what single threads do.
+static bool namesThreads(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        auto alloc = dyn_cast<AllocOp>(op);
+        bool isLocal = alloc && getSpace(alloc.getBuffer()) == Space::Local &&
+                       alloc.getBuffer().getType().getRank() > 0;
+        return getThreadDim(op) || isLocal ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult spreadThreads(func::FuncOp function) {
+  for (auto kernel : function.getOps<KernelOp>()) {
+    if (!namesThreads(kernel))
+      continue;
+    if (failed(expandThreadStatements(kernel, ThreadFacts(kernel))))
+      return failure();
+    ThreadFacts facts(kernel); // the expanded statements are new
+    if (failed(Spreader(kernel, facts).run()))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace tilewright::frontend

@@ -1,0 +1,219 @@
+//===- ThreadFacts.cpp - what of a kernel differs between its threads ------------------------===//
+//
+// The sets grow until they are stable: what a varying value touches varies, and what is assigned
+// under a condition that varies is a thread's own.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "ThreadFacts.h"
+#include "ThreadIndex.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::frontend {
+
+bool isPureScalar(Operation *op) { return isMemoryEffectFree(op) && !isa<LoadOp>(op); }
+
+/// Statements on single elements and values, as opposed to whole tiles.
+static bool isElementOp(Operation *op) {
+  return isa<LoadOp, StoreOp, AtomicElementOp, AssertOp, AssumeOp, PrintOp>(op);
+}
+
+ThreadFacts::ThreadFacts(KernelOp kernel) : kernel(kernel) {
+  kernel.walk([&](AllocOp alloc) {
+    MemRefType type = alloc.getBuffer().getType();
+    if (getSpace(type) == Space::Local && type.getRank() > 0)
+      privates.insert(alloc.getBuffer());
+  });
+  while (update()) {
+  }
+  kernel.getBody().walk([&](Operation *op) { reaching[op] = findThreadsAt(op); });
+}
+
+bool ThreadFacts::update() {
+  bool changed = false;
+  kernel.getBody().walk([&](Operation *op) { changed |= updateOp(op); });
+  return changed;
+}
+
+bool ThreadFacts::markVarying(ValueRange values) {
+  bool changed = false;
+  for (Value value : values)
+    changed |= varying.insert(value).second;
+  return changed;
+}
+
+bool ThreadFacts::isOfOneRole(StoreOp store) const {
+  Value root = getRoot(store.getBuffer());
+  auto branch = store->getParentOfType<scf::IfOp>();
+  while (branch && !varies(branch.getCondition()))
+    branch = branch->getParentOfType<scf::IfOp>();
+  if (!branch)
+    return false;
+  Region *side = branch.getThenRegion().isAncestor(store->getParentRegion())
+                     ? &branch.getThenRegion()
+                     : &branch.getElseRegion();
+  return llvm::all_of(root.getUsers(),
+                      [&](Operation *user) { return side->isAncestor(user->getParentRegion()); });
+}
+
+bool ThreadFacts::isUnderThreadCondition(Operation *op) const {
+  for (auto branch = op->getParentOfType<scf::IfOp>(); branch;
+       branch = branch->getParentOfType<scf::IfOp>())
+    if (varies(branch.getCondition()))
+      return true;
+  return false;
+}
+
+bool ThreadFacts::updateOp(Operation *op) {
+  std::optional<llvm::BitVector> threads = findThreadsAt(op);
+  bool divergent = !threads;
+  bool varies = llvm::any_of(op->getOperands(), [&](Value v) { return this->varies(v); });
+  bool changed = false;
+  bool isThread = getThreadDim(op) || varies || (divergent && isElementOp(op));
+  if (!isa<ViewLikeOpInterface, StoreOp>(op))
+    isThread |= llvm::any_of(op->getOperands(), [&](Value operand) {
+      return isa<MemRefType>(operand.getType()) && isPrivate(operand);
+    });
+  if (isa<AtomicElementOp>(op) && isUnderThreadCondition(op))
+    isThread = true; // each thread of the branch updates
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    Value root = getRoot(store.getBuffer());
+    bool isVariable = getSpace(root) == Space::Local;
+    bool isPartial = divergent || (threads && !threads->all() && !isOfOneRole(store));
+    if (isVariable && (isThread || isPartial))
+      changed |= privates.insert(root);
+    isThread |= isPrivate(root);
+  }
+  if (auto yield = dyn_cast<scf::YieldOp>(op)) {
+    Operation *parent = op->getParentOp();
+    for (auto [operand, result] : llvm::zip(yield.getOperands(), parent->getResults()))
+      if (this->varies(operand))
+        changed |= markVarying(result);
+    isThread = false;
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && isThread)
+    changed |= markVarying(loop.getInductionVar());
+  if (!isThread)
+    return changed;
+  changed |= markVarying(op->getResults());
+  for (Operation *holder = op; holder != kernel; holder = holder->getParentOp())
+    changed |= threaded.insert(holder).second;
+  return changed;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Conditions on the thread index
+//===----------------------------------------------------------------------------------------===//
+
+namespace {
+/// Computes a scalar for one thread, by folding; fails for what depends on more than its index.
+class ThreadEvaluator {
+public:
+  ThreadEvaluator(KernelOp kernel, int64_t thread) : kernel(kernel), thread(thread) {}
+
+  Attribute evaluate(Value value) {
+    if (auto it = known.find(value); it != known.end())
+      return it->second;
+    Attribute result = compute(value);
+    known[value] = result;
+    return result;
+  }
+
+private:
+  Attribute compute(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return {};
+    if (std::optional<int64_t> dim = getThreadDim(op))
+      return IntegerAttr::get(value.getType(), coordinate(*dim));
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
+      if (!condition || !isMemoryEffectFree(op))
+        return {};
+      Region &side =
+          condition.getValue().isZero() ? branch.getElseRegion() : branch.getThenRegion();
+      return evaluate(
+          side.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+    }
+    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
+      return {};
+    SmallVector<Attribute> operands;
+    for (Value operand : op->getOperands()) {
+      operands.push_back(evaluate(operand));
+      if (!operands.back())
+        return {};
+    }
+    SmallVector<OpFoldResult> results;
+    OwningOpRef<Operation *> copy = op->clone(); // folding may change an op for good
+    if (failed((*copy)->fold(operands, results)) || results.empty())
+      return {};
+    OpFoldResult result = results[cast<OpResult>(value).getResultNumber()];
+    if (auto attribute = dyn_cast<Attribute>(result))
+      return attribute;
+    return evaluate(cast<Value>(result)); // one of the operands
+  }
+
+  int64_t coordinate(int64_t dim) {
+    int64_t rest = thread;
+    for (int64_t extent : kernel.getThreads().take_front(dim))
+      rest /= extent;
+    return rest % kernel.getThreads()[dim];
+  }
+
+  KernelOp kernel;
+  int64_t thread;
+  llvm::DenseMap<Value, Attribute> known;
+};
+} // namespace
+
+std::optional<llvm::BitVector> ThreadFacts::threadsWhere(Value condition) const {
+  auto [it, isNew] = conditions.try_emplace(condition);
+  if (!isNew)
+    return it->second;
+  auto op = kernel;
+  llvm::BitVector threads(op.getNumThreads());
+  for (int64_t thread = 0; thread < op.getNumThreads(); ++thread) {
+    auto value = dyn_cast_or_null<IntegerAttr>(ThreadEvaluator(op, thread).evaluate(condition));
+    if (!value)
+      return std::nullopt;
+    threads[thread] = !value.getValue().isZero();
+  }
+  conditions[condition] = threads;
+  return threads;
+}
+
+bool ThreadFacts::isDivergentBranch(Operation *op) const {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return llvm::any_of(loop->getOperands(), [&](Value v) { return varies(v); });
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return varies(loop.getConditionOp().getCondition());
+  return false;
+}
+
+std::optional<llvm::BitVector> ThreadFacts::findThreadsAt(Operation *op) const {
+  auto self = kernel;
+  llvm::BitVector threads(self.getNumThreads(), true);
+  Region *inside = op->getParentRegion();
+  for (Operation *parent = op->getParentOp(); parent && parent != self.getOperation();
+       inside = parent->getParentRegion(), parent = parent->getParentOp()) {
+    if (isDivergentBranch(parent))
+      return std::nullopt;
+    auto branch = dyn_cast<scf::IfOp>(parent);
+    if (!branch || !varies(branch.getCondition()))
+      continue;
+    std::optional<llvm::BitVector> where = threadsWhere(branch.getCondition());
+    if (!where)
+      return std::nullopt;
+    if (inside == &branch.getElseRegion())
+      where->flip();
+    threads &= *where;
+  }
+  return threads;
+}
+
+} // namespace tilewright::frontend

@@ -1,0 +1,62 @@
+//===- ThreadFacts.h - what of a kernel differs between its threads --------------------------===//
+
+#ifndef TILEWRIGHT_LIB_FRONTEND_THREADFACTS_H
+#define TILEWRIGHT_LIB_FRONTEND_THREADFACTS_H
+
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tilewright::frontend {
+
+/// Whether an op computes a scalar or a view and touches no memory.
+bool isPureScalar(mlir::Operation *op);
+
+/// Finds, for a kernel that names its threads, which values, variables and statements are a single
+/// thread's. A value *varies* if threads may see different ones; a variable is *private* if threads
+/// may assign different values to it; an op is *threaded* if it must run once for each thread.
+/// Everything else is the block's.
+class ThreadFacts {
+public:
+  explicit ThreadFacts(tile::KernelOp kernel);
+
+  bool varies(mlir::Value value) const { return varying.contains(value); }
+  bool isPrivate(mlir::Value buffer) const { return privates.contains(tile::getRoot(buffer)); }
+  bool isPrivateRoot(mlir::Value buffer) const { return privates.contains(buffer); }
+  bool isThreaded(mlir::Operation *op) const { return threaded.contains(op); }
+
+  /// The threads for which a condition is true; nothing where that is not a matter of the thread
+  /// index and constants.
+  std::optional<llvm::BitVector> threadsWhere(mlir::Value condition) const;
+  /// The threads that come to `op` through the branches around it; nothing where a branch on
+  /// values of single threads decides that. Answers for the kernel as it was at first.
+  const std::optional<llvm::BitVector> &threadsAt(mlir::Operation *op) const {
+    return reaching.at(op);
+  }
+  llvm::ArrayRef<mlir::Value> getPrivates() const { return privates.getArrayRef(); }
+
+private:
+  bool update();
+  std::optional<llvm::BitVector> findThreadsAt(mlir::Operation *op) const;
+  bool updateOp(mlir::Operation *op);
+  bool markVarying(mlir::ValueRange values);
+  bool isDivergentBranch(mlir::Operation *op) const;
+  bool isUnderThreadCondition(mlir::Operation *op) const;
+  /// Whether a variable is only used inside the branches on thread indices that surround `store`.
+  bool isOfOneRole(tile::StoreOp store) const;
+
+  tile::KernelOp kernel;
+  llvm::DenseSet<mlir::Value> varying;
+  llvm::SetVector<mlir::Value> privates;
+  llvm::DenseSet<mlir::Operation *> threaded;
+  llvm::DenseMap<mlir::Operation *, std::optional<llvm::BitVector>> reaching;
+  mutable llvm::DenseMap<mlir::Value, std::optional<llvm::BitVector>> conditions;
+};
+
+} // namespace tilewright::frontend
+
+#endif // TILEWRIGHT_LIB_FRONTEND_THREADFACTS_H

@@ -1,0 +1,35 @@
+//===- ThreadStatements.h - tile statements of single threads, and what statements touch -----===//
+
+#ifndef TILEWRIGHT_LIB_FRONTEND_THREADSTATEMENTS_H
+#define TILEWRIGHT_LIB_FRONTEND_THREADSTATEMENTS_H
+
+#include "ThreadFacts.h"
+
+namespace tilewright::frontend {
+
+/// Writes what a thread does by itself as loops and element accesses: copies and fills of its own
+/// memory or of a region that depends on its index, and pipelined loops that hold no tile
+/// statement.
+mlir::LogicalResult expandThreadStatements(tile::KernelOp kernel, const ThreadFacts &facts);
+
+/// An access of a statement to memory that threads share.
+struct SharedAccess {
+  mlir::Operation *op;
+  mlir::Value root;
+  tile::EffectKind kind;
+  mlir::ValueRange indices;
+  mlir::Value buffer; // the view that `indices` are of
+};
+
+/// What an op and the ops inside it touch of memory that threads share; nothing where it is not
+/// made of accesses to single elements.
+std::optional<llvm::SmallVector<SharedAccess>> collectAccesses(mlir::Operation *op,
+                                                               const ThreadFacts &facts);
+
+/// Whether one thread could see whether another one has made its access yet: both touch the same
+/// memory, one changes it, and it is not the thread's own part of it.
+bool mayMeet(const SharedAccess &a, const SharedAccess &b);
+
+} // namespace tilewright::frontend
+
+#endif // TILEWRIGHT_LIB_FRONTEND_THREADSTATEMENTS_H

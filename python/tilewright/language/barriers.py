@@ -1,0 +1,108 @@
+"""Barriers that programs with several roles wait at (`T.alloc_barrier`).
+
+Statements follow one another in the order of the text whatever the roles, so a wait never has to
+wait: what it waits for has happened, or never will. A barrier therefore counts arrivals, and a
+wait that is not met stops the launch with an error at its line: the program relies on roles that
+run at the same time, and its meaning here would not be the one that was meant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tilewright.errors import LanguageError
+from tilewright.frontend.trace import describe, is_kernel_value
+from tilewright.language.kernel import _in_kernel
+from tilewright.language.threads import linear_thread
+
+
+class Barrier(NamedTuple):
+    """One barrier: its cell among the counters, and how many arrivals end a phase."""
+
+    counter: Any  # an element of the tile of counters
+    arrivals: int
+
+
+class Barriers:
+    """What `T.alloc_barrier` gives: one barrier, or a row of them."""
+
+    def __init__(self, tile: Any, arrivals: list[int]) -> None:
+        self._tile = tile
+        self._arrivals = arrivals
+
+    def __getitem__(self, index: Any) -> Barrier:
+        if not is_kernel_value(index):
+            if not -len(self._arrivals) <= index < len(self._arrivals):
+                raise LanguageError(
+                    f"barrier {index} is asked for, there are {len(self._arrivals)}"
+                )
+            index %= len(self._arrivals)
+            return Barrier(self._tile[index], self._arrivals[index])
+        if len(set(self._arrivals)) > 1:
+            raise LanguageError(
+                "a barrier is picked at run time among some with different arrive counts",
+                hint="allocate those with equal counts together",
+            )
+        return Barrier(self._tile[index], self._arrivals[0])
+
+    def only(self, what: str) -> Barrier:
+        """The barrier, where there is one."""
+        if len(self._arrivals) != 1:
+            raise LanguageError(f"'{what}': which of the {len(self._arrivals)} barriers?")
+        return self[0]
+
+
+def _barrier(value: Any, what: str) -> Barrier:
+    if isinstance(value, Barriers):
+        return value.only(what)
+    if isinstance(value, Barrier):
+        return value
+    raise LanguageError(f"'{what}' needs a barrier of T.alloc_barrier, got {describe(value)}")
+
+
+def alloc_barrier(arrive_count: int | list[int]) -> Barriers:
+    """Barriers whose phases end when so many threads have arrived."""
+    state = _in_kernel("T.alloc_barrier")
+    counts = list(arrive_count) if isinstance(arrive_count, list | tuple) else [arrive_count]
+    for count in counts:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise LanguageError(f"'T.alloc_barrier': a count is a positive integer, got {count!r}")
+    if not counts:
+        raise LanguageError("'T.alloc_barrier' needs at least one count")
+    tile = state.core.alloc(state.take_name("barrier"), [len(counts)], "int32", "shared")
+    state.core.fill(tile, 0)
+    return Barriers(tile, counts)
+
+
+def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
+    """Each thread that comes here arrives once."""
+    state = _in_kernel("T.mbarrier_arrive")
+    if cta_id is not None:
+        raise LanguageError("'T.mbarrier_arrive' at another block of a cluster is not supported")
+    barrier = _barrier(mbarrier, "T.mbarrier_arrive")
+    region = state.open("if")
+    state.core.if_begin(linear_thread("T.mbarrier_arrive") >= 0)  # thread by thread
+    state.core.atomic("add", barrier.counter, 1, "relaxed", False)
+    state.close(region)
+
+
+def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> None:
+    """Goes on if the phase of this parity is over; the one before the first counts as over."""
+    state = _in_kernel("T.mbarrier_wait_parity")
+    barrier = _barrier(mbarrier, "T.mbarrier_wait_parity")
+    phase = barrier.counter.load() // barrier.arrivals
+    state.core.assert_(
+        phase % 2 != parity % 2,
+        "this wait is not met: statements run in the order of the text, and the arrivals that it "
+        "waits for come later or never; roles that run at the same time are not supported",
+    )
+
+
+def barrier_arrive(mbarrier: Any) -> None:
+    """As `T.mbarrier_arrive`."""
+    mbarrier_arrive(mbarrier)
+
+
+def barrier_wait(mbarrier: Any, parity: Any) -> None:
+    """As `T.mbarrier_wait_parity`."""
+    mbarrier_wait_parity(mbarrier, parity)

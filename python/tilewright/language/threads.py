@@ -1,0 +1,201 @@
+"""Threads by name: their indices, their own memory, and where they meet.
+
+A kernel that names its threads means what any kernel means: one statement after another. A
+statement that differs between threads is done by all of them before the next one begins, so that
+no explicit barrier is ever needed (docs/semantics.md, "Programs that name their threads").
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.trace import Buffer, is_kernel_value
+from tilewright.language.kernel import _in_kernel
+
+_WARP = 32
+_WARPS_OF_A_GROUP = 4
+_DIMS = {"x": 0, "y": 1, "z": 2}
+
+
+def get_thread_binding(dim: int = 0) -> Any:
+    """Where the thread that runs this stands in dimension `dim` of the block's threads."""
+    state = _in_kernel("T.get_thread_binding")
+    if is_kernel_value(dim) or not isinstance(dim, int):
+        raise LanguageError(f"'T.get_thread_binding': dim must be a Python integer, got {dim!r}")
+    if not 0 <= dim < 3:
+        raise LanguageError(f"'T.get_thread_binding': dim is 0, 1 or 2, got {dim}")
+    return state.core.thread_index(dim) if dim < len(state.threads) else 0
+
+
+def get_thread_bindings() -> list[Any]:
+    """The indices of the thread in all three dimensions."""
+    return [get_thread_binding(dim) for dim in range(3)]
+
+
+def get_thread_extent(dim: int = 0) -> int:
+    """How many threads the block has in dimension `dim`."""
+    threads = _in_kernel("T.get_thread_extent").threads
+    return threads[dim] if dim < len(threads) else 1
+
+
+def get_thread_extents() -> list[int]:
+    """How many threads the block has in each of the three dimensions."""
+    return [get_thread_extent(dim) for dim in range(3)]
+
+
+def get_block_binding(dim: int = 0) -> Any:
+    """The index of the block in dimension `dim` of the grid."""
+    blocks = _in_kernel("T.get_block_binding").blocks
+    return blocks[dim] if dim < len(blocks) else 0
+
+
+def get_block_bindings() -> list[Any]:
+    """The indices of the block in all three dimensions."""
+    return [get_block_binding(dim) for dim in range(3)]
+
+
+def thread_binding(
+    start: Any, stop: Any = None, thread: str | None = None, *, annotations: Any = None
+) -> Any:
+    """`T.thread_binding(0, n, thread="threadIdx.x")`: the index of the thread, or of the block.
+
+    The range must be that of the block's threads (of the grid): a launch has one shape.
+    """
+    state = _in_kernel("T.thread_binding")
+    if thread is None:  # (n, "threadIdx.x")
+        stop, thread = None, stop
+    if stop is None:
+        start, stop = 0, start
+    kind, _, letter = str(thread).partition(".")
+    if kind not in ("threadIdx", "blockIdx") or letter not in _DIMS:
+        raise LanguageError(
+            f"'T.thread_binding': thread is 'threadIdx.x' or 'blockIdx.x' (y, z), got {thread!r}"
+        )
+    dim = _DIMS[letter]
+    if kind == "blockIdx":
+        return get_block_binding(dim) + start
+    extent = state.threads[dim] if dim < len(state.threads) else 1
+    if is_kernel_value(start) or is_kernel_value(stop) or stop - start != extent:
+        raise LanguageError(
+            f"'T.thread_binding' over {stop - start} of '{thread}': the block has {extent} there",
+            hint=f"open the kernel with threads={stop - start}",
+        )
+    return get_thread_binding(dim) + start
+
+
+# ---- Warps ----
+
+
+def linear_thread(what: str) -> Any:
+    """The number of the thread in its block, as warps count: x first."""
+    state = _in_kernel(what)
+    number: Any = 0
+    below = 1
+    for dim, extent in enumerate(state.threads):
+        if extent > 1:
+            number = number + state.core.thread_index(dim) * below
+        below *= extent
+    return number
+
+
+def get_lane_idx(warp_size: int | None = None) -> Any:
+    """The number of the thread in its warp."""
+    return linear_thread("T.get_lane_idx") % (warp_size or _WARP)
+
+
+def get_warp_idx(warp_size: int | None = None) -> Any:
+    """The number of the thread's warp."""
+    return linear_thread("T.get_warp_idx") // (warp_size or _WARP)
+
+
+def get_warp_idx_sync(warp_size: int | None = None) -> Any:
+    """As `T.get_warp_idx`."""
+    return get_warp_idx(warp_size)
+
+
+def get_warp_group_idx(warp_size: int | None = None, warps_per_group: int | None = None) -> Any:
+    """The number of the thread's warp group, four warps each."""
+    threads = (warp_size or _WARP) * (warps_per_group or _WARPS_OF_A_GROUP)
+    return linear_thread("T.get_warp_group_idx") // threads
+
+
+class ws:  # noqa: N801 - the language calls it `T.ws`
+    """`with T.ws(0):` what stands inside is done by the warp groups with these numbers.
+
+    Warp groups follow the text: a group's statements begin when those in front of them, of any
+    group, are through. The waits on barriers (`T.barrier_wait`) must be met in this order.
+    """
+
+    def __init__(self, *groups: int) -> None:
+        state = _in_kernel("T.ws")
+        threads = 1
+        for extent in state.threads:
+            threads *= extent
+        size = _WARP * _WARPS_OF_A_GROUP
+        for group in groups:
+            if isinstance(group, bool) or not isinstance(group, int):
+                raise LanguageError(f"'T.ws' takes numbers of warp groups, got {group!r}")
+            if not 0 <= group * size < threads:
+                raise LanguageError(
+                    f"'T.ws({group})': a block of {threads} threads has "
+                    f"{-(-threads // size)} warp groups of {size}"
+                )
+        if not groups:
+            raise LanguageError("'T.ws' takes the number of at least one warp group")
+        self._groups = groups
+        self._region: Any = None
+
+    def __enter__(self) -> None:
+        state = trace.require("T.ws")
+        here = get_warp_group_idx()
+        condition = here == self._groups[0]
+        for group in self._groups[1:]:
+            condition = condition | (here == group)
+        self._region = state.open("if")
+        state.core.if_begin(condition)
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if error is None:
+            trace.require("T.ws").close(self._region)
+
+
+# ---- A thread's own memory ----
+
+
+def alloc_local(shape: Any, dtype: Any, scope: str = "local") -> Buffer:
+    """An array for each thread of the block; its elements have no value until written.
+
+    It lives in registers where its indices are known once loops are unrolled, else in shared
+    memory. `T.copy`, `T.fill` and `T.clear` on it are each thread's own.
+    """
+    from tilewright.language.allocate import _alloc
+
+    if not scope.startswith("local"):
+        raise LanguageError(f"T.alloc_local: scope '{scope}' is not a thread's memory")
+    return _alloc("T.alloc_local", shape, dtype, "local")
+
+
+# ---- Meeting ----
+
+
+def _meet(what: str) -> None:
+    """Statements follow one another already; only inside a loop of independent iterations there is
+    nothing to meet."""
+    state = _in_kernel(what)
+    if state.innermost(("parallel",)) is not None:
+        raise LanguageError(
+            f"'{what}' inside T.Parallel: its iterations are independent and never meet",
+            hint="end the loop and begin another one",
+        )
+
+
+def sync_threads(barrier_id: Any = None, arrive_count: Any = None) -> None:
+    """The threads of the block meet. Every statement ends so: it adds nothing."""
+    _meet("T.sync_threads")
+
+
+def sync_warp(mask: Any = None) -> None:
+    """The threads of each warp meet. Every statement ends so: it adds nothing."""
+    _meet("T.sync_warp")

@@ -1,0 +1,265 @@
+"""Programs that name their threads: each statement is done by all threads before the next one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+DEVICES = ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90"]
+ON_ALL = pytest.mark.parametrize("device", DEVICES)
+
+
+def run(func: Any, device: str, *arrays: np.ndarray, notes: tuple[str, ...] = ()) -> None:
+    """Runs a kernel; nothing but notes of the kinds `notes` may be found."""
+    kernel = tilewright.compile(func, device=device)
+    kernel(*arrays)
+    assert {finding["kind"] for finding in kernel.findings} <= set(notes)
+
+
+def numbers(*shape: int, dtype: str = "float32") -> np.ndarray:
+    return np.random.default_rng(len(shape)).integers(-9, 9, shape).astype(dtype)
+
+
+@ON_ALL
+def test_threads_see_what_others_have_written(device: str) -> None:
+    """No barrier is written, and none is needed: neither between statements nor in a branch."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2, 128), "float32"), B: T.Tensor((2, 128), "float32")):
+        with T.Kernel(2, threads=128) as bx:
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((128,), "float32")
+            s[tx] = A[bx, tx]
+            y = s[127 - tx]  # of another thread
+            s[tx] = y + 1.0  # after all have read
+            if tx < 64:
+                B[bx, tx] = s[tx + 64]
+            else:
+                B[bx, tx] = s[tx - 64]
+
+    a = numbers(2, 128)
+    b = np.zeros_like(a)
+    run(main, device, a, b)
+    expected = a[:, ::-1] + 1
+    np.testing.assert_array_equal(b, np.roll(expected, 64, axis=1))
+
+
+@ON_ALL
+def test_branch_of_threads_that_meet_inside(device: str) -> None:
+    """A suffix sum by half of the threads: the loop inside the branch is cut at each step."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "int32"), B: T.Tensor((256,), "int32")):
+        with T.Kernel(1, threads=512):
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((256,), "int32")
+            mine = T.alloc_var("int32")
+            if tx < 256:
+                s[tx] = A[tx]
+                for i in T.serial(8):
+                    T.sync_threads(3, 256)
+                    if tx < 256 - (1 << i):
+                        mine = s[tx] + s[tx + (1 << i)]
+                    T.sync_threads(3, 256)
+                    if tx < 256 - (1 << i):
+                        s[tx] = mine
+                B[tx] = s[tx]
+
+    a = numbers(256, dtype="int32")
+    b = np.zeros_like(a)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, a[::-1].cumsum()[::-1])
+
+
+@ON_ALL
+@pytest.mark.parametrize("picked", ["by the loop", "by data"])
+def test_arrays_of_threads(device: str, picked: str) -> None:
+    """`T.alloc_local`: in registers, or in shared memory where data pick the element."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 4), "float32"), P: T.Tensor((64,), "int32"), B: T.Tensor((64,), "float32")
+    ):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding(0)
+            row = T.alloc_local((4,), "float32")
+            total = T.alloc_local((1,), "float32")
+            T.clear(total)
+            T.copy(A[tx, 0:4], row)
+            for i in T.serial(4):
+                total[0] += row[i] * (i + 1)
+            if picked == "by data":
+                total[0] += row[P[tx]]
+            B[tx] = total[0]
+
+    a, p, b = numbers(64, 4), np.arange(64, dtype=np.int32) % 4, np.zeros(64, np.float32)
+    run(main, device, a, p, b)
+    chosen = a[np.arange(64), p] if picked == "by data" else 0
+    np.testing.assert_array_equal(b, a @ np.array([1, 2, 3, 4], np.float32) + chosen)
+    if picked == "by the loop" and device.startswith("vgpu"):
+        kernel = tilewright.compile(main, device=device)
+        assert ".shared" not in kernel.ptx
+
+
+@ON_ALL
+def test_threads_in_two_dimensions(device: str) -> None:
+    """Split-k: the threads of a column share a sum, and all of them write it."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64,), "float32"),
+        B: T.Tensor((16, 64), "float32"),
+        C: T.Tensor((16,), "float32"),
+    ):
+        with T.Kernel(2, threads=(8, 16)) as bn:
+            tn = T.get_thread_binding(0)
+            tk = T.get_thread_binding(1)
+            part = T.alloc_local((1,), "float32")
+            total = T.alloc_shared((8,), "float32")
+            if tk == 0:
+                total[tn] = 0
+            T.clear(part)
+            for k in T.serial(T.ceildiv(64, 16)):
+                part[0] += A[k * 16 + tk] * B[bn * 8 + tn, k * 16 + tk]
+            T.atomic_add(total[tn], part[0])
+            C[bn * 8 + tn] = total[tn]
+
+    a, b, c = numbers(64), numbers(16, 64), np.zeros(16, np.float32)
+    run(main, device, a, b, c, notes=("same_value", "race"))
+    np.testing.assert_array_equal(c, b @ a)
+
+
+@ON_ALL
+def test_loop_that_threads_leave_at_different_times(device: str) -> None:
+    @T.prim_func
+    def main(N: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.thread_binding(0, 64, thread="threadIdx.x")
+            total = T.alloc_var("int32", init=0)
+            for i in T.serial(N[tx]):
+                total += i
+            B[tx] = total
+            while total > 3:
+                total = total // 2
+            B[tx] += total * 1000
+
+    n = np.arange(64, dtype=np.int32) % 7
+    b = np.zeros_like(n)
+    run(main, device, n, b)
+    total = n * (n - 1) // 2
+    rest = total.copy()
+    while (rest > 3).any():
+        rest = np.where(rest > 3, rest // 2, rest)
+    np.testing.assert_array_equal(b, total + 1000 * rest)
+
+
+@ON_ALL
+def test_shuffles(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((5, 64), "float32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            x = A[tx]
+            B[0, tx] = T.shfl_xor(x, 5)
+            B[1, tx] = T.shfl_down(x, 1)
+            B[2, tx] = T.shfl_up(x, 2, 16)
+            B[3, tx] = T.tvm_warp_shuffle(0xFFFFFFFF, x, (tx + 3) % 32, 32, 32)
+            B[4, tx] = T.warp_reduce_sum(x)
+
+    a, b = numbers(64), np.zeros((5, 64), np.float32)
+    run(main, device, a, b)
+    lane = np.arange(64)
+    base = lane - lane % 32
+    np.testing.assert_array_equal(b[0], a[lane ^ 5])
+    np.testing.assert_array_equal(b[1], a[np.where(lane % 32 < 31, lane + 1, lane) % 64])
+    np.testing.assert_array_equal(b[2], a[np.where(lane % 16 >= 2, lane - 2, lane)])
+    np.testing.assert_array_equal(b[3], a[base + (lane + 3) % 32])
+    np.testing.assert_array_equal(b[4], np.repeat(a.reshape(2, 32).sum(1), 32))
+
+
+@ON_ALL
+def test_tile_statements_of_some_threads(device: str) -> None:
+    """A tile statement under a condition on the thread index runs once, where the text has it."""
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 16), "float32"), B: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=96):
+            tile = T.alloc_shared((8, 16), "float32")
+            if T.get_thread_binding() < 32:
+                T.copy(A, tile)
+            else:
+                total = T.alloc_fragment((8,), "float32")
+                part = T.alloc_fragment((8, 16), "float32")
+                T.copy(tile, part)
+                T.reduce_sum(part, total, dim=1)
+                T.copy(total, B)
+
+    a, b = numbers(8, 16), np.zeros(8, np.float32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, a.sum(1))
+
+
+def specialised(first: int, second: int) -> Any:
+    """A product whose copies are the duty of warp group `first`, its gemms that of `second`."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 128), "float16"),
+        B: T.Tensor((128, 64), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=256):
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            ready = T.alloc_barrier([128, 128])
+            free = T.alloc_barrier(arrive_count=128)
+            with T.ws(second):
+                T.clear(c)
+            for k in range(4):
+                with T.ws(first):
+                    T.barrier_wait(free, (k + 1) % 2)
+                    T.copy(A[0, k * 32], a)
+                    T.copy(B[k * 32, 0], b)
+                    T.barrier_arrive(ready[k % 2])
+                with T.ws(second):
+                    T.mbarrier_wait_parity(mbarrier=ready[k % 2], parity=k // 2 % 2)
+                    T.gemm(a, b, c)
+                    T.barrier_arrive(free)
+            with T.ws(second):
+                T.copy(c, C)
+
+    return main
+
+
+@ON_ALL
+def test_warp_groups_with_barriers(device: str) -> None:
+    a, b = numbers(64, 128, dtype="float16"), numbers(128, 64, dtype="float16")
+    c = np.zeros((64, 64), np.float32)
+    run(specialised(1, 0), device, a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+@ON_ALL
+def test_wait_that_the_order_of_the_text_does_not_meet(device: str) -> None:
+    """Roles that must run at the same time: an error at the wait, never a wrong result."""
+
+    @T.prim_func
+    def main(A: T.Tensor((128,), "float32"), B: T.Tensor((128,), "float32")):
+        with T.Kernel(1, threads=256):
+            tile = T.alloc_shared((128,), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.barrier_wait(ready, 0)
+                T.copy(tile, B)
+            with T.ws(0):
+                T.copy(A, tile)
+                T.barrier_arrive(ready)
+
+    kernel = tilewright.compile(main, device=device)
+    with pytest.raises(tilewright.TilewrightError, match="this wait is not met"):
+        kernel(numbers(128), np.zeros(128, np.float32))
