@@ -5,7 +5,8 @@
 //   sum of n terms       gamma(n) sum |t|, gamma(n) = n u / (1 - n u)
 //   function             the values at both ends of the operand's interval, then the function's own
 //                        error (kErrors below)
-//   max min abs neg      the larger radius of the operands
+//   max min              the same choice among the ends of the operands' intervals
+//   abs neg              the operand's radius
 //   select               either side, if the condition is undecided
 //   comparison, to int   undecided where the interval straddles the decision
 //   integer operation    undecided if an operand is
@@ -143,8 +144,21 @@ static void boundRem(Machine &machine, const Step &step) {
   setRadius(machine, step, isExact ? 0 : sameQuotient ? a.radius : kUndecided, 0);
 }
 
-static void boundMax(Machine &machine, const Step &step) {
-  machine.result(step).radius = boundChoice(machine.get(step, 0), machine.get(step, 1));
+/// The choice among the least and among the largest values of both operands: what a clamp cuts off
+/// is certain, however uncertain the operand.
+template <const double &(*choose)(const double &, const double &)>
+static void boundExtremum(Machine &machine, const Step &step) {
+  const Scalar &a = machine.get(step, 0), &b = machine.get(step, 1);
+  Scalar &result = machine.result(step);
+  if (std::isnan(a.real) || std::isnan(b.real)) {
+    result.radius = boundChoice(a, b);
+    return;
+  }
+  auto distance = [&](double end) {
+    return end == result.real ? 0 : std::abs(end - result.real); // infinities have none
+  };
+  result.radius = sane(std::max(distance(choose(a.real - a.radius, b.real - b.radius)),
+                                distance(choose(a.real + a.radius, b.real + b.radius))));
 }
 
 static void boundCopySign(Machine &machine, const Step &step) {
@@ -280,6 +294,19 @@ static double spread(const FunctionRule &rule, RealFunction function, double x, 
   llvm_unreachable("unknown shape");
 }
 
+/// Whether every engine's value is the same infinity: that of the whole interval lies beyond what
+/// the format holds, whatever `relative` error it has. So a sigmoid far from zero stays decided.
+static bool isCertainlyInfinite(const FunctionRule &rule, RealFunction function, Format format,
+                                const Scalar &operand, double relative) {
+  if (rule.shape != Shape::Monotone || !(operand.radius < kUndecided))
+    return false;
+  double low = function(operand.real - operand.radius),
+         high = function(operand.real + operand.radius);
+  double least = std::min(std::abs(low), std::abs(high)) * (1 - relative);
+  return std::signbit(low) == std::signbit(high) &&
+         least > getLargestFinite(format) * (1 + relative);
+}
+
 template <bool fastMath> static void boundFunction(Machine &machine, const Step &step) {
   FunctionRule rule = *getRule(step.op);
   const FunctionError &error = fastMath ? rule.fast : rule.plain;
@@ -287,11 +314,15 @@ template <bool fastMath> static void boundFunction(Machine &machine, const Step 
   double value = std::abs(machine.result(step).real);
   double ulp = 2 * getUnitRoundoff(step.format) * value + getSmallest(step.format);
   double size = std::isfinite(operand.real) ? std::abs(operand.real) : 0; // exp(-inf) is exact
-  double own = (error.ulps + error.ulpsPerUnit * size) * ulp;
+  double ulps = error.ulps + error.ulpsPerUnit * size, own = ulps * ulp;
   if (error.absolute > 0) // stated for float32; float64 functions are better by as much as they are
     own +=
         error.absolute * std::min(1.0, getUnitRoundoff(step.format) / getUnitRoundoff(Format::F32));
-  setRadius(machine, step, spread(rule, step.function, operand.real, operand.radius), own);
+  bool isInfinite =
+      std::isinf(value) && isCertainlyInfinite(rule, step.function, step.format, operand,
+                                               2 * getUnitRoundoff(step.format) * (ulps + 1));
+  setRadius(machine, step, spread(rule, step.function, operand.real, operand.radius), own,
+            isInfinite);
 }
 
 /// pow: both operands at both ends.
@@ -340,8 +371,8 @@ void tilewright::interp::resolveBound(Operation *op, Step &step, bool fastMath) 
             return boundDiv;
           })
           .Case([](arith::RemFOp) { return boundRem; })
-          .Case<arith::MaxNumFOp, arith::MinNumFOp, arith::MaximumFOp, arith::MinimumFOp>(
-              [](auto) { return boundMax; })
+          .Case<arith::MaxNumFOp, arith::MaximumFOp>([](auto) { return boundExtremum<std::max>; })
+          .Case<arith::MinNumFOp, arith::MinimumFOp>([](auto) { return boundExtremum<std::min>; })
           .Case([](math::FmaOp) { return boundFma; })
           .Case([](math::CopySignOp) { return boundCopySign; })
           .Case<math::PowFOp, math::FPowIOp>([](auto) { return boundPower; })

@@ -275,6 +275,8 @@ class Statements:
     def cumsum(self, _: list[Var]) -> Stmt | None:
         rng = self.rng
         candidates = [b for b in self.tiles() if "float8" not in b.dtype]
+        if not candidates:
+            return None
         source = rng.choice(candidates)
         dests = [b for b in self.tiles(dtype=source.dtype, shape=source.shape) if b is not source]
         dest = rng.choice(dests) if dests else self.new_tile(source.shape, source.dtype, "large")

@@ -160,3 +160,25 @@ TEST_F(BoundsTest, FirstStepOfAnOnlineSoftmaxIsDecided) { // exp2((-inf) * scale
   EXPECT_EQ(result.real, 0);
   EXPECT_LT(result.radius, 1e-40);
 }
+
+TEST_F(BoundsTest, WhatAClampCutsOffIsCertain) {
+  Scalar uncertain = Scalar::ofReal(-100), low = Scalar::ofReal(-4), high = Scalar::ofReal(4);
+  uncertain.radius = 40;
+  prepare("%a = arith.maxnumf %x, %y : f32\n%r = arith.minnumf %a, %z : f32");
+  Scalar result = evaluate({uncertain, low, high});
+  EXPECT_EQ(result.real, -4);
+  EXPECT_EQ(result.radius, 0);
+  uncertain.real = 3; // anywhere between; a radius reaches as far down as it does up
+  EXPECT_EQ(evaluate({uncertain, low, high}).radius, 40);
+}
+
+TEST_F(BoundsTest, ASigmoidFarFromZeroIsDecided) { // 1 / (1 + exp(-x)), where exp overflows
+  prepare("%n = arith.negf %x : f32\n%e = math.exp %n : f32\n%s = arith.addf %y, %e : f32\n"
+          "%r = arith.divf %y, %s : f32");
+  Scalar far = Scalar::ofReal(-5000), one = Scalar::ofReal(1);
+  far.radius = 10;
+  EXPECT_EQ(evaluate({far, one, one}).real, 0);
+  EXPECT_LT(evaluate({far, one, one}).radius, 1e-40);
+  far.real = -89; // overflows here, not at the other end of the interval
+  EXPECT_EQ(evaluate({far, one, one}).radius, kUndecided);
+}
