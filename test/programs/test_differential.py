@@ -17,12 +17,13 @@ from differential.emit import emit  # noqa: E402
 from differential.generator import generate  # noqa: E402
 from differential.planted import PLANTS, Plant, hunt  # noqa: E402
 from differential.program import Loop, Program, Reduce, walk  # noqa: E402
+from differential.progress import Progress  # noqa: E402
 from differential.ranges import is_sound  # noqa: E402
 from differential.witnesses import Verdict, examine  # noqa: E402
 
 QUICK = range(501)
-#: `make test-long`: how many seeds, unless TILEWRIGHT_LONG bounds the minutes.
-LONG = range(100_000, 120_000)
+#: `make test-long`, in as many runs as the minutes of TILEWRIGHT_LONG make of it.
+LONG = range(20_000)
 
 
 def assert_clean(outcome: campaign.Outcome) -> None:
@@ -46,12 +47,29 @@ def test_engines_agree_on_random_programs() -> None:
 def test_engines_agree_on_many_random_programs() -> None:
     end = os.environ.get("TILEWRIGHT_LONG_END")  # four fifths of what is left, the rest for others
     minutes = 0.8 * (float(end) - time.time()) / 60 if end else None
-    outcome = campaign.run(list(LONG), thorough=True, minutes=minutes)
-    print(outcome)
+    progress = Progress.load(LONG.start, LONG.stop)  # bounded runs add up
+    outcome = campaign.run(list(range(progress.next, LONG.stop)), minutes=minutes)
+    progress.add(outcome)
+    print(outcome, progress, sep="\n")
     assert_clean(outcome)
 
 
 # ---- The fuzzer itself ----
+
+
+def test_bounded_runs_add_up(tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    progress = Progress.load(5, 100, record)
+    progress.add(campaign.Outcome(programs=40, exact=30), record)
+    progress.add(campaign.Outcome(programs=10, exact=7), record)
+    again = Progress.load(5, 100, record)
+    assert (again.next, again.exact, again.failed) == (55, 37, 0)
+    assert Progress.load(6, 100, record).next == 6  # another range begins anew
+    assert Progress.load(5, 55, record).next == 5  # all have run
+    record.write_text(record.read_text().replace(again.generator, "another"))
+    assert Progress.load(5, 100, record).next == 5  # the same seeds are other programs
+    record.write_text("{")
+    assert Progress.load(5, 100, record).next == 5
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
     python test/fuzz/differential --seed 17            one program on all engines; shrinks a failure
     python test/fuzz/differential --seed 17 --print    the program
     python test/fuzz/differential --seeds 0:500        many, a failure shrunk into failures/
-    python test/fuzz/differential --seeds 0:100000 --minutes 30 --thorough
+    python test/fuzz/differential --seeds 0:20000 --minutes 30 --resume   from where the last ended
     python test/fuzz/differential --file kernel.py     a program that was emitted and perhaps edited
 
 The exit status is 1 if an engine differed, found something or refused what it must accept.
@@ -22,6 +22,7 @@ from differential import campaign, shrink
 from differential.emit import emit
 from differential.generator import generate
 from differential.program import Program
+from differential.progress import Progress
 from differential.witnesses import ENGINES, Verdict, examine, examine_file
 
 
@@ -64,10 +65,18 @@ def many_seeds(options: argparse.Namespace) -> int:
     def report(seed: int, verdict: Verdict) -> None:
         print(f"{seed}: {verdict}", flush=True)
 
+    progress = Progress.load(start, stop) if options.resume else None
     outcome = campaign.run(
-        list(range(start, stop)), options.thorough, options.jobs, options.minutes, report
+        list(range(progress.next if progress else start, stop)),
+        options.thorough,
+        options.jobs,
+        options.minutes,
+        report,
     )
     print(outcome)
+    if progress:
+        progress.add(outcome)
+        print(progress)
     for seed, text in outcome.ill_formed.items():
         print(f"{seed}: ill-formed: {text.splitlines()[0]}")
     for seed, verdict in outcome.failures.items():
@@ -89,6 +98,7 @@ def main() -> int:
     parser.add_argument("--print", action="store_true", help="show the program of --seed")
     parser.add_argument("--engines", type=lambda text: text.split(","), help=", ".join(ENGINES))
     parser.add_argument("--thorough", action="store_true", help="all engines for each seed")
+    parser.add_argument("--resume", action="store_true", help="go on where --seeds A:… ended")
     parser.add_argument("--minutes", type=float, help="stop handing out seeds after this time")
     parser.add_argument("--jobs", type=int, help="processes; default: one a core")
     parser.add_argument("--shrink", type=float, default=120, help="seconds for a failure; 0: none")
