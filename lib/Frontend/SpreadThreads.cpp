@@ -312,14 +312,18 @@ Value Spreader::slotFor(Value value) {
 
 } // namespace
 
+/// Whether an allocation is a `T.alloc_local`.
+static bool isArrayOfThreads(AllocOp alloc) {
+  return getSpace(alloc.getBuffer()) == Space::Local && alloc.getBuffer().getType().getRank() > 0;
+}
+
 /// Whether a kernel says what single threads do.
 static bool namesThreads(KernelOp kernel) {
   return kernel
       .walk([](Operation *op) {
         auto alloc = dyn_cast<AllocOp>(op);
-        bool isLocal = alloc && getSpace(alloc.getBuffer()) == Space::Local &&
-                       alloc.getBuffer().getType().getRank() > 0;
-        return getThreadDim(op) || isLocal ? WalkResult::interrupt() : WalkResult::advance();
+        return getThreadDim(op) || (alloc && isArrayOfThreads(alloc)) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -328,7 +332,14 @@ LogicalResult spreadThreads(func::FuncOp function) {
   for (auto kernel : function.getOps<KernelOp>()) {
     if (!namesThreads(kernel))
       continue;
-    if (failed(expandThreadStatements(kernel, ThreadFacts(kernel))))
+    ThreadFacts first(kernel);
+    SmallVector<AllocOp> uniform;
+    kernel.walk([&](AllocOp alloc) {
+      if (isArrayOfThreads(alloc) && !first.isPrivate(alloc.getBuffer()))
+        uniform.push_back(alloc);
+    });
+    llvm::for_each(uniform, placeUniformArray);
+    if (failed(expandThreadStatements(kernel, first)))
       return failure();
     ThreadFacts facts(kernel); // the expanded statements are new
     if (failed(Spreader(kernel, facts).run()))

@@ -23,12 +23,18 @@ static bool isElementOp(Operation *op) {
   return isa<LoadOp, StoreOp, AtomicElementOp, AssertOp, AssumeOp, PrintOp>(op);
 }
 
+/// The buffer that an element or tile statement sets; null for other ops.
+static Value getWritten(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return store.getBuffer();
+  if (auto fill = dyn_cast<FillOp>(op))
+    return fill.getDest();
+  if (auto copy = dyn_cast<CopyOp>(op))
+    return copy.getDest();
+  return {};
+}
+
 ThreadFacts::ThreadFacts(KernelOp kernel) : kernel(kernel) {
-  kernel.walk([&](AllocOp alloc) {
-    MemRefType type = alloc.getBuffer().getType();
-    if (getSpace(type) == Space::Local && type.getRank() > 0)
-      privates.insert(alloc.getBuffer());
-  });
   while (update()) {
   }
   kernel.getBody().walk([&](Operation *op) { reaching[op] = findThreadsAt(op); });
@@ -47,14 +53,13 @@ bool ThreadFacts::markVarying(ValueRange values) {
   return changed;
 }
 
-bool ThreadFacts::isOfOneRole(StoreOp store) const {
-  Value root = getRoot(store.getBuffer());
-  auto branch = store->getParentOfType<scf::IfOp>();
+bool ThreadFacts::isOfOneRole(Operation *write, Value root) const {
+  auto branch = write->getParentOfType<scf::IfOp>();
   while (branch && !varies(branch.getCondition()))
     branch = branch->getParentOfType<scf::IfOp>();
   if (!branch)
     return false;
-  Region *side = branch.getThenRegion().isAncestor(store->getParentRegion())
+  Region *side = branch.getThenRegion().isAncestor(write->getParentRegion())
                      ? &branch.getThenRegion()
                      : &branch.getElseRegion();
   return llvm::all_of(root.getUsers(),
@@ -81,11 +86,10 @@ bool ThreadFacts::updateOp(Operation *op) {
     });
   if (isa<AtomicElementOp>(op) && isUnderThreadCondition(op))
     isThread = true; // each thread of the branch updates
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    Value root = getRoot(store.getBuffer());
-    bool isVariable = getSpace(root) == Space::Local;
-    bool isPartial = divergent || (threads && !threads->all() && !isOfOneRole(store));
-    if (isVariable && (isThread || isPartial))
+  if (Value written = getWritten(op)) {
+    Value root = getRoot(written);
+    bool isPartial = divergent || (threads && !threads->all() && !isOfOneRole(op, root));
+    if (getSpace(root) == Space::Local && (isThread || isPartial))
       changed |= privates.insert(root);
     isThread |= isPrivate(root);
   }

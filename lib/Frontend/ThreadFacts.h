@@ -46,8 +46,8 @@ private:
   bool markVarying(mlir::ValueRange values);
   bool isDivergentBranch(mlir::Operation *op) const;
   bool isUnderThreadCondition(mlir::Operation *op) const;
-  /// Whether a variable is only used inside the branches on thread indices that surround `store`.
-  bool isOfOneRole(tile::StoreOp store) const;
+  /// Whether a buffer is only used inside the branch on thread indices that surrounds `write`.
+  bool isOfOneRole(mlir::Operation *write, mlir::Value root) const;
 
   tile::KernelOp kernel;
   llvm::DenseSet<mlir::Value> varying;

@@ -15,6 +15,10 @@
 
 namespace tilewright::frontend {
 
+/// Gives an array of threads that all of them fill with the same values a place in the block:
+/// variables where its indices are constants, else shared memory.
+void placeUniformArray(tile::AllocOp alloc);
+
 class ThreadStorage {
 public:
   ThreadStorage(tile::KernelOp kernel, const ThreadFacts &facts) : kernel(kernel), facts(facts) {}

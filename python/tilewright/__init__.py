@@ -51,11 +51,13 @@ _LAZY = {
     "cdiv": "tilewright.math",
     "next_power_of_2": "tilewright.math",
     "GemmWarpPolicy": "tilewright.language",
+    "DataType": "tilewright.tvm",
 }
 _MODULES = (
-    "autotuner", "carver", "dtypes", "language", "layout", "math", "profiler", "testing", "utils",
+    "autotuner", "carver", "contrib", "cuda", "dtypes", "engine", "language", "layout", "math",
+    "profiler", "testing", "tileop", "tools", "transform", "tvm", "utils",
 )  # fmt: skip
-_NOT_YET = ("lower", "contrib", "tools")
+_NOT_YET = ("lower",)
 
 install_excepthook()
 

@@ -55,6 +55,12 @@ _ALIASES: dict[str, str] = {
 _UNSUPPORTED_PREFIXES = ("int1", "int2", "int4", "uint1", "uint2", "uint4", "float4", "float6")
 _UNSUPPORTED_SUFFIXES = ("fnuz", "fnu", "unpacked")
 
+# Types that a program may name (as the format of packed bytes), but not store or compute with.
+_NAMED_BITS: dict[str, int] = {
+    "int1": 1, "int2": 2, "int4": 4, "uint1": 1, "uint2": 2, "uint4": 4, "float4_e2m1fn": 4,
+    "float8_e8m0fnu": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8,
+}  # fmt: skip
+
 _ML_DTYPES = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
@@ -74,12 +80,12 @@ class dtype(str):  # noqa: N801 - the language calls it `T.dtype`
     @property
     def bits(self) -> int:
         """Width of one element in bits (bool takes a byte)."""
-        return _BITS[str(self)]
+        return _BITS.get(str(self)) or _NAMED_BITS[str(self)]
 
     @property
     def bytes(self) -> int:
         """Width of one element in bytes."""
-        return _BITS[str(self)] // 8
+        return -(-self.bits // 8)
 
     @property
     def itemsize(self) -> int:
@@ -162,7 +168,7 @@ def _spelling(value: object) -> str | None:
 
 def canonical(value: Any) -> dtype:
     """The dtype that a name, a numpy or torch dtype, or a Python type stands for."""
-    if type(value) is dtype:
+    if type(value) is dtype and str(value) in _BITS:
         return value
     name = _spelling(value)
     if name is None:
@@ -194,6 +200,9 @@ def is_dtype(value: Any) -> bool:
 
 for _name in _BITS:
     dtype._known[_name] = str.__new__(dtype, _name)
+
+#: Dtypes that can be named and asked for their width, and nothing else.
+NAMED: dict[str, dtype] = {name: str.__new__(dtype, name) for name in _NAMED_BITS}
 
 #: Every dtype the language exports, under canonical names and aliases.
 EXPORTED: dict[str, dtype] = dict(dtype._known)

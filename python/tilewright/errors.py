@@ -173,9 +173,11 @@ def user_places(traceback: Any) -> list[Place]:
 
 
 def caller_place() -> Place | None:
-    """Where the innermost frame outside this package stands now."""
+    """Where the innermost frame outside this package and Python's import system stands now."""
     frame = sys._getframe(1)
-    while frame is not None and is_ours(frame.f_code.co_filename):
+    while frame is not None and (
+        is_ours(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<frozen ")
+    ):
         frame = frame.f_back
     return place_of_instruction(frame.f_code, frame.f_lasti) if frame is not None else None
 

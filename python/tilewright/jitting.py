@@ -181,6 +181,10 @@ class JITFunction:
         """
         return self._kernel(*self._trace(args, kwargs))
 
+    def get_kernel_source(self, *args: Any, **kwargs: Any) -> str:
+        """The generated code of the kernel for these arguments."""
+        return self.compile(*args, **kwargs).get_kernel_source()
+
     @reporting
     def get_tir(self, *args: Any, **kwargs: Any) -> PrimFunc:
         """The traced function for these arguments."""
@@ -217,6 +221,15 @@ class JITFunction:
         self._decide()
         bound = self._bind(args, kwargs)
         return [bound[name] for name in self._tensors]
+
+    def given_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """What a call says, by name; of an eager kernel also the constants of `T.const`."""
+        known = self.signature.parameters
+        constants = {name: value for name, value in kwargs.items() if name not in known}
+        if constants and not self._decide():
+            raise LanguageError(f"'{self.__name__}' has no parameter '{next(iter(constants))}'")
+        named = {name: value for name, value in kwargs.items() if name in known}
+        return {**self.signature.bind_partial(*args, **named).arguments, **constants}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Found again by name; pickled by value where it has none (a function in a function)."""

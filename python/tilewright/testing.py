@@ -28,6 +28,64 @@ def main() -> None:
     sys.exit(pytest.main([frame.f_code.co_filename]))
 
 
+# ---- Which tests run: those that need a GPU run on the device that stands for it ----
+
+
+def requires_package(*names: str) -> Any:
+    """Skips a test where one of the packages is not installed."""
+    from tilewright.tvm.testing import requires_package
+
+    return requires_package(*names)
+
+
+def requires_cuda(function: Any) -> Any:
+    """The test itself: every device runs CUDA scripts."""
+    return function
+
+
+def requires_cuda_compute_version(major: int, minor: int = 0, mode: str = "ge") -> Any:
+    """Skips a test where the capability of the chosen architecture is not `mode` this one."""
+    import operator
+
+    from tilewright.device import capability
+
+    holds = getattr(operator, mode)(capability(), (major, minor))
+
+    def mark(function: Any) -> Any:
+        if holds:
+            return function
+        import pytest
+
+        return pytest.mark.skip(reason=f"needs a capability {mode} {major}.{minor}")(function)
+
+    return mark
+
+
+def requires_cuda_compute_version_ge(major: int, minor: int = 0) -> Any:
+    """Skips a test below this capability."""
+    return requires_cuda_compute_version(major, minor, "ge")
+
+
+def requires_cuda_compute_version_gt(major: int, minor: int = 0) -> Any:
+    """Skips a test at or below this capability."""
+    return requires_cuda_compute_version(major, minor, "gt")
+
+
+def requires_cuda_compute_version_eq(major: int, minor: int = 0) -> Any:
+    """Skips a test at another capability."""
+    return requires_cuda_compute_version(major, minor, "eq")
+
+
+def requires_cuda_compute_version_lt(major: int, minor: int = 0) -> Any:
+    """Skips a test at or above this capability."""
+    return requires_cuda_compute_version(major, minor, "lt")
+
+
+def requires_cuda_compute_version_le(major: int, minor: int = 0) -> Any:
+    """Skips a test above this capability."""
+    return requires_cuda_compute_version(major, minor, "le")
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)

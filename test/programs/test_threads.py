@@ -263,3 +263,34 @@ def test_wait_that_the_order_of_the_text_does_not_meet(device: str) -> None:
     kernel = tilewright.compile(main, device=device)
     with pytest.raises(tilewright.TilewrightError, match="this wait is not met"):
         kernel(numbers(128), np.zeros(128, np.float32))
+
+
+@ON_ALL
+@pytest.mark.parametrize("picked", ["by numbers", "by a loop"])
+def test_array_that_all_threads_fill_alike(device: str, picked: str) -> None:
+    """It is the block's: it may bound a loop that holds tile statements."""
+
+    @T.prim_func
+    def main(A: T.Tensor((6, 64), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            at = T.alloc_fragment((2,), "int32", "local")
+            total = T.alloc_fragment((64,), "float32")
+            row = T.alloc_shared((64,), "float32")
+            at[0] = 1
+            at[1] = 0
+            T.clear(total)
+            if picked == "by a loop":
+                for i in T.serial(2):
+                    at[i] += 1
+            while at[0] < 5:
+                T.copy(A[at[0], 0], row)
+                for j in T.Parallel(64):
+                    total[j] += row[j]
+                at[0] += 1
+                at[1] += 2
+            B[at[1]] = 1.0
+            T.copy(total, B)
+
+    a, b = numbers(6, 64), np.zeros(64, np.float32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, a[1 if picked == "by numbers" else 2 : 5].sum(0))

@@ -70,9 +70,9 @@ def test_unknown_dtypes_are_explained() -> None:
 
 def test_unknown_names_are_attribute_errors() -> None:
     assert not hasattr(T, "paralell")
-    assert not hasattr(T, "tma_copy")
-    with pytest.raises(tilewright.TilewrightError, match=r"'T.tma_copy' is not supported yet"):
-        T.tma_copy
+    assert not hasattr(T, "call_extern")
+    with pytest.raises(tilewright.TilewrightError, match=r"'T.call_extern' is not supported yet"):
+        T.call_extern
     with pytest.raises(AttributeError, match=r"no 'T.Paralel'; did you mean 'T.Parallel'"):
         T.Paralel
 

@@ -57,6 +57,10 @@ class AutotunedFunction:
             return self.jit_impl.compile(*args, **kwargs)
         return self._tune(args, kwargs)[0]
 
+    def get_kernel_source(self, *args: Any, **kwargs: Any) -> str:
+        """The generated code of the fastest kernel for these arguments."""
+        return self.compile(*args, **kwargs).get_kernel_source()
+
     def _tuner(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> AutoTuner:
         tuner = AutoTuner(self.jit_impl, self._configs).set_kernel_parameters(args, kwargs)
         options = self.jit_impl.options
@@ -67,14 +71,14 @@ class AutotunedFunction:
 
     def _is_given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """True if the caller chose a tuning argument."""
-        given = self.jit_impl.signature.bind_partial(*args, **kwargs).arguments
+        given = self.jit_impl.given_arguments(args, kwargs)
         tuned = {key for config in self._tuner(args, kwargs).expand_configs() for key in config}
         return not tuned.isdisjoint(given)
 
     def _tune(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[JITKernel, dict[str, Any]]:
-        given = self.jit_impl.signature.bind_partial(*args, **kwargs).arguments
+        given = self.jit_impl.given_arguments(args, kwargs)
         kept = {name: value for name, value in given.items() if name not in self._ignored}
         key = argument_key({name: _shape_or_value(value) for name, value in kept.items()})
         if key is not None and key in self._found:

@@ -15,7 +15,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-_PREFIX = "tilelang"
+#: A package that scripts import, and what it is here.
+_ALIASES = {"tilelang": "tilewright", "tvm": "tilewright.tvm"}
 
 
 class _AliasLoader(Loader):
@@ -34,18 +35,26 @@ class _AliasLoader(Loader):
 
 
 class TileLangFinder(MetaPathFinder):
-    """Finds `tilelang` and its submodules in this package."""
+    """Finds `tilelang`, the `tvm` beside it, and their submodules in this package."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != _PREFIX and not name.startswith(_PREFIX + "."):
+        package = name.split(".")[0]
+        if package not in _ALIASES:
             return None
-        real = "tilewright" + name.removeprefix(_PREFIX)
-        if find_spec(real) is None:
+        real = _ALIASES[package] + name.removeprefix(package)
+        if _find(real) is None:
             from tilewright.errors import TilewrightError, caller_place
 
             place = caller_place()
             raise TilewrightError(f"the module '{name}' is not supported yet", place)
         return ModuleSpec(name, _AliasLoader(real), is_package=True)
+
+
+def _find(module: str) -> ModuleSpec | None:
+    try:
+        return find_spec(module)
+    except ModuleNotFoundError:  # a package on the way does not exist
+        return None
 
 
 class _TorchFinder(MetaPathFinder):

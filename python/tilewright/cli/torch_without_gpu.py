@@ -116,6 +116,16 @@ def _make_mode(torch: Any) -> Any:
     return CudaInMainMemory()
 
 
+def _make_generator(torch: Any) -> Any:
+    """`torch.Generator` in main memory; a constructor is not a call that the mode sees."""
+
+    class Generator(torch.Generator):  # type: ignore[misc]
+        def __new__(cls, device: Any = None) -> Any:
+            return super().__new__(cls, "cpu" if _is_cuda(torch, device) else device or "cpu")
+
+    return Generator
+
+
 def install(torch: Any) -> None:
     """Lets a torch that has no GPU answer for the chosen device."""
     if torch.cuda.is_available():
@@ -127,4 +137,5 @@ def install(torch: Any) -> None:
     torch.cuda.Stream = Stream
     torch.cuda.stream = Stream
     torch.cuda.current_stream = torch.cuda.default_stream = _current_stream
+    torch.Generator = _make_generator(torch)
     _make_mode(torch).__enter__()

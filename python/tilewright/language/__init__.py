@@ -31,8 +31,10 @@ from tilewright.frontend.macro import Macro as _Macro
 from tilewright.frontend.macro import Ref
 from tilewright.frontend.twins import enclosing_locals as _enclosing_locals
 from tilewright.language.allocate import (
+    alloc_buffer,
     alloc_fragment,
     alloc_global,
+    alloc_local,
     alloc_reducer,
     alloc_shared,
     alloc_var,
@@ -43,6 +45,21 @@ from tilewright.language.annotations import (
     assume,
     device_assert,
     print,
+)
+from tilewright.language.asynchronous import (
+    annotate_consumer_reg_alloc,
+    annotate_producer_reg_dealloc,
+    fence_proxy_async,
+    set_max_nreg,
+    tma_copy,
+    tma_store_arrive,
+    tma_store_wait,
+    wait_wgmma,
+    warpgroup_arrive,
+    warpgroup_commit_batch,
+    warpgroup_fence_operand,
+    warpgroup_wait,
+    wgmma_gemm,
 )
 from tilewright.language.atomics import (
     atomic_add,
@@ -92,6 +109,7 @@ from tilewright.language.loops import (
     Serial,
     Unroll,
     grid,
+    parallel,
     serial,
     unroll,
     vectorized,
@@ -154,8 +172,8 @@ from tilewright.language.scalars import (
     truncmod,
 )
 from tilewright.language.tensor import Buffer, FragmentBuffer, SharedBuffer, Tensor
+from tilewright.language.tensor import Storage as _Storage
 from tilewright.language.threads import (
-    alloc_local,
     get_block_binding,
     get_block_bindings,
     get_lane_idx,
@@ -227,7 +245,10 @@ double = dtypes.EXPORTED["double"]
 
 # What kernels may ask of values and buffers while they are traced.
 _core.Buffer.dtype = property(lambda self: _canonical(self.dtype_name), doc="The element type.")
+_core.Buffer.data = property(_Storage, doc="Its memory, for `T.Tensor(shape, dtype, A.data)`.")
 _core.Buffer.scope = property(lambda self: self.scope_name, doc="Where the buffer lives.")
+for _class in (_core.Expr, _core.Element, _core.Var, _core.IndexExpr):
+    _class.astype = lambda self, dtype, span=None: cast(self, dtype)
 for _class in (_core.Expr, _core.Element, _core.Var):
     _class.dtype = property(
         lambda self: self.dtype_name if self.dtype_name == "index" else _canonical(self.dtype_name),
@@ -282,6 +303,8 @@ _FAST = {
 def __getattr__(name: str) -> Any:
     if name in _FAST:
         return _FAST[name]
+    if name in dtypes.NAMED:
+        return dtypes.NAMED[name]
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
     if name in _UNSUPPORTED or name in _UNSUPPORTED_DTYPES:
@@ -317,15 +340,18 @@ __all__ = [
     "Unroll",
     "abs",
     "alloc_barrier",
+    "alloc_buffer",
     "alloc_fragment",
     "alloc_global",
     "alloc_local",
     "alloc_reducer",
     "alloc_shared",
     "alloc_var",
+    "annotate_consumer_reg_alloc",
     "annotate_l2_hit_ratio",
     "annotate_layout",
     "annotate_min_blocks_per_sm",
+    "annotate_producer_reg_dealloc",
     "annotate_restrict_buffers",
     "annotate_safe_value",
     "assume",
@@ -369,6 +395,7 @@ __all__ = [
     "exp",
     "exp2",
     "exp10",
+    "fence_proxy_async",
     "fill",
     "finalize_reducer",
     "float",
@@ -421,6 +448,7 @@ __all__ = [
     "min_value",
     "nearbyint",
     "no_set_max_nreg",
+    "parallel",
     "popcount",
     "pow",
     "prim_func",
@@ -441,6 +469,7 @@ __all__ = [
     "round",
     "rsqrt",
     "serial",
+    "set_max_nreg",
     "shfl_down",
     "shfl_sync",
     "shfl_up",
@@ -459,6 +488,9 @@ __all__ = [
     "tanh",
     "tfloat32",
     "thread_binding",
+    "tma_copy",
+    "tma_store_arrive",
+    "tma_store_wait",
     "trunc",
     "truncdiv",
     "truncmod",
@@ -474,10 +506,16 @@ __all__ = [
     "use_swizzle",
     "vectorized",
     "view",
+    "wait_wgmma",
     "warp_reduce_bitand",
     "warp_reduce_bitor",
     "warp_reduce_max",
     "warp_reduce_min",
     "warp_reduce_sum",
+    "warpgroup_arrive",
+    "warpgroup_commit_batch",
+    "warpgroup_fence_operand",
+    "warpgroup_wait",
+    "wgmma_gemm",
     "ws",
 ]

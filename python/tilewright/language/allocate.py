@@ -33,7 +33,10 @@ def alloc_shared(shape: Any, dtype: Any, scope: str = "shared.dyn") -> Buffer:
 
 
 def alloc_fragment(shape: Any, dtype: Any, scope: str = "local.fragment") -> Buffer:
-    """A tile spread over the registers of the block's threads; the layout is inferred."""
+    """A tile spread over the registers of the block's threads; the layout is inferred. With the
+    scope "local" it is a `T.alloc_local`."""
+    if scope == "local":
+        return alloc_local(shape, dtype)
     if scope != "local.fragment":
         raise LanguageError(f"T.alloc_fragment: scope '{scope}' is not 'local.fragment'")
     return _alloc("T.alloc_fragment", shape, dtype, "fragment")
@@ -50,6 +53,26 @@ def alloc_reducer(
     if op not in ("sum", "max", "min"):
         raise LanguageError(f"T.alloc_reducer: op is 'sum', 'max' or 'min', got {op!r}")
     return _alloc("T.alloc_reducer", shape, dtype, "fragment", op)
+
+
+def alloc_local(shape: Any, dtype: Any, scope: str = "local") -> Buffer:
+    """An array for each thread of the block; its elements have no value until written.
+
+    It lives in registers where its indices are known once loops are unrolled, else in shared
+    memory. `T.copy`, `T.fill` and `T.clear` on it are each thread's own.
+    """
+    if not scope.startswith("local"):
+        raise LanguageError(f"T.alloc_local: scope '{scope}' is not a thread's memory")
+    return _alloc("T.alloc_local", shape, dtype, "local")
+
+
+def alloc_buffer(shape: Any, dtype: Any = "float32", *, scope: str = "global") -> Buffer:
+    """A buffer by the name of its memory: "global", "shared", "local.fragment" or "local"."""
+    if scope == "global":
+        return alloc_global(shape, dtype)
+    if scope.startswith("shared"):
+        return alloc_shared(shape, dtype, scope)
+    return alloc_fragment(shape, dtype, scope)
 
 
 def alloc_global(shape: Any, dtype: Any) -> Buffer:

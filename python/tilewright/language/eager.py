@@ -26,11 +26,12 @@ class Unknown:
     def __init__(self, name: str) -> None:
         self.tw_constant_name = name
 
-    def _combine(self, *_: Any) -> Unknown:
+    def combine(self, *_: Any) -> Unknown:
+        """An expression of it, of which nothing is known either."""
         return Unknown("")
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _combine
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __truediv__ = _combine
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = combine
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __neg__ = __truediv__ = combine
 
     def _refuse(self, *_: Any) -> Any:
         raise LanguageError(
@@ -50,6 +51,7 @@ class Declarations:
     ) -> None:
         self.tensors = tensors  # parameter: shape of the actual tensor, if there is one
         self.constants = dict(constants)
+        self.given = frozenset(constants)  # those that the caller names, known from the start
         self.probing = True
         self.declared: set[str] = set()
         self.outputs: list[tuple[str, Buffer]] = []
@@ -121,10 +123,12 @@ def const(names: str, dtype: Any = "int32") -> Any:
     declarations = _declarations("T.const")
     found = []
     for name in names.replace(",", " ").split():
-        if declarations.probing:
-            found.append(Unknown(name))
-        elif name in declarations.constants:
+        if name in declarations.given or (
+            name in declarations.constants and not declarations.probing
+        ):
             found.append(declarations.constants[name])
+        elif declarations.probing:
+            found.append(Unknown(name))
         else:
             raise LanguageError(
                 f"the constant '{name}' is not the extent of any tensor parameter",

@@ -31,6 +31,11 @@ def Parallel(
     return ParallelLoop(extents, coalesced_width, loop_layout)
 
 
+def parallel(*extents: Any, annotations: dict[str, Any] | None = None) -> TileLoop:
+    """TVM's name of `T.Parallel`: iterations are independent."""
+    return ParallelLoop(extents, None, None)
+
+
 def Pipelined(
     start: Any,
     stop: Any = None,

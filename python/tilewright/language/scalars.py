@@ -33,8 +33,15 @@ def _unary(name: str, python: Any, x: Any) -> Any:
         raise LanguageError(f"'{what}' of {x!r}: {error}") from None
 
 
+def _unknown(*values: Any) -> Any:
+    """One of the values that is a constant of an eager kernel in its first run, else None."""
+    return next((value for value in values if hasattr(value, "tw_constant_name")), None)
+
+
 def _binary(name: str, python: Any, a: Any, b: Any) -> Any:
     what = f"T.{name}"
+    if (unknown := _unknown(a, b)) is not None:
+        return unknown.combine()
     _require_scalar(a, what)
     _require_scalar(b, what)
     if is_kernel_value(a) or is_kernel_value(b):
@@ -50,6 +57,8 @@ def _binary(name: str, python: Any, a: Any, b: Any) -> Any:
 
 def ceildiv(a: Any, b: Any) -> Any:
     """a / b rounded up; a Python int for Python ints."""
+    if (unknown := _unknown(a, b)) is not None:
+        return unknown.combine()
     _require_scalar(a, "T.ceildiv")
     _require_scalar(b, "T.ceildiv")
     if is_kernel_value(a) or is_kernel_value(b):

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+from tilewright.dtypes import is_dtype
 from tilewright.errors import LanguageError, reporting
 from tilewright.tensor_type import TensorType
 
 
+class Storage(NamedTuple):
+    """`A.data`: the memory of a buffer, for a `T.Tensor` of another shape over it."""
+
+    buffer: Any
+
+
+def _over(shape: Any, dtype: Any, data: Any) -> Any:
+    """`T.Tensor(shape, dtype, A.data)` in a kernel: the memory of A under another shape."""
+    from tilewright.language.tiles import view
+
+    if not isinstance(data, Storage):
+        raise LanguageError(f"T.Tensor: data must be the 'data' of a buffer, got {data!r}")
+    return view(data.buffer, shape, dtype)
+
+
 class _TensorMeta(type):
     @reporting
-    def __call__(cls, shape: Any, dtype: Any = "float32", *, scope: str = "global") -> TensorType:
+    def __call__(
+        cls, shape: Any, dtype: Any = "float32", data: Any = None, *, scope: str = "global"
+    ) -> Any:
+        if data is not None:
+            return _over(shape, dtype, data)
         if scope != "global":
             raise LanguageError(f"a T.Tensor lives in global memory, not in '{scope}'")
         return TensorType(shape, dtype)
 
     @reporting
     def __getitem__(cls, item: Any) -> TensorType:
-        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], list | tuple):
+        if (
+            isinstance(item, tuple)
+            and len(item) == 2
+            and (isinstance(item[0], list | tuple) or is_dtype(item[1]))
+        ):
             return TensorType(item[0], item[1])
         return TensorType(item)
 

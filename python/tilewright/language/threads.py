@@ -1,4 +1,4 @@
-"""Threads by name: their indices, their own memory, and where they meet.
+"""Threads by name: their indices, their warps, and where they meet.
 
 A kernel that names its threads means what any kernel means: one statement after another. A
 statement that differs between threads is done by all of them before the next one begins, so that
@@ -11,7 +11,7 @@ from typing import Any
 
 from tilewright.errors import LanguageError
 from tilewright.frontend import trace
-from tilewright.frontend.trace import Buffer, is_kernel_value
+from tilewright.frontend.trace import is_kernel_value
 from tilewright.language.kernel import _in_kernel
 
 _WARP = 32
@@ -159,22 +159,6 @@ class ws:  # noqa: N801 - the language calls it `T.ws`
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if error is None:
             trace.require("T.ws").close(self._region)
-
-
-# ---- A thread's own memory ----
-
-
-def alloc_local(shape: Any, dtype: Any, scope: str = "local") -> Buffer:
-    """An array for each thread of the block; its elements have no value until written.
-
-    It lives in registers where its indices are known once loops are unrolled, else in shared
-    memory. `T.copy`, `T.fill` and `T.clear` on it are each thread's own.
-    """
-    from tilewright.language.allocate import _alloc
-
-    if not scope.startswith("local"):
-        raise LanguageError(f"T.alloc_local: scope '{scope}' is not a thread's memory")
-    return _alloc("T.alloc_local", shape, dtype, "local")
 
 
 # ---- Meeting ----

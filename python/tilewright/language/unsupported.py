@@ -7,44 +7,39 @@ UNSUPPORTED: dict[str, str] = dict.fromkeys(
     """
     ClusterKernel CUDASourceCodeKernel If Then PersistentTileScheduler PrimExpr Ramp Broadcast
     Shuffle StridedTensor Var WSID WSPipeline WSRole WSSchedule WSScope WSSync WSSyncKind While
-    abs2 access_ptr activemask add2 address_of align_up all_of all_sync alloc_buffer
-    alloc_cluster_barrier alloc_tcgen05_smem_desc alloc_tmem alloc_wgmma_desc
-    annotate_compile_flags annotate_consumer_reg_alloc annotate_pass_configs
-    annotate_producer_reg_dealloc annotate_ws_schedule any_of any_sync async_copy atomic_load
-    atomic_store attr ballot ballot_sync block_rank_in_cluster call_extern call_intrin
-    clc_get_first_ctaid_x clc_is_canceled clc_try_cancel_multicast cluster_arrive cluster_sync
-    cluster_wait comm_reducer copy_cluster cp_async_barrier_noinc create_tma_descriptor cummax
-    deallocate_tmem decl_buffer dp4a evaluate extract_lane fast_rcp fence_proxy_async fma2
-    func_attr gemm_sp handle ieee_add ieee_fdiv ieee_fmaf ieee_frcp ieee_frsqrt ieee_fsqrt ieee_mul
-    ieee_sub import_source index_to_coordinates initialize_wgmma_descriptor launch_thread ldg128
-    ldg256 ldg32 ldg64 lds128 lds32 lds64 let make_tensor match_all_sync match_any_sync
-    match_buffer max2 mbarrier_arrive_expect_tx mbarrier_expect_tx min2 mma_gemm_blockscaled mul2
-    named_barrier_arrive parallel pdl_sync pdl_trigger ptr ptx_arrive_barrier ptx_commit_group
-    ptx_cp_async ptx_fence_barrier_init ptx_init_barrier_thread_count ptx_wait_group ptx_wgmma_ss
-    reads rng_init rng_rand rng_rand_float sblock sblock_alloc_buffer sblock_attr set_max_nreg
-    shuffle_elect stg128 stg256 stg32 stg64 sts128 sts32 sts64 sub2 sync_grid syncthreads_and
-    syncthreads_count syncthreads_or target tcgen05_after_thread_sync tcgen05_before_thread_sync
-    tcgen05_cp_warpx4 tcgen05_gemm tcgen05_gemm_blockscaled tcgen05_mma_arrive
-    tcgen05_sf_warp_transpose thread_return tir tma_copy tma_gather4 tma_gather4_bytes tma_load
-    tma_scatter4 tma_store_arrive tma_store_wait transpose tvm_access_ptr tvm_storage_sync
-    tvm_thread_allreduce type_annotation wait_wgmma warpgroup_arrive warpgroup_commit_batch
-    warpgroup_fence_operand warpgroup_wait wgmma_gemm writes ws_op __ffs __fns __ldg
+    abs2 access_ptr activemask add2 address_of align_up all_of all_sync alloc_cluster_barrier
+    alloc_tcgen05_smem_desc alloc_tmem alloc_wgmma_desc annotate_compile_flags
+    annotate_pass_configs annotate_ws_schedule any_of any_sync async_copy atomic_load atomic_store
+    attr ballot ballot_sync block_rank_in_cluster call_extern call_intrin clc_get_first_ctaid_x
+    clc_is_canceled clc_try_cancel_multicast cluster_arrive cluster_sync cluster_wait comm_reducer
+    copy_cluster cp_async_barrier_noinc create_tma_descriptor cummax deallocate_tmem decl_buffer
+    dp4a evaluate extract_lane fast_rcp fma2 func_attr gemm_sp handle ieee_add ieee_fdiv ieee_fmaf
+    ieee_frcp ieee_frsqrt ieee_fsqrt ieee_mul ieee_sub import_source index_to_coordinates
+    initialize_wgmma_descriptor launch_thread ldg128 ldg256 ldg32 ldg64 lds128 lds32 lds64 let
+    make_tensor match_all_sync match_any_sync match_buffer max2 mbarrier_arrive_expect_tx
+    mbarrier_expect_tx min2 mma_gemm_blockscaled mul2 named_barrier_arrive pdl_sync pdl_trigger ptr
+    ptx_arrive_barrier ptx_commit_group ptx_cp_async ptx_fence_barrier_init
+    ptx_init_barrier_thread_count ptx_wait_group ptx_wgmma_ss reads rng_init rng_rand
+    rng_rand_float sblock sblock_alloc_buffer sblock_attr shuffle_elect stg128 stg256 stg32 stg64
+    sts128 sts32 sts64 sub2 sync_grid syncthreads_and syncthreads_count syncthreads_or target
+    tcgen05_after_thread_sync tcgen05_before_thread_sync tcgen05_cp_warpx4 tcgen05_gemm
+    tcgen05_gemm_blockscaled tcgen05_mma_arrive tcgen05_sf_warp_transpose thread_return tir
+    tma_gather4 tma_gather4_bytes tma_load tma_scatter4 transpose tvm_access_ptr tvm_storage_sync
+    tvm_thread_allreduce type_annotation writes ws_op __ffs __fns __ldg
     """.split(),
     "",
 )
 
 UNSUPPORTED.update(
+    call_extern="functions in CUDA source text cannot run here; write it in the language",
+    import_source="functions in CUDA source text cannot run here; write them in the language",
     let="a plain assignment binds a value",
-    parallel="use T.Parallel",
-    tma_copy="use T.copy: Tilewright picks the instruction",
-    wgmma_gemm="use T.gemm: Tilewright picks the instruction",
 )
 
 #: dtypes of TileLang that have no element type here yet.
 UNSUPPORTED_DTYPES = tuple(
     """
-    int4 uint4 int1 uint1 float4_e2m1fn float4_e2m1fnx2 float4_e2m1_unpacked float8_e4m3fnuz
-    float8_e5m2fnuz float8_e8m0fnu float8_e4m3fnx8 bfloat16x2 float16x2 float32x2 float32x4
+    float4_e2m1fnx2 float4_e2m1_unpacked float8_e4m3fnx8 bfloat16x2 float16x2 float32x2 float32x4
     float32x8
     """.split()
 )

@@ -220,27 +220,33 @@ def make_linear_layout(buffer: Any) -> Layout:
     return Layout._wrap(core.make_linear_layout(shape))
 
 
-def _bank_swizzled(buffer: Any, name: str, panel_bytes: int) -> Layout:
-    shape, bits = _tile_shape(buffer, name)
+def _bank_swizzled(tile: tuple[Any, ...], name: str, panel_bytes: int) -> Layout:
+    """`tile` is a shared tile, or rows, columns and the bits of an element."""
+    if len(tile) == 3:
+        shape, bits = [int(tile[0]), int(tile[1])], int(tile[2])
+    elif len(tile) == 1:
+        shape, bits = _tile_shape(tile[0], name)
+    else:
+        raise LanguageError(f"{name} takes a shared tile, or rows, columns and bits of an element")
     return Layout._wrap(core.make_bank_swizzled_layout(shape, bits, panel_bytes))
 
 
 @reporting
-def make_full_bank_swizzled_layout(buffer: Any) -> Layout:
+def make_full_bank_swizzled_layout(*tile: Any) -> Layout:
     """A swizzle of a shared tile in panels of 128 bytes, as TMA's 128-byte mode."""
-    return _bank_swizzled(buffer, "make_full_bank_swizzled_layout", 128)
+    return _bank_swizzled(tile, "make_full_bank_swizzled_layout", 128)
 
 
 @reporting
-def make_half_bank_swizzled_layout(buffer: Any) -> Layout:
+def make_half_bank_swizzled_layout(*tile: Any) -> Layout:
     """A swizzle of a shared tile in panels of 64 bytes, as TMA's 64-byte mode."""
-    return _bank_swizzled(buffer, "make_half_bank_swizzled_layout", 64)
+    return _bank_swizzled(tile, "make_half_bank_swizzled_layout", 64)
 
 
 @reporting
-def make_quarter_bank_swizzled_layout(buffer: Any) -> Layout:
+def make_quarter_bank_swizzled_layout(*tile: Any) -> Layout:
     """A swizzle of a shared tile in panels of 32 bytes, as TMA's 32-byte mode."""
-    return _bank_swizzled(buffer, "make_quarter_bank_swizzled_layout", 32)
+    return _bank_swizzled(tile, "make_quarter_bank_swizzled_layout", 32)
 
 
 __all__ = [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.supply import TensorSupplyType
+from tilewright.supply import TensorSupplyType, get_tensor_supply
 
-__all__ = ["TensorSupplyType", "torch_assert_close"]
+__all__ = ["TensorSupplyType", "get_tensor_supply", "torch_assert_close"]
 
 
 def torch_assert_close(

@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# name_not_supported_yet.py:9:17: error: 'T.call_extern' is not supported yet
+# name_not_supported_yet.py:9:17: error: 'T.call_extern' is not supported yet; functions in CUDA source text cannot run here; write it in the language
 #     9 |         A[bx] = T.call_extern("float32", "f")
 #       |                 ^^^^^^^^^^^^^

@@ -1,0 +1,1 @@
+"""`tilelang.cuda`: layouts that scripts take from there."""

@@ -1,0 +1,109 @@
+"""Statements that TileLang lets run ahead, and the waits for them.
+
+A statement is over before the next one begins; what runs ahead is the compiler's choice and never
+seen. So an asynchronous copy or product is the plain one, and a wait for it adds nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.language.barriers import Barrier, Barriers
+from tilewright.language.kernel import _in_kernel
+from tilewright.language.threads import _meet
+from tilewright.language.tiles import GemmWarpPolicy, copy, gemm
+
+
+def tma_copy(
+    src: Any,
+    dst: Any,
+    *,
+    barrier: Any = None,
+    cluster_mask: int | None = None,
+    leader_scope_threads: int | None = None,
+    eviction_policy: str | None = None,
+    annotations: dict[str, Any] | None = None,
+) -> None:
+    """`T.copy`. The barrier it would tell of its bytes counts the arrivals of threads only."""
+    if cluster_mask is not None:
+        raise LanguageError("'T.tma_copy' to several blocks of a cluster is not supported")
+    if barrier is not None and not isinstance(barrier, Barrier | Barriers):
+        raise LanguageError(f"'T.tma_copy': barrier must be of T.alloc_barrier, got {barrier!r}")
+    copy(src, dst, eviction_policy=eviction_policy, annotations=annotations)
+
+
+def wgmma_gemm(
+    A: Any,
+    B: Any,
+    C: Any,
+    transpose_A: bool = False,
+    transpose_B: bool = False,
+    policy: GemmWarpPolicy = GemmWarpPolicy.Square,
+    clear_accum: Any = False,
+    annotations: dict[str, Any] | None = None,
+) -> None:
+    """`T.gemm`."""
+    gemm(A, B, C, transpose_A, transpose_B, policy, clear_accum)
+
+
+def wait_wgmma(id: int = 0) -> None:
+    """Waits for products that are over already."""
+    _meet("T.wait_wgmma")
+
+
+def warpgroup_arrive() -> None:
+    """Orders registers before products: the compiler does."""
+    _meet("T.warpgroup_arrive")
+
+
+def warpgroup_commit_batch() -> None:
+    """Groups products that are over already."""
+    _meet("T.warpgroup_commit_batch")
+
+
+def warpgroup_wait(num_mma: int = 0) -> None:
+    """Waits for products that are over already."""
+    _meet("T.warpgroup_wait")
+
+
+def warpgroup_fence_operand(buffer: Any, *arguments: Any, **options: Any) -> None:
+    """Orders registers before products: the compiler does."""
+    _meet("T.warpgroup_fence_operand")
+
+
+def fence_proxy_async() -> None:
+    """Orders memory before asynchronous copies: the compiler does."""
+    _meet("T.fence_proxy_async")
+
+
+def tma_store_arrive(*arguments: Any) -> None:
+    """Groups copies that are over already."""
+    _meet("T.tma_store_arrive")
+
+
+def tma_store_wait(*arguments: Any) -> None:
+    """Waits for copies that are over already."""
+    _meet("T.tma_store_wait")
+
+
+# ---- Hints about registers ----
+
+
+def set_max_nreg(reg_count: int, is_inc: int) -> None:
+    """Hint: how many registers the threads that come here want."""
+    _in_kernel("T.set_max_nreg").core.hint("set_max_nreg", [], {"count": int(reg_count)})
+
+
+def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:
+    """Hint: how many registers threads that only copy want."""
+    _in_kernel("T.annotate_producer_reg_dealloc").core.hint(
+        "producer_reg_dealloc", [], {"count": int(reg_count)}
+    )
+
+
+def annotate_consumer_reg_alloc(reg_count: int = 240) -> None:
+    """Hint: how many registers threads that compute want."""
+    _in_kernel("T.annotate_consumer_reg_alloc").core.hint(
+        "consumer_reg_alloc", [], {"count": int(reg_count)}
+    )

@@ -1,0 +1,1 @@
+"""`tilelang.tileop`: enumerations of tile statements."""

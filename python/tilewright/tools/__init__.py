@@ -1,0 +1,10 @@
+"""`tilelang.tools`: pictures of layouts."""
+
+from __future__ import annotations
+
+from tilewright.not_part import NotPart
+from tilewright.tools.plot import plot_layout
+
+Analyzer = NotPart("Analyzer", "tw run prints what the kernels did; kernel.summary() has figures")
+
+__all__ = ["Analyzer", "plot_layout"]

@@ -1,0 +1,173 @@
+"""What scripts use around their kernels: modules of TileLang and TVM, methods of functions."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def scaled(A, factor: float = 2.0):
+    M, N = T.const("M, N")
+    A: T.Tensor((M, N), "float32")
+    B = T.empty((M, T.ceildiv(N, 2)), "float32")
+    with T.Kernel(M, threads=32) as bx:
+        for j in T.Parallel(T.ceildiv(N, 2)):
+            B[bx, j] = A[bx, j * 2] * factor
+    return B
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("tilelang", "DataType"),
+        ("tilelang", "tvm"),
+        ("tvm", "DataType"),
+        ("tvm", "tirx"),
+        ("tvm.target", "Target"),
+        ("tilelang.transform", "PassConfigKey"),
+        ("tilelang.transform", "simplify_prim_func"),
+        ("tilelang.tileop.base", "GemmWarpPolicy"),
+        ("tilelang.engine.callback", "register_cuda_postproc_callback"),
+        ("tilelang.carver.template", "MatmulTemplate"),
+        ("tilelang.carver.arch", "CUDA"),
+        ("tilelang.carver.roller.rasterization", "NoRasterization"),
+        ("tilelang.cuda.intrinsics", "make_mma_swizzle_layout"),
+        ("tilelang.tools", "plot_layout"),
+        ("tilelang.utils.tensor", "get_tensor_supply"),
+    ],
+)
+def test_name_can_be_imported(module: str, name: str) -> None:
+    assert getattr(importlib.import_module(module), name) is not None
+
+
+def test_unknown_module_is_refused_at_the_line_that_imports_it() -> None:
+    with pytest.raises(tilelang.TilewrightError) as caught:
+        import tvm.relay.op  # noqa: F401
+    assert "test_tilelang_surface.py:" in str(caught.value)
+    assert "the module 'tvm.relay' is not supported yet" in str(caught.value)
+
+
+def test_use_of_what_is_not_part_is_an_error() -> None:
+    """Importing a cost model is harmless; using it says what to do instead."""
+    from tilelang.carver.template import MatmulTemplate
+
+    with pytest.raises(tilelang.TilewrightError, match="not part of Tilewright; the carver's"):
+        MatmulTemplate(M=64, N=64, K=64).with_arch(None)
+
+
+def test_questions_about_the_device() -> None:
+    from tilelang.contrib import nvcc
+    from tilelang.language.fp8 import determine_fp8_type
+
+    assert nvcc.get_target_compute_version() == "8.0"
+    assert determine_fp8_type() == "float8_e4m3fn"
+    assert determine_fp8_type("e5m2") == T.float8_e5m2
+
+
+def test_widths_of_types() -> None:
+    """Packed formats can be named, but not stored."""
+    assert tilelang.DataType("float16").bits == 16
+    assert (T.int4.bits, T.int4.bytes, str(T.int4)) == (4, 1, "int4")
+    with pytest.raises(tilelang.TilewrightError, match="dtype 'int4' is not supported yet"):
+        T.Tensor((4,), T.int4)
+
+
+def test_source_of_a_jitted_function() -> None:
+    """The constants of `T.const` stand in for tensors, in expressions of extents too."""
+    assert "tile.kernel" in scaled.get_kernel_source(M=4, N=64)
+    a = np.arange(256, dtype=np.float32).reshape(4, 64)
+    np.testing.assert_array_equal(scaled(a), a[:, ::2] * 2)
+
+
+def test_tuned_function_takes_constants_by_name() -> None:
+    tuned = tilelang.autotune(configs=[{"factor": 2.0}, {"factor": 3.0}])(scaled)
+    kernel = tuned.compile(M=4, N=64, factor=3.0)
+    assert [p["shape"] for p in kernel.params] == [[4, 64], [4, 32]]
+
+
+def run(func: Any, *arrays: np.ndarray) -> None:
+    for device in ("interp", "cpu", "vgpu:sm_80"):
+        tilelang.compile(func, device=device)(*arrays)
+
+
+def test_variables_can_be_cleared_and_filled() -> None:
+    @T.prim_func
+    def main(B: T.Tensor((3,), "float32")):
+        with T.Kernel(1, threads=32):
+            x = T.alloc_var("float32")
+            T.fill(x, 5)
+            B[0] = x
+            T.clear(x)
+            B[1] = x + 1
+            B[2] = (x + 2.75).astype("int32").astype(T.float32)
+
+    b = np.zeros(3, np.float32)
+    run(main, b)
+    np.testing.assert_array_equal(b, [5, 1, 2])
+
+
+def test_tensor_over_the_memory_of_another() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((4, 2, 8), "float32"), B: T.Tensor((8, 8), "float32")):
+        with T.Kernel(1, threads=32):
+            flat = T.Tensor((8, 8), "float32", A.data)
+            for i in T.parallel(8):
+                for j in T.parallel(8):
+                    B[i, j] = flat[j, i]
+
+    a, b = np.arange(64, dtype=np.float32).reshape(4, 2, 8), np.zeros((8, 8), np.float32)
+    run(main, a, b)
+    np.testing.assert_array_equal(b, a.reshape(8, 8).T)
+
+
+def test_one_extent_and_a_dtype_in_brackets() -> None:
+    n = T.dynamic("n")
+    assert (T.Tensor[(n), "int32"].dtype, len(T.Tensor[(n), "int32"].shape)) == ("int32", 1)
+    assert T.Tensor[4, 8].shape == (4, 8)
+
+
+def test_asynchronous_statements_are_over_at_once() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64, 32), "float16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 32), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            arrived = T.alloc_barrier(128)
+            T.set_max_nreg(240, 1)
+            T.tma_copy(A, a, barrier=arrived)
+            T.barrier_arrive(arrived)
+            T.barrier_wait(arrived, 0)
+            T.wgmma_gemm(a, a, c, transpose_B=True, clear_accum=True)
+            T.wait_wgmma(0)
+            T.copy(c, C)
+
+    a = np.random.default_rng(0).integers(-4, 4, (64, 32)).astype(np.float16)
+    c = np.zeros((64, 64), np.float32)
+    run(main, a, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ a.T.astype(np.float32))
+
+
+def test_picture_of_a_layout(tmp_path: Path) -> None:
+    from tilelang.layout import make_half_bank_swizzled_layout
+    from tilelang.tools import plot_layout
+
+    layout = make_half_bank_swizzled_layout(8, 32, 16)
+    plot_layout(layout, save_directory=str(tmp_path), name="half")
+    assert (tmp_path / "half.svg").read_text().startswith("<svg")
+
+
+def test_generator_on_cuda_without_a_gpu() -> None:
+    torch = pytest.importorskip("torch")
+    from tilewright.cli import torch_without_gpu
+
+    if torch.cuda.is_available():
+        pytest.skip("torch has a GPU")
+    generator = torch_without_gpu._make_generator(torch)(device="cuda").manual_seed(1)
+    assert torch.randperm(5, generator=generator).numel() == 5
