@@ -177,3 +177,84 @@ int64_t tilewright::runAlignment(const Layout &layout, unsigned dim, int64_t wid
   }
   return alignment;
 }
+
+//===----------------------------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------------------------===//
+
+namespace {
+/// The digits of the lowest weights in memory, added one by one, as a box of the last two dims.
+class BoxDigits {
+public:
+  BoxDigits(const DigitForm &form, unsigned rank) : form(form), rank(rank) {}
+
+  /// Adds the digit of a term that continues the stretch; false if it does not.
+  bool add(const DigitTerm &term) {
+    if (term.coefficient != size || !std::has_single_bit(term.digits) || term.flip != 0 ||
+        !term.isBounded())
+      return false;
+    unsigned position = std::countr_zero(term.digits);
+    if (form.getDigits()[position].dim + 2 < rank)
+      return false;
+    chosen |= term.digits;
+    weights.push_back({form.getDigits()[position], size});
+    size *= term.range;
+    return true;
+  }
+
+  int64_t getSize() const { return size; }
+  uint64_t getChosen() const { return chosen; }
+
+  /// How many indices of the dim the digits count from 0 on; nothing if there are gaps.
+  std::optional<int64_t> getExtent(unsigned dim) const {
+    int64_t extent = 1, reach = 1;
+    for (const auto &[digit, weight] : weights)
+      if (digit.dim == dim) {
+        extent *= digit.range;
+        reach = std::max(reach, digit.weight * digit.range);
+      }
+    return extent == reach ? std::optional(extent) : std::nullopt;
+  }
+
+  int64_t placeOf(int64_t row, int64_t column) const {
+    int64_t place = 0;
+    for (const auto &[digit, weight] : weights)
+      place += weight * ((digit.dim + 1 == rank ? column : row) / digit.weight % digit.range);
+    return place;
+  }
+
+private:
+  const DigitForm &form;
+  unsigned rank;
+  SmallVector<std::pair<Digit, int64_t>> weights; ///< Digits and their weights in memory.
+  uint64_t chosen = 0;
+  int64_t size = 1;
+};
+} // namespace
+
+std::optional<ContiguousBox> tilewright::contiguousBox(const IndexExpr &offset,
+                                                       ArrayRef<int64_t> shape, int64_t unit,
+                                                       int64_t limit) {
+  unsigned rank = shape.size();
+  if (rank < 2 || offset.getNumDims() > rank || offset.getNumSymbols() > 0)
+    return std::nullopt;
+  std::optional<DigitForm> form = DigitForm::read(offset, shape);
+  if (!form || !form->isExact())
+    return std::nullopt;
+  BoxDigits digits(*form, rank);
+  ArrayRef<DigitTerm> terms = form->getSums()[0].terms;
+  while (!terms.empty() && digits.add(terms.front()) && digits.getSize() <= limit) {
+    terms = terms.drop_front();
+    std::optional<int64_t> rows = digits.getExtent(rank - 2), columns = digits.getExtent(rank - 1);
+    bool isFree = llvm::none_of(
+        terms, [&](const DigitTerm &term) { return term.digits & digits.getChosen(); });
+    if (!rows || !columns || !isFree || digits.getSize() % unit != 0)
+      continue;
+    ContiguousBox box{*rows, *columns, {}};
+    for (int64_t row = 0; row < *rows; ++row)
+      for (int64_t column = 0; column < *columns; ++column)
+        box.places.push_back(digits.placeOf(row, column));
+    return box;
+  }
+  return std::nullopt;
+}

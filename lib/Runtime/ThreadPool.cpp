@@ -57,6 +57,24 @@ struct alignas(64) WorkRange {
 /// How often a caller that waits looks around.
 static constexpr auto kIdleInterval = std::chrono::milliseconds(50);
 
+/// How long a thread that has nothing to do stays awake. To wake it takes some microseconds, more
+/// where its core was halted; workers that end a block apart, and launches that follow each other,
+/// come within this time.
+static constexpr auto kPatience = std::chrono::microseconds(100);
+
+/// Waits for `isOver` without sleeping; false if that takes too long.
+template <typename PredicateT> static bool waitAwake(PredicateT isOver) {
+  auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    for (unsigned spin = 0; spin < 16; ++spin) {
+      if (isOver())
+        return true;
+      __builtin_ia32_pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
 struct ThreadPool::Impl {
   explicit Impl(unsigned numThreads) : ranges(std::max(1u, numThreads)), cores(ranges.size()) {
     if (sched_getaffinity(0, sizeof(allowedCores), &allowedCores) != 0)
@@ -111,13 +129,11 @@ struct ThreadPool::Impl {
   }
 
   void waitForRun(uint64_t seen) {
-    for (unsigned spin = 0; spin < 2000; ++spin) {
-      if (generation.load(std::memory_order_acquire) != seen)
-        return;
-      __builtin_ia32_pause();
-    }
+    auto hasRun = [&] { return generation.load(std::memory_order_acquire) != seen; };
+    if (waitAwake(hasRun))
+      return;
     std::unique_lock lock(mutex);
-    wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
+    wake.wait(lock, hasRun);
   }
 
   /// Does a worker's own numbers, then those of others, until nobody has any.
@@ -180,13 +196,10 @@ struct ThreadPool::Impl {
   }
 
   void waitUntilDone(Idle idle) {
-    for (unsigned spin = 0; spin < 2000; ++spin) {
-      if (running.load(std::memory_order_acquire) == 0)
-        return;
-      __builtin_ia32_pause();
-    }
-    std::unique_lock lock(mutex);
     auto isDone = [&] { return running.load(std::memory_order_acquire) == 0; };
+    if (waitAwake(isDone))
+      return;
+    std::unique_lock lock(mutex);
     while (!done.wait_for(lock, kIdleInterval, isDone)) {
       lock.unlock(); // a worker that ends must not wait for the caller
       if (!idle())

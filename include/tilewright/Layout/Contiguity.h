@@ -22,6 +22,20 @@ int64_t contiguousRun(const Layout &layout, unsigned dim);
 int64_t runAlignment(const Layout &layout, unsigned dim, int64_t width,
                      llvm::ArrayRef<int64_t> extentDivisors = {});
 
+/// A box of the last two dims whose elements fill a stretch of memory in some order, the same one
+/// in all boxes whose corners are multiples of its extents.
+struct ContiguousBox {
+  int64_t rows, columns;
+  /// Where element (r, c) lies from the stretch's start, at `r * columns + c`.
+  llvm::SmallVector<int64_t> places;
+};
+
+/// The smallest such box of a multiple of `unit` elements, at most `limit`, if the digit form of
+/// `offset` (an expression of the indices of a tensor of this shape) shows one. In
+/// `64 * (i // 8) + 32 * (j % 2) + 4 * (i % 8) + j % 8 // 2` it is 8 x 8 for units of 16.
+std::optional<ContiguousBox> contiguousBox(const IndexExpr &offset, llvm::ArrayRef<int64_t> shape,
+                                           int64_t unit, int64_t limit);
+
 } // namespace tilewright
 
 #endif // TILEWRIGHT_LAYOUT_CONTIGUITY_H

@@ -6,9 +6,7 @@
 // otherwise.
 //
 // A tensor that a kernel touches in no other way than by relaxed updates of whole tiles gets faster
-// code: a row (all of the last dimension) is updated under a lock by plain, vectorised code. That
-// is right because every access to an element goes through the same lock, that of its logical row,
-// wherever a layout puts it.
+// code: LowerUpdates.cpp.
 //
 // Under a layout the bytes of an element that a view makes of several elements of the tensor lie
 // apart. No instruction reaches them at once: where a kernel makes such an update, all its updates
@@ -175,104 +173,12 @@ Value Lowering::updateElement(const View &view, ArrayRef<Value> surfaceIndex, At
 }
 
 //===----------------------------------------------------------------------------------------===//
-// Whole tiles
+// Statements
 //===----------------------------------------------------------------------------------------===//
-
-/// Whether a statement updates rows of `root` that a lock can guard: parts of the tensor itself
-/// with the last dimension in them, from a tile of constant extents.
-static bool updatesRows(tile::AtomicOp op, Value root) {
-  auto slice = op.getDest().getDefiningOp<tile::SliceOp>();
-  Value whole = slice ? Value(slice.getSource()) : op.getDest();
-  auto type = cast<MemRefType>(op.getDest().getType());
-  int64_t rootRank = cast<MemRefType>(root.getType()).getRank();
-  if (whole != root || type.getRank() == 0 || type.getShape().back() == 1 ||
-      op.getOrder() != tile::MemoryOrder::Relaxed)
-    return false;
-  auto isOne = [](OpFoldResult step) { return getConstantIntValue(step) == 1; };
-  if (slice && (llvm::is_contained(slice.getDropped(), rootRank - 1) ||
-                !llvm::all_of(slice.getMixedSteps(), isOne)))
-    return false;
-  auto source = dyn_cast<MemRefType>(op.getValue().getType());
-  return !source || (source.hasStaticShape() && source.getShape().back() != 1 &&
-                     tile::getRoot(op.getValue()) != root);
-}
-
-/// Whether all that a kernel does with `root` are such updates.
-static bool isGuardedByRows(tile::KernelOp kernel, Value root) {
-  auto isRoot = [&](Value value) {
-    return isa<MemRefType>(value.getType()) && tile::getRoot(value) == root;
-  };
-  return !kernel
-              .walk([&](Operation *op) {
-                if (llvm::none_of(op->getOperands(), isRoot))
-                  return WalkResult::advance();
-                if (isa<tile::SliceOp, tile::AnnotateLayoutOp, tile::AnnotateSafeValueOp,
-                        tile::HintOp>(op))
-                  return WalkResult::advance();
-                auto atomic = dyn_cast<tile::AtomicOp>(op);
-                return atomic && updatesRows(atomic, root) ? WalkResult::advance()
-                                                           : WalkResult::interrupt();
-              })
-              .wasInterrupted();
-}
-
-void Lowering::updateRows(tile::AtomicOp op) {
-  View dest = getView(op.getDest());
-  auto sourceType = dyn_cast<MemRefType>(op.getValue().getType());
-  View source;
-  Pairing pairing;
-  if (sourceType) {
-    // What may fail (an access outside a tile) happens before the lock is taken.
-    source = getView(op.getValue());
-    SmallVector<unsigned> dims = llvm::to_vector(llvm::seq<unsigned>(0, source.getRank()));
-    std::optional<Window> whole = windowOf(source, dims, source.extents);
-    if (!whole || !whole->isWhole)
-      source = convertMatrix(source, sourceType, source.elementType);
-    pairing = pairDimensions(source, sourceType, dest, cast<MemRefType>(op.getDest().getType()));
-  } else {
-    pairing.extents.assign(dest.extents.begin(), dest.extents.end());
-    pairing.dest = llvm::to_vector(llvm::seq<unsigned>(0, dest.getRank()));
-  }
-  std::optional<Window> window = windowOf(dest, pairing.dest, pairing.extents);
-  if (!window)
-    return refuse(op, "internal error: rows of '" + dest.root->name + "' have no bounds");
-  Value scalar = sourceType ? Value() : lookup(op.getValue());
-  ifTrue(window->condition, [&] {
-    ArrayRef<Value> lowers = window->lowers, uppers = window->uppers;
-    loopNest(lowers.drop_back(), uppers.drop_back(), false, [&](ArrayRef<Value> outer) {
-      SmallVector<Value> start(outer);
-      start.push_back(index(0));
-      SmallVector<Value> place = toSurface(dest, spread(dest, pairing.dest, start));
-      Value row = index(0);
-      for (size_t dim = 0; dim + 1 < place.size(); ++dim)
-        row = add(mul(row, dest.surface[dim]), place[dim]);
-      callService(Service::LockRow, {dest.root->pointer, toI64(row)});
-      holdsLock = true;
-      // Under a layout neighbours lie apart: a vector would be gathered and scattered.
-      bool isParallel = !dest.root->layout;
-      loopNest(lowers.take_back(), uppers.take_back(), isParallel, [&](ArrayRef<Value> inner) {
-        SmallVector<Value> variables(outer);
-        variables.push_back(inner[0]);
-        SmallVector<Value> target = toSurface(dest, spread(dest, pairing.dest, variables));
-        Value operand = scalar;
-        if (sourceType)
-          operand = numbers.convert(load(source, spread(source, pairing.source, variables)),
-                                    source.elementType, dest.elementType);
-        Value old = numbers.unpack(loadAt(dest, target), dest.elementType);
-        Value combined = combine(op.getKind(), dest.elementType, old, operand);
-        storeAt(dest, target, numbers.pack(combined, dest.elementType));
-      });
-      holdsLock = false;
-      callService(Service::UnlockRow, {dest.root->pointer, toI64(row)});
-    });
-  });
-}
 
 void Lowering::lowerAtomic(tile::AtomicOp op) {
   View dest = getView(op.getDest());
-  auto kernel = op->getParentOfType<tile::KernelOp>();
-  if (options.assumeDisjoint && !dest.root->isOnChip() && kernel &&
-      isGuardedByRows(kernel, tile::getRoot(op.getDest())))
+  if (isGuardedByRows(op))
     return updateRows(op);
   auto destType = cast<MemRefType>(op.getDest().getType());
   auto update = [&](ArrayRef<Value> destIndex, llvm::function_ref<Value()> getOperand) {

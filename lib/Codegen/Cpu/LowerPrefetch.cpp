@@ -3,7 +3,8 @@
 // A tile that comes from a tensor is read row by row, each row on other pages, which the hardware's
 // prefetchers do not foresee. Each copy into a tile that stands directly in a pipelined loop is
 // therefore followed by prefetches of what the same copy reads in the next turn: they arrive while
-// the tile is worked on. (From block to block the same costs more than it brings: blocks are next
+// the tile is worked on. A tile whose rows follow each other in memory is left to the hardware.
+// (From block to block the same costs more than it brings: blocks are next
 // to each other, and a burst of prefetches waits like the loads it is to spare.)
 //
 // The place of the next slice is found by lowering its index arithmetic a second time with the next
@@ -54,6 +55,22 @@ collectArithmetic(Operation *op, Region *region, const llvm::DenseMap<Value, Val
   return sorted;
 }
 
+/// Whether the elements are one stretch of memory: behind the first dimension of which the view has
+/// a part, it has all of each.
+static bool isOneStretch(const View &view) {
+  bool hasAll = true;
+  for (unsigned dim = view.surface.size(); dim-- > 0;) {
+    const unsigned *found = llvm::find(view.dims, dim);
+    std::optional<int64_t> extent = 1, whole = getConstantIntValue(view.surface[dim]);
+    if (found != view.dims.end())
+      extent = getConstantIntValue(view.extents[found - view.dims.begin()]);
+    if (!hasAll && extent != 1)
+      return false;
+    hasAll &= extent && extent == whole;
+  }
+  return true;
+}
+
 void Lowering::prefetchNext(tile::CopyOp copy) {
   auto slice = copy.getSource().getDefiningOp<tile::SliceOp>();
   auto type = cast<MemRefType>(copy.getSource().getType());
@@ -79,7 +96,7 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
   scope->values = std::move(present);
 
   unsigned last = view.getRank() - 1;
-  if (!isContiguousAlong(view, last))
+  if (!isContiguousAlong(view, last) || isOneStretch(view))
     return;
   int64_t elements = kCacheLine / bytes;
   SmallVector<Value> extents(view.extents.begin(), view.extents.end());

@@ -14,6 +14,7 @@
 //   LowerPrefetch.cpp    what the next turn of a loop will copy
 //   LowerReduce.cpp      reductions and running sums
 //   LowerAtomics.cpp     atomic updates and reducers
+//   LowerUpdates.cpp     atomic updates of whole tiles under locks
 //   LowerGemm.cpp        matrix products
 //   LowerOperands.cpp    their operands, converted and turned around
 //   LowerDots.cpp        the same by dot products of bfloat16 and int8
@@ -271,7 +272,6 @@ private:
 
   // LowerAtomics.cpp
   void lowerAtomic(tile::AtomicOp op);
-  void updateRows(tile::AtomicOp op);
   void lowerAtomicElement(tile::AtomicElementOp op);
   void lowerReducerUpdate(tile::ReducerUpdateOp op);
   mlir::Value combine(tile::AtomicKind kind, mlir::Type elementType, mlir::Value old,
@@ -280,6 +280,20 @@ private:
                             tile::AtomicKind kind, tile::MemoryOrder order, mlir::Value operand);
   mlir::Value updateByExchange(const View &view, mlir::Value address, tile::AtomicKind kind,
                                mlir::LLVM::AtomicOrdering order, mlir::Value operand);
+
+  // LowerUpdates.cpp
+  struct TileUpdate;
+  bool isGuardedByRows(tile::AtomicOp op);
+  void updateRows(tile::AtomicOp op);
+  llvm::SmallVector<mlir::Value, 2> lockOf(const TileUpdate &update,
+                                           llvm::ArrayRef<mlir::Value> surfaceIndex);
+  void updateByRows(const TileUpdate &update, const Window &window);
+  bool canUpdateBoxes(const TileUpdate &update);
+  mlir::Value startsAtBox(const TileUpdate &update, const Window &window);
+  void updateByBoxes(const TileUpdate &update);
+  llvm::SmallVector<mlir::Value> gatherBox(const TileUpdate &update,
+                                           llvm::ArrayRef<mlir::Value> start, int64_t width);
+  void updateBox(const TileUpdate &update, llvm::ArrayRef<mlir::Value> start);
 
   // LowerGemm.cpp
   void lowerGemm(tile::GemmOp op);
@@ -355,6 +369,10 @@ private:
   mlir::Value makeText(llvm::StringRef text);
 
   // Small pieces.
+  /// How many elements of this type a vector has.
+  int64_t getVectorWidth(mlir::Type elementType) {
+    return options.vectorWidth * 32 / tile::getStorageBits(elementType);
+  }
   mlir::Value index(int64_t value) { return numbers.integer(b.getIndexType(), value); }
   mlir::Value lookup(mlir::Value old) { return scope->values.lookup(old); }
   llvm::SmallVector<mlir::Value> lookupAll(mlir::ValueRange old) {

@@ -52,8 +52,59 @@ TEST(ContiguityTest, FlippedDigitsAreLookedAt) { // 2, 3, 0, 1: pairs
   EXPECT_EQ(contiguousRun(layout("(i) -> (i ^ 2)", {4}), 0), 2);
 }
 
+TEST(ContiguityTest, BlocksOfTheSeedLayoutFillMemory) {
+  Layout dq = layout("(b, h, l, d) -> (b, h, l // 8, d // 8, d % 2, 4 * (l % 8) + (d % 8) // 2)",
+                     {8, 32, 65536, 64});
+  std::optional<ContiguousBox> box = contiguousBox(*dq.getOffset(), dq.getShape(), 16, 256);
+  ASSERT_TRUE(box);
+  EXPECT_EQ(box->rows, 8);
+  EXPECT_EQ(box->columns, 8);
+  EXPECT_EQ(box->places[0 * 8 + 1], 32); // odd columns follow the even ones of all rows
+  EXPECT_EQ(box->places[1 * 8 + 0], 4);
+  EXPECT_FALSE(contiguousBox(*dq.getOffset(), dq.getShape(), 16, /*limit=*/32));
+}
+
+TEST(ContiguityTest, BoxesNeedWholeDigitsOfTheLastTwoDims) {
+  auto boxOf = [](llvm::StringRef text, ArrayRef<int64_t> shape) {
+    return contiguousBox(*layout(text, shape).getOffset(), shape, 16, 256);
+  };
+  EXPECT_EQ(boxOf("(i, j) -> (j, i)", {16, 4})->rows, 16);
+  EXPECT_FALSE(boxOf("(i, j) -> (j, i)", {8, 3}));              // no multiple of 16
+  EXPECT_FALSE(boxOf("(i, j) -> (i // 8, j, i % 8)", {12, 8})); // the last rows leave holes
+  EXPECT_FALSE(boxOf("(i, j) -> (i, j ^ (4 * (i % 8)))", {8, 32}));
+  EXPECT_FALSE(boxOf("(h, i, j) -> (i, j, h)", {16, 4, 4})); // neighbours in another dim
+  EXPECT_FALSE(boxOf("(i, j) -> (i, 2 * j)", {8, 32}));
+}
+
 namespace {
 using ContiguityProperty = PropertyTest;
+
+TEST_F(ContiguityProperty, BoxesAgreeWithBruteForce) {
+  int numBoxes = 0;
+  for (int round = 0; round < 1500; ++round) {
+    Layout layout = round % 2 ? randomLayout(random) : randomBijection(random, round % 4);
+    IndexExpr offset = *layout.getOffset();
+    std::optional<ContiguousBox> box = contiguousBox(offset, layout.getShape(), 4, 256);
+    if (!box)
+      continue;
+    ++numBoxes;
+    unsigned rank = layout.getRank();
+    llvm::SmallVector<int64_t> sorted = box->places;
+    llvm::sort(sorted);
+    for (auto [expected, place] : llvm::enumerate(sorted))
+      ASSERT_EQ(place, int64_t(expected)) << layout.str();
+    forEachIndex(layout.getShape(), [&](ArrayRef<int64_t> index) {
+      llvm::SmallVector<int64_t> corner(index);
+      int64_t row = index[rank - 2] % box->rows, column = index[rank - 1] % box->columns;
+      corner[rank - 2] -= row;
+      corner[rank - 1] -= column;
+      ASSERT_EQ(*offset.evaluate(index),
+                *offset.evaluate(corner) + box->places[row * box->columns + column])
+          << layout.str();
+    });
+  }
+  EXPECT_GT(numBoxes, 100);
+}
 
 TEST_F(ContiguityProperty, RunAndAlignmentAgreeWithBruteForce) {
   int numLong = 0;
