@@ -12,6 +12,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
 #include <vector>
 
@@ -28,16 +29,22 @@ public:
   uint8_t *reserve(size_t bytes) {
     if (bytes > size) {
       std::free(memory);
-      size = (bytes + kPage - 1) / kPage * kPage;
-      memory = static_cast<uint8_t *>(std::aligned_alloc(kPage, size));
+      size_t page = bytes >= kWorthHugePages ? kHugePage : kPage;
+      size = (bytes + page - 1) / page * page;
+      memory = static_cast<uint8_t *>(std::aligned_alloc(page, size));
       if (!memory)
         size = 0;
+      else if (page == kHugePage)
+        madvise(memory, size, MADV_HUGEPAGE); // only a wish
     }
     return memory;
   }
 
 private:
   static constexpr size_t kPage = 4096;
+  static constexpr size_t kHugePage = size_t(1) << 21;
+  /// Tiles of that size have more pages than a core keeps translations of at hand.
+  static constexpr size_t kWorthHugePages = size_t(1) << 18;
   uint8_t *memory = nullptr;
   size_t size = 0;
 };

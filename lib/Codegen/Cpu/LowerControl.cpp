@@ -304,9 +304,8 @@ void Lowering::lowerOp(Operation &op) {
                     lookup(store.getValue()));
       })
       .Case([&](tile::CopyOp copy) {
-        lowerCopy(copy.getSource(), copy.getDest());
+        lowerTileCopy(copy);
         prefetchNext(copy);
-        prepareOperands(copy);
       })
       .Case([&](tile::FinalizeReducerOp done) { lowerCopy(done.getReducer(), done.getDest()); })
       .Case([&](tile::FillOp fill) { lowerFill(fill); })

@@ -17,7 +17,7 @@
 // or normal, and the smallest magnitudes of A and B have exponents whose sum is at least -112, each
 // product is a multiple of 2^-126 (an element is a multiple of 2^(e-7)), and so is each partial
 // sum, rounded or not: none is subnormal. The smallest magnitudes are found while packing. C, which
-// may be anything, is added in the end by an ordinary addition. Otherwise the operands are widened.
+// may be anything, is added in the end by an ordinary addition. Otherwise the words are widened.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -80,6 +80,34 @@ View Lowering::asWords(const View &view, MemRefType type) {
   divide(words.surface.back());
   divide(words.base.back());
   divide(words.extents[last]);
+  return words;
+}
+
+/// `width` words of neighbours along a row of the view's last dimension, which is contiguous.
+Value Lowering::loadWords(const View &view, Value row, Value column, int64_t width) {
+  int64_t size = getWordSize(view.elementType);
+  SmallVector<Value> place(view.getRank() - 2, index(0));
+  place.append({row, mul(column, index(size))});
+  return castVector(b, loadVector(view, place, size * width), b.getI32Type());
+}
+
+/// From `columns` x `rows` words, as they lie along the rows of a view, to `rows` x `columns`.
+View Lowering::transposeWords(const View &view, MemRefType type, int64_t rows, int64_t columns) {
+  int64_t width = options.vectorWidth;
+  bool isSquareable = rows % width == 0 && columns % width == 0;
+  if (!isSquareable || !isContiguousAlong(view, view.getRank() - 1))
+    return transposeMatrix(asWords(view, type), columns, rows, b.getI32Type());
+  View words = makeScratch({rows, columns}, b.getI32Type());
+  loopNest({index(columns / width), index(rows / width)}, /*isParallel=*/false,
+           [&](ArrayRef<Value> block) {
+             Value column = mul(block[0], index(width)), row = mul(block[1], index(width));
+             SmallVector<Value> lines;
+             for (int64_t line = 0; line < width; ++line)
+               lines.push_back(loadWords(view, add(column, index(line)), row, width));
+             transposeSquare(b, lines);
+             for (int64_t line = 0; line < width; ++line)
+               storeVector(words, {add(row, index(line)), column}, lines[line]);
+           });
   return words;
 }
 
@@ -174,19 +202,33 @@ View Lowering::sumColumns(const View &words, int64_t rows, int64_t columns) {
 //===----------------------------------------------------------------------------------------===//
 
 /// Words with the highest bit of each byte flipped: signed bytes plus 128.
-View Lowering::flipSigns(const View &words, int64_t rows, int64_t columns) {
+View Lowering::flipSigns(const View &view, int64_t rows, int64_t columns) {
   View flipped = makeScratch({rows, columns}, b.getI32Type());
   int64_t width = getStride(columns, options.vectorWidth);
   auto type = VectorType::get({width}, b.getI32Type());
   loopNest({index(rows), index(columns / width)}, /*isParallel=*/true, [&](ArrayRef<Value> block) {
     Value column = mul(block[1], index(width));
-    SmallVector<Value> place(words.getRank() - 2, index(0));
-    place.append({block[0], column});
-    Value bytes = loadVector(words, place, width);
+    Value bytes = loadWords(view, block[0], column, width);
     storeVector(flipped, {block[0], column},
                 arith::XOrIOp::create(b, bytes, numbers.integer(type, int32_t(0x80808080))));
   });
   return flipped;
+}
+
+/// Words of bfloat16 as float32: `rows` x `columns` words become twice as many rows.
+View Lowering::widenWords(const View &words, int64_t rows, int64_t columns) {
+  View wide = makeScratch({2 * rows, columns}, b.getF32Type());
+  int64_t width = options.vectorWidth;
+  auto type = VectorType::get({width}, b.getI32Type());
+  loopNest({index(rows), index(columns / width)}, /*isParallel=*/false, [&](ArrayRef<Value> block) {
+    Value column = mul(block[1], index(width)), row = mul(block[0], index(2));
+    Value pairs = loadVector(words, {block[0], column}, width);
+    Value first = arith::ShLIOp::create(b, pairs, numbers.integer(type, 16));
+    Value second = arith::AndIOp::create(b, pairs, numbers.integer(type, int32_t(0xffff0000)));
+    storeVector(wide, {row, column}, castVector(b, first, b.getF32Type()));
+    storeVector(wide, {add(row, index(1)), column}, castVector(b, second, b.getF32Type()));
+  });
+  return wide;
 }
 
 /// Whether no product and no partial sum of the two can be subnormal; see above.
@@ -201,6 +243,12 @@ Value Lowering::areFarFromSubnormal(Value smallestA, Value smallestB) {
   Value a = exponentOf(smallestA), other = exponentOf(smallestB);
   Value areNormal = bothTrue(isAtLeast(a, 1), isAtLeast(other, 1));
   return bothTrue(areNormal, isAtLeast(add(a, other), 2 * 127 - 112));
+}
+
+/// Of bytes: A is moved up then.
+static bool areBothSigned(tile::GemmOp op) {
+  return !op.getA().getType().getElementType().isUnsignedInteger() &&
+         !op.getB().getType().getElementType().isUnsignedInteger();
 }
 
 /// Whether the host has dot products for these types, and the extents fit.
@@ -220,36 +268,35 @@ bool Lowering::usesDots(tile::GemmOp op) {
          (!op.getTransposeA() || extents.m % width == 0);
 }
 
-/// The operand as words, B with k along its rows, and what must be known of its elements.
-Lowering::Operand Lowering::prepareForDots(tile::GemmOp op, bool isB, const View &view) {
+/// The operand as words, B with k along its rows, and what must be known of its elements: of
+/// bfloat16 the smallest magnitude, unless it is given.
+Lowering::Operand Lowering::prepareForDots(tile::GemmOp op, bool isB, const View &view,
+                                           Value smallest) {
   MemRefType type = isB ? op.getB().getType() : op.getA().getType();
   tile::GemmOp::Extents extents = op.getExtents();
   int64_t k = extents.k / getWordSize(view.elementType);
   // Whether rows run along k, so that the words are there already.
   bool isAlongK = isB ? op.getTransposeB() : !op.getTransposeA();
   int64_t other = isB ? extents.n : extents.m;
-  Operand operand;
-  operand.isPacked = true;
-  if (isAlongK) {
-    operand.view = asWords(view, type);
-    if (isB)
-      operand.view = transposeMatrix(operand.view, other, k, b.getI32Type());
-  } else {
-    bool hasRows = isContiguousAlong(view, view.getRank() - 1);
-    operand.view = interleaveRows(hasRows ? view : convertMatrix(view, type, view.elementType),
-                                  extents.k, other);
-  }
   bool hasRowsOfK = isAlongK && !isB;
   int64_t rows = hasRowsOfK ? other : k, columns = hasRowsOfK ? k : other;
-  if (view.elementType.isBF16()) {
-    operand.smallest = smallestMagnitude(operand.view, rows, columns);
-    return operand;
-  }
-  bool areSigned = !op.getA().getType().getElementType().isUnsignedInteger() &&
-                   !op.getB().getType().getElementType().isUnsignedInteger();
-  if (areSigned && isB)
+  bool hasRows = isContiguousAlong(view, view.getRank() - 1);
+  Operand operand;
+  operand.isPacked = true;
+  if (!isAlongK)
+    operand.view = interleaveRows(hasRows ? view : convertMatrix(view, type, view.elementType),
+                                  extents.k, other);
+  else if (isB)
+    operand.view = transposeWords(view, type, rows, columns);
+  else if (view.elementType.isBF16() || !areBothSigned(op) || !hasRows)
+    operand.view = asWords(view, type);
+  else
+    operand.view = view;
+  if (view.elementType.isBF16())
+    operand.smallest = smallest ? smallest : smallestMagnitude(operand.view, rows, columns);
+  else if (areBothSigned(op) && isB)
     operand.columnSums = sumColumns(operand.view, rows, columns);
-  else if (areSigned)
+  else if (areBothSigned(op))
     operand.view = flipSigns(operand.view, rows, columns);
   return operand;
 }
@@ -281,5 +328,13 @@ void Lowering::multiplyByDots(tile::GemmOp op, const View &a, const View &bView,
   b.setInsertionPointToStart(branch.thenBlock());
   multiplyMatrices(product);
   b.setInsertionPointToStart(branch.elseBlock());
-  multiplyByFma(op, prepareForFma(op, false, a), prepareForFma(op, true, bView), widened);
+  tile::GemmOp::Extents extents = op.getExtents();
+  Operand wideA, wideB;
+  wideB.isPacked = true;
+  wideB.view = widenWords(right.view, product.k, extents.n);
+  if (op.getTransposeA())
+    wideA.view = widenWords(left.view, product.k, extents.m);
+  else
+    wideA = prepareForFma(op, /*isB=*/false, a);
+  multiplyByFma(op, wideA, wideB, widened);
 }

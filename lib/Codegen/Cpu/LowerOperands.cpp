@@ -2,8 +2,11 @@
 //
 // A product reads A by single elements, of any strides, and B by vectors along n. Operands that lie
 // so, and whose elements already are what is summed up, are used in place. Others are converted
-// into scratch memory; a transposed B is turned around there, a square of vectors at a time. A tile
-// that does not change while a loop reads it is prepared once, before the loop.
+// into scratch memory; a transposed B is turned around there, a square of vectors at a time.
+//
+// A tile that one copy fills is prepared behind the copy, once for all products (and turns of
+// loops) that read it in the same form. Where no product reads the tile as it is, there is no need
+// for it at all: operands are prepared from what would have been copied.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -53,9 +56,8 @@ View Lowering::convertMatrix(const View &view, MemRefType type, Type sumType) {
   return scratch;
 }
 
-/// Turns a square of vectors around: after the stage of distance d, bit d of row and column number
-/// have changed places.
-static void transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
+/// After the stage of distance d, bit d of row and column number have changed places.
+void tilewright::cpu::transposeSquare(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
   int64_t width = rows.size();
   for (int64_t distance = 1; distance < width; distance *= 2) {
     SmallVector<int64_t> lower, upper;
@@ -132,7 +134,7 @@ Lowering::Operand Lowering::prepareForFma(tile::GemmOp op, bool isB, const View 
 }
 
 //===----------------------------------------------------------------------------------------===//
-// Operands that stay the same
+// Operands that copies fill
 //===----------------------------------------------------------------------------------------===//
 
 /// The operand in the form its product wants, made here or where its tile was filled.
@@ -142,32 +144,105 @@ Lowering::Operand Lowering::getOperand(tile::GemmOp op, bool isB, const View &vi
   return usesDots(op) ? prepareForDots(op, isB, view) : prepareForFma(op, isB, view);
 }
 
-/// A tile that one copy fills, and that products in loops behind it read, is converted and packed
-/// once, behind the copy.
-void Lowering::prepareOperands(tile::CopyOp copy) {
+/// Whether the product reads this operand's elements as a tile has them.
+bool Lowering::isReadInPlace(tile::GemmOp op, bool isB) {
+  Type element = (isB ? op.getB() : op.getA()).getType().getElementType();
+  if (usesDots(op))
+    return element.isBF16() && !isB && !op.getTransposeA();
+  Type sumType =
+      getSumType(b, op.getA().getType().getElementType(), op.getC().getType().getElementType());
+  return getStorageType(element) == sumType && !isa<FloatTF32Type>(element) &&
+         !(isB && op.getTransposeB());
+}
+
+/// The products behind a copy that read the tile it fills.
+struct Lowering::OperandReaders {
+  using Reader = std::pair<tile::GemmOp, bool>; ///< Whether it is B.
+  SmallVector<Reader> readers;
+  bool areAll = true; ///< Nothing else reads the tile.
+};
+
+/// None if anything but the copy may write the tile.
+Lowering::OperandReaders Lowering::findReaders(tile::CopyOp copy) {
+  OperandReaders found;
   auto alloc = copy.getDest().getDefiningOp<tile::AllocOp>();
   if (!alloc || !scope->arena || !copy.getDest().getType().hasStaticShape())
-    return;
-  SmallVector<std::pair<tile::GemmOp, bool>> readers;
+    return found;
   for (OpOperand &use : alloc.getBuffer().getUses()) {
     Operation *user = use.getOwner();
-    if (user == copy || isa<tile::AnnotateLayoutOp, tile::LoadOp>(user))
+    if (user == copy || isa<tile::AnnotateLayoutOp>(user))
       continue;
+    if (isa<tile::LoadOp>(user)) {
+      found.areAll = false;
+      continue;
+    }
     auto gemm = dyn_cast<tile::GemmOp>(user);
-    bool isA = gemm && use.get() == gemm.getA() && &use == &gemm.getAMutable();
-    bool isB = gemm && use.get() == gemm.getB() && &use == &gemm.getBMutable();
+    bool isA = gemm && &use == &gemm.getAMutable(), isB = gemm && &use == &gemm.getBMutable();
     if (!isA && !isB)
-      return; // may write it
+      return {}; // may write it
     Operation *ancestor = copy->getBlock()->findAncestorOpInBlock(*gemm);
-    bool isInLoop = ancestor && ancestor != gemm && copy->isBeforeInBlock(ancestor) &&
-                    isa<tile::PipelinedOp, scf::ForOp>(ancestor);
+    bool isBehind = ancestor && copy->isBeforeInBlock(ancestor) &&
+                    isa<tile::GemmOp, tile::PipelinedOp, scf::ForOp>(ancestor);
     bool isStatic =
         llvm::all_of(ArrayRef<Value>{gemm.getA(), gemm.getB(), gemm.getC()}, [](Value value) {
           return cast<MemRefType>(value.getType()).hasStaticShape();
         });
-    if (isInLoop && isStatic)
-      readers.push_back({gemm, isB});
+    if (isBehind && isStatic)
+      found.readers.push_back({gemm, isB});
+    else
+      found.areAll = false;
   }
-  for (auto [gemm, isB] : readers)
-    scope->prepared[{gemm, isB}] = getOperand(gemm, isB, getView(alloc.getBuffer()));
+  return found;
+}
+
+/// What a copy reads, as a matrix of the shape of its tile; nothing unless all of it exists in rows
+/// and nothing is converted.
+std::optional<View> Lowering::getDirectSource(tile::CopyOp copy) {
+  View source = getView(copy.getSource()), dest = getView(copy.getDest());
+  if (source.root->isOnChip() || source.elementType != dest.elementType || dest.getRank() != 2)
+    return std::nullopt;
+  Pairing pairing = pairDimensions(source, cast<MemRefType>(copy.getSource().getType()), dest,
+                                   cast<MemRefType>(copy.getDest().getType()));
+  if (pairing.source.size() != 2)
+    return std::nullopt;
+  View matrix = source;
+  matrix.dims.clear();
+  matrix.steps.clear();
+  matrix.extents.clear();
+  for (unsigned dim : pairing.source) {
+    matrix.dims.push_back(source.dims[dim]);
+    matrix.steps.push_back(source.steps[dim]);
+    matrix.extents.push_back(source.extents[dim]);
+  }
+  return isContiguousAlong(matrix, 1) ? std::optional(matrix) : std::nullopt;
+}
+
+void Lowering::lowerTileCopy(tile::CopyOp copy) {
+  OperandReaders found = findReaders(copy);
+  bool isPackedOnly = found.areAll && !found.readers.empty() &&
+                      llvm::none_of(found.readers, [&](const OperandReaders::Reader &reader) {
+                        return isReadInPlace(reader.first, reader.second);
+                      });
+  std::optional<View> direct = isPackedOnly ? getDirectSource(copy) : std::nullopt;
+  if (!direct)
+    lowerCopy(copy.getSource(), copy.getDest());
+  View source = direct ? *direct : getView(copy.getDest());
+  // Products share an operand that they read in the same form, and all what is known of the tile.
+  using Form = std::tuple<bool, bool, bool, Type, Type>;
+  SmallVector<std::pair<Form, Operand>, 2> made;
+  Value smallest;
+  for (auto [gemm, isB] : found.readers) {
+    MemRefType other = (isB ? gemm.getA() : gemm.getB()).getType();
+    Form form{usesDots(gemm), isB, isB ? gemm.getTransposeB() : gemm.getTransposeA(),
+              other.getElementType(), gemm.getC().getType().getElementType()};
+    auto *same = llvm::find_if(made, [&](const auto &entry) { return entry.first == form; });
+    if (same == made.end()) {
+      made.push_back({form, usesDots(gemm) ? prepareForDots(gemm, isB, source, smallest)
+                                           : prepareForFma(gemm, isB, source)});
+      same = made.end() - 1;
+      if (!smallest)
+        smallest = same->second.smallest;
+    }
+    scope->prepared[{gemm, isB}] = same->second;
+  }
 }

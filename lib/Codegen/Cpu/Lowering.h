@@ -76,6 +76,9 @@ struct View {
 /// The type in which products of these elements are summed up.
 mlir::Type getSumType(mlir::OpBuilder &b, mlir::Type operand, mlir::Type result);
 
+/// Turns a square of vectors around.
+void transposeSquare(mlir::ImplicitLocOpBuilder &b, llvm::MutableArrayRef<mlir::Value> rows);
+
 /// An operand of a product in the form its microkernel reads.
 struct GemmOperand {
   View view;
@@ -339,7 +342,11 @@ private:
   Operand prepareForFma(tile::GemmOp op, bool isB, const View &view);
   void multiplyByFma(tile::GemmOp op, const Operand &a, const Operand &other, Product product);
   Operand getOperand(tile::GemmOp op, bool isB, const View &view);
-  void prepareOperands(tile::CopyOp copy);
+  struct OperandReaders;
+  OperandReaders findReaders(tile::CopyOp copy);
+  bool isReadInPlace(tile::GemmOp op, bool isB);
+  std::optional<View> getDirectSource(tile::CopyOp copy);
+  void lowerTileCopy(tile::CopyOp copy);
   mlir::Value multiplyAdd(const Product &product, mlir::Value left, mlir::Value right,
                           mlir::Value sum);
   void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, const View &c,
@@ -347,13 +354,16 @@ private:
 
   // LowerDots.cpp
   bool usesDots(tile::GemmOp op);
-  Operand prepareForDots(tile::GemmOp op, bool isB, const View &view);
+  Operand prepareForDots(tile::GemmOp op, bool isB, const View &view, mlir::Value smallest = {});
   void multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product);
   View asWords(const View &view, mlir::MemRefType type);
+  mlir::Value loadWords(const View &view, mlir::Value row, mlir::Value column, int64_t width);
+  View transposeWords(const View &view, mlir::MemRefType type, int64_t rows, int64_t columns);
+  View widenWords(const View &words, int64_t rows, int64_t columns);
   View interleaveRows(const View &view, int64_t rows, int64_t columns);
   mlir::Value smallestMagnitude(const View &words, int64_t rows, int64_t columns);
   mlir::Value areFarFromSubnormal(mlir::Value smallestA, mlir::Value smallestB);
-  View flipSigns(const View &words, int64_t rows, int64_t columns);
+  View flipSigns(const View &view, int64_t rows, int64_t columns);
   View sumColumns(const View &words, int64_t rows, int64_t columns);
   mlir::Value dotBf16(mlir::Value left, mlir::Value right, mlir::Value sum);
   mlir::Value dotInt8(mlir::Value unsignedBytes, mlir::Value signedBytes, mlir::Value sum);

@@ -1,0 +1,156 @@
+"""Tiles that several gemms read, which the CPU packs once, behind the copy that fills them.
+
+A packed operand must always be what the tile holds, and a tile that exists in packed form only must
+not be missed. Small integers: every engine owes the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+SIZE, TURNS = 64, 3
+DTYPES = {
+    "float32": (np.float32, "float32"),
+    "float16": (np.float16, "float32"),
+    "bfloat16": (ml_dtypes.bfloat16, "float32"),
+    "int8": (np.int8, "int32"),
+}
+SHAPE = (TURNS + 1, SIZE, 2, SIZE)  # rows lie apart
+
+
+def check(build: Callable, dtype: str, scale: float = 1) -> None:
+    """The kernel of `build(dtype, sums)` on two tensors, on the interpreter and the CPU."""
+    array_type, sums = DTYPES[dtype]
+    rng = np.random.default_rng(4)
+    a, b = ((rng.integers(-3, 4, SHAPE) * scale).astype(array_type) for _ in range(2))
+    results = {}
+    for engine in ("interp", "cpu"):
+        results[engine] = np.zeros((SIZE, SIZE), sums)
+        tilewright.compile(build(dtype, sums), target=engine)(a, b, results[engine])
+    assert results["interp"].any()
+    np.testing.assert_array_equal(results["cpu"], results["interp"])
+
+
+def in_all_forms(dtype: str, sums: str):
+    """`b` is read as it is, transposed, on the left, and twice in one form."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            T.copy(A[0, :, 1, :], a)
+            for turn in T.Pipelined(TURNS, num_stages=2):
+                T.copy(B[turn, :, 1, :], b)
+                T.gemm(a, b, c)
+                T.gemm(a, b, c, transpose_B=True)
+                T.gemm(a, b, c, transpose_A=True, transpose_B=True)
+                T.gemm(b, a, c, transpose_A=True)
+                T.gemm(a, b, c)
+            T.copy(c, C)
+
+    return main
+
+
+def beside_other_readers(dtype: str, sums: str):
+    """An element-wise loop reads the tile too, so it must be there."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            T.copy(A[0, :, 0, :], a)
+            for turn in T.Pipelined(TURNS, num_stages=1):
+                T.copy(B[turn, :, 0, :], b)
+                T.gemm(a, b, c, transpose_B=True)
+                for i, j in T.Parallel(SIZE, SIZE):
+                    c[i, j] += T.cast(b[j, i], sums)
+            T.copy(c, C)
+
+    return main
+
+
+def filled_twice(dtype: str, sums: str):
+    """The second copy makes what the first one was packed into stale."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            T.copy(A[0, :, 0, :], a)
+            T.copy(B[0, :, 0, :], b)
+            for turn in T.serial(TURNS):
+                T.gemm(a, b, c, transpose_B=True)
+                if turn == 1:
+                    T.copy(B[turn, :, 1, :], b)
+            T.copy(c, C)
+
+    return main
+
+
+def read_a_turn_later(dtype: str, sums: str):
+    """The gemm of a turn stands before the copy and reads what the turn before it copied."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            T.copy(A[0, :, 0, :], a)
+            for turn in T.serial(TURNS):
+                if turn > 0:
+                    T.gemm(a, b, c, transpose_B=True)
+                T.copy(B[turn, :, 1, :], b)
+                T.gemm(a, b, c)
+            T.copy(c, C)
+
+    return main
+
+
+def beyond_the_edge(dtype: str, sums: str):
+    """Half of each copy lies outside and is zero."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            T.copy(A[0, :, 0, :], a)
+            for turn in T.Pipelined(TURNS, num_stages=1):
+                T.copy(B[turn, turn * 32 : turn * 32 + SIZE, 0, 8 : 8 + SIZE], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C)
+
+    return main
+
+
+PROGRAMS = [in_all_forms, beside_other_readers, filled_twice, read_a_turn_later, beyond_the_edge]
+
+
+@pytest.mark.parametrize("dtype", list(DTYPES))
+@pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
+def test_operands_are_what_the_tile_holds(build: Callable, dtype: str) -> None:
+    check(build, dtype)
+
+
+@pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
+def test_subnormal_bfloat16_is_found_in_packed_tiles(build: Callable) -> None:
+    check(build, "bfloat16", scale=2.0**-70)
