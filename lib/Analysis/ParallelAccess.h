@@ -44,6 +44,9 @@ bool writesSameValue(tile::ParallelOp loop, mlir::Operation *first, mlir::Operat
                      llvm::ArrayRef<int64_t> firstIteration,
                      llvm::ArrayRef<int64_t> secondIteration);
 
+/// Whether the scalar that an op of the loop writes depends on memory.
+bool isValueOfData(tile::ParallelOp loop, mlir::Operation *write);
+
 /// A variable of outside the loop that an iteration reads without having assigned it, while some
 /// iteration assigns it: the assignment and the read.
 struct CarriedVariable {

@@ -9,6 +9,7 @@
 #include "tilewright/Analysis/ParallelConflicts.h"
 #include "ParallelAccess.h"
 #include "tilewright/Layout/Enumerate.h"
+#include "tilewright/Tile/ThreadLoops.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/MapVector.h"
@@ -214,6 +215,9 @@ static bool areInConflict(ParallelOp loop, const Access &first, const Access &se
   if (first.kind == EffectKind::Accumulate && second.kind == EffectKind::Accumulate)
     return false; // they commute
   bool bothWrite = first.kind == EffectKind::Write && second.kind == EffectKind::Write;
+  if (bothWrite && loop->hasAttr(kThreadLoopAttr) &&
+      (isValueOfData(loop, first.op) || isValueOfData(loop, second.op)))
+    return false; // checked when it runs
   return !bothWrite || !writesSameValue(loop, first.op, second.op, firstIteration, secondIteration);
 }
 

@@ -128,6 +128,23 @@ bool writesSameValue(ParallelOp loop, Operation *first, Operation *second,
          constantA == constantB;
 }
 
+bool isValueOfData(ParallelOp loop, Operation *write) {
+  SmallVector<Value> work{getWrittenScalar(write)};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *def = value ? value.getDefiningOp() : nullptr;
+    if (!def || !loop->isAncestor(def) || !seen.insert(value).second)
+      continue;
+    if (isa<LoadOp, AtomicElementOp>(def))
+      return true;
+    llvm::append_range(work, def->getOperands());
+    for (Region &region : def->getRegions())
+      llvm::append_range(work, region.front().getTerminator()->getOperands());
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------------------------===//

@@ -16,6 +16,7 @@
 #include "ThreadIndex.h"
 #include "ThreadStatements.h"
 #include "ThreadStorage.h"
+#include "tilewright/Tile/ThreadLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -112,6 +113,14 @@ static LogicalResult refuseAtomics(Operation *op) {
   return failure(result.wasInterrupted());
 }
 
+/// Whether a statement inside `op` is the block's, so that it must not run once for each thread.
+static bool writesForBlock(Operation *op, const ThreadFacts &facts) {
+  WalkResult result = op->walk([&](StoreOp store) {
+    return facts.isThreaded(store) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
+}
+
 /// Walks the statements of `block`; what becomes of them stands in front of `end`.
 LogicalResult Spreader::spread(Block &block, Operation *end) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
@@ -151,7 +160,8 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
     return success();
   }
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
-  if (accesses && !mayMeet(*accesses, *accesses)) { // each thread may run it at its own pace
+  bool hasOwnPace = accesses && !mayMeet(*accesses, *accesses) && !writesForBlock(op, facts);
+  if (hasOwnPace) {
     if (mayMeet(groupAccesses, *accesses))
       flush(isOpened ? end : op);
     group.push_back(op);
@@ -247,6 +257,7 @@ void Spreader::flush(Operation *end) {
   ImplicitLocOpBuilder b(group.front()->getLoc(), end);
   auto parallel = ParallelOp::create(b, OpFoldResult(b.getIndexAttr(kernel.getNumThreads())));
   parallel.setLoopLayoutAttr(storage.makeLayout({}));
+  parallel->setAttr(kThreadLoopAttr, b.getUnitAttr());
   b.setInsertionPointToStart(&parallel.getBody().front());
   Loop loop{parallel.getIterators()[0], {}};
   for (const Guard &guard : guards) {

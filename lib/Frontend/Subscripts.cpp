@@ -133,13 +133,33 @@ std::variant<Buffer, Element> Trace::subscript(const Buffer &buffer, ArrayRef<Su
   return element;
 }
 
+/// What `r[i] += x` contributes to a reducer of sums: x, if the value is a sum with the element
+/// itself; null for any other store.
+static Value findContribution(Value value, Value buffer, ValueRange indices) {
+  auto alloc = tile::getRoot(buffer).getDefiningOp<tile::AllocOp>();
+  if (!alloc || alloc.getReducer() != tile::ReduceKind::Sum)
+    return {};
+  Operation *sum = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+    return {};
+  for (unsigned side : {0, 1}) {
+    auto load = sum->getOperand(side).getDefiningOp<tile::LoadOp>();
+    if (load && load.getBuffer() == buffer && llvm::equal(load.getIndices(), indices))
+      return sum->getOperand(1 - side);
+  }
+  return {};
+}
+
 void Trace::store(const Element &element, const Operand &value) {
   checkOwn(element.buffer.traceId);
   Scalar converted = convert(value, element.buffer.dtype);
   SmallVector<Value> indices;
   for (const Scalar &index : element.indices)
     indices.push_back(index.value);
-  verified(create<tile::StoreOp>(converted.value, element.buffer.value, indices));
+  if (Value part = findContribution(converted.value, element.buffer.value, indices))
+    verified(create<tile::ReducerUpdateOp>(part, element.buffer.value, indices));
+  else
+    verified(create<tile::StoreOp>(converted.value, element.buffer.value, indices));
 }
 
 Buffer Trace::runOf(const Element &element, int64_t count) {

@@ -1,6 +1,7 @@
 //===- Dialect.cpp - registration of the tile dialect --------------------------------------===//
 
 #include "tilewright/Tile/Exchange.h"
+#include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -99,7 +100,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is the plan of an operand of 'tile.gemm'";
   }
-  if (name == kAsyncAttr || name == kExchangeAttr) {
+  if (name == kAsyncAttr || name == kExchangeAttr || name == kThreadLoopAttr) {
     if (isa<ParallelOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.parallel'";

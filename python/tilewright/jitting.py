@@ -217,10 +217,13 @@ class JITFunction:
         return self._trace(args, kwargs)[1]
 
     def tensor_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Of an eager kernel: the tensors among the arguments of a call, in order."""
+        """Of an eager kernel: the tensors among the arguments of a call, in order; none where the
+        constants of `T.const` stand in for them."""
         self._decide()
-        bound = self._bind(args, kwargs)
-        return [bound[name] for name in self._tensors]
+        given = self.given_arguments(args, kwargs)
+        if any(name not in given for name in self._tensors):
+            return []
+        return [given[name] for name in self._tensors]
 
     def given_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What a call says, by name; of an eager kernel also the constants of `T.const`."""

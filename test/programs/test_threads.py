@@ -134,6 +134,35 @@ def test_threads_in_two_dimensions(device: str) -> None:
 
 
 @ON_ALL
+def test_statement_of_the_block_in_a_loop_of_threads(device: str) -> None:
+    """What has no thread in it is stored once, beside what each thread stores."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32,), "float32"),
+        B: T.Tensor((64, 32), "float32"),
+        C: T.Tensor((64,), "float32"),
+    ):
+        with T.Kernel(1, threads=64):
+            tn = T.get_thread_binding(0)
+            a = T.alloc_shared((8,), "float32")
+            b = T.alloc_shared((64, 8), "float32")
+            total = T.alloc_local((1,), "float32")
+            T.clear(total)
+            for bk in T.serial(4):
+                for k in T.serial(8):
+                    a[k] = A[bk * 8 + k]
+                    b[tn, k] = B[tn, bk * 8 + k]
+                for k in T.serial(8):
+                    total[0] += a[k] * b[tn, k]
+            C[tn] = total[0]
+
+    a, b, c = numbers(32), numbers(64, 32), np.zeros(64, np.float32)
+    run(main, device, a, b, c)
+    np.testing.assert_array_equal(c, b @ a)
+
+
+@ON_ALL
 def test_loop_that_threads_leave_at_different_times(device: str) -> None:
     @T.prim_func
     def main(N: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32")):
@@ -179,6 +208,38 @@ def test_shuffles(device: str) -> None:
     np.testing.assert_array_equal(b[2], a[np.where(lane % 16 >= 2, lane - 2, lane)])
     np.testing.assert_array_equal(b[3], a[base + (lane + 3) % 32])
     np.testing.assert_array_equal(b[4], np.repeat(a.reshape(2, 32).sum(1), 32))
+
+
+@ON_ALL
+@pytest.mark.parametrize("dim", [0, 1])
+def test_reduction_along_a_dimension_of_the_threads(device: str, dim: int) -> None:
+    @T.prim_func
+    def main(
+        A: T.Tensor((8, 16), "float32"),
+        B: T.Tensor((8, 16), "float32"),
+        C: T.Tensor((16,), "float32"),
+    ):
+        with T.Kernel(1, threads=(8, 16)):
+            index = [T.get_thread_binding(0), T.get_thread_binding(1)]
+            total = T.alloc_local((1,), "float32")
+            with T.attr(
+                T.comm_reducer(lambda x, y: x + y, [T.cast(0, "float32")]),
+                "reduce_scope",
+                T.reinterpret(T.uint64(0), dtype="handle"),
+            ):
+                T.evaluate(
+                    T.tvm_thread_allreduce(
+                        T.uint32(1), A[index[0], index[1]], True, total[0], index[dim],
+                        dtype="handle",
+                    )
+                )  # fmt: skip
+            B[index[0], index[1]] = total[0]
+            C[index[1 - dim]] = total[0]  # by several threads, with equal values
+
+    a, b, c = numbers(8, 16), np.zeros((8, 16), np.float32), np.zeros(16, np.float32)
+    run(main, device, a, b, c, notes=("same_value", "race"))
+    np.testing.assert_array_equal(c[: a.shape[1 - dim]], a.sum(dim))
+    np.testing.assert_array_equal(b, np.broadcast_to(a.sum(dim, keepdims=True), a.shape))
 
 
 @ON_ALL

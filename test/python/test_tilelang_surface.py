@@ -171,3 +171,29 @@ def test_generator_on_cuda_without_a_gpu() -> None:
         pytest.skip("torch has a GPU")
     generator = torch_without_gpu._make_generator(torch)(device="cuda").manual_seed(1)
     assert torch.randperm(5, generator=generator).numel() == 5
+
+
+def test_plus_on_a_reducer_contributes() -> None:
+    """`r[i] += x` in T.Parallel, as TileLang writes it, is `T.reducer_update(r[i], x)`."""
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 64), "float16"), B: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=128):
+            total = T.alloc_reducer(8, "float32", replication="all")
+            T.clear(total)
+            for i, j in T.Parallel(8, 64):
+                total[i] += A[i, j] * A[i, j]
+            T.finalize_reducer(total)
+            T.copy(total, B)
+
+    a = np.random.default_rng(0).integers(-4, 4, (8, 64)).astype(np.float16)
+    b = np.zeros(8, np.float32)
+    run(main, a, b)
+    np.testing.assert_array_equal(b, (a.astype(np.float32) ** 2).sum(1))
+
+
+def test_tuning_without_tensors() -> None:
+    """The constants of `T.const` stand in for tensors: inputs are generated."""
+    tuned = tilelang.autotune(configs=[{"factor": 2.0}, {"factor": 3.0}], warmup=1, rep=1)(scaled)
+    kernel = tuned.compile(M=4, N=64)
+    assert [p["shape"] for p in kernel.params] == [[4, 64], [4, 32]]

@@ -56,6 +56,8 @@ class TraceState:
         self.kernels = 0
         self.threads: list[int] = []  # extents of the block's threads in the open kernel,
         self.blocks: list[Any] = []  # and the indices of the block
+        self.thread_indices: list[tuple[Any, int]] = []  # values, with their dimensions
+        self.reducers: list[Any] = []  # of the open T.attr, outermost first
         self.returned_in_kernel = False
         self.eager: Any = None  # the declarations of an eager function
 

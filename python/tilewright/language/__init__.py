@@ -212,6 +212,7 @@ from tilewright.language.tiles import (
     reshape,
     view,
 )
+from tilewright.language.tvm_reduce import attr, comm_reducer, evaluate, tvm_thread_allreduce
 from tilewright.language.unsupported import UNSUPPORTED as _UNSUPPORTED
 from tilewright.language.unsupported import UNSUPPORTED_DTYPES as _UNSUPPORTED_DTYPES
 from tilewright.layout import Fragment, Layout
@@ -365,6 +366,7 @@ __all__ = [
     "atomic_min",
     "atomic_or",
     "atomic_xor",
+    "attr",
     "barrier_arrive",
     "barrier_wait",
     "bfloat16",
@@ -379,6 +381,7 @@ __all__ = [
     "ceildiv",
     "clamp",
     "clear",
+    "comm_reducer",
     "const",
     "copy",
     "cos",
@@ -392,6 +395,7 @@ __all__ = [
     "dynamic",
     "empty",
     "erf",
+    "evaluate",
     "exp",
     "exp2",
     "exp10",
@@ -494,6 +498,7 @@ __all__ = [
     "trunc",
     "truncdiv",
     "truncmod",
+    "tvm_thread_allreduce",
     "tvm_warp_shuffle",
     "tvm_warp_shuffle_down",
     "tvm_warp_shuffle_up",

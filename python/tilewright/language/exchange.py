@@ -19,7 +19,7 @@ from tilewright.language.threads import linear_thread
 _WARP = 32
 
 
-def _published(value: Any, what: str) -> tuple[Any, Any]:
+def published(value: Any, what: str) -> tuple[Any, Any]:
     """A shared tile of the values of all threads, and the number of this thread."""
     state = _in_kernel(what)
     if state.innermost(("parallel",)) is not None:
@@ -47,7 +47,7 @@ def _check_width(width: Any, what: str) -> int:
 def _shuffle(what: str, value: Any, width: Any, source: Callable[[Any, Any], Any]) -> Any:
     """The value of the lane `source(lane, width)` of the thread's group of `width` lanes."""
     width = _check_width(width, what)
-    tile, thread = _published(value, what)
+    tile, thread = published(value, what)
     lane = thread % width
     return tile[thread - lane + source(lane, width)].load()
 

@@ -378,6 +378,8 @@ def reinterpret(value: Any, dtype: Any) -> Any:
     """The bits of `value` as a `dtype` of the same width."""
     if is_dtype(value) and not is_dtype(dtype):
         value, dtype = dtype, value
+    if dtype == "handle":
+        return value  # TVM's null pointer in the third argument of T.attr, which nothing reads
     _require_scalar(value, "T.reinterpret")
     return trace.require("T.reinterpret").core.bitcast(value, str(canonical(dtype)))
 

@@ -26,7 +26,11 @@ def get_thread_binding(dim: int = 0) -> Any:
         raise LanguageError(f"'T.get_thread_binding': dim must be a Python integer, got {dim!r}")
     if not 0 <= dim < 3:
         raise LanguageError(f"'T.get_thread_binding': dim is 0, 1 or 2, got {dim}")
-    return state.core.thread_index(dim) if dim < len(state.threads) else 0
+    if dim >= len(state.threads):
+        return 0
+    index = state.core.thread_index(dim)
+    state.thread_indices.append((index, dim))
+    return index
 
 
 def get_thread_bindings() -> list[Any]:
