@@ -2,6 +2,7 @@
 
 #include "tilewright/Driver/CpuKernel.h"
 #include "tilewright/Driver/CallFacts.h"
+#include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Runtime/DiskCache.h"
 #include "tilewright/Support/BuildId.h"
 #include "tilewright/Tile/Tile.h"
@@ -84,9 +85,30 @@ llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint
   return llvm::Error::success();
 }
 
+/// The program with statements that run together where the variant permits it.
+static OwningOpRef<ModuleOp> fuseStatements(ModuleOp module, const cpu::CompileOptions &options) {
+  OwningOpRef<ModuleOp> fused = cast<ModuleOp>(module->clone());
+  if (!options.lower.assumeDisjoint)
+    return fused;
+  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
+    return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
+  });
+  PassManager pm(module.getContext());
+  buildCpuPipeline(pm);
+  if (failed(pm.run(*fused)))
+    return {};
+  return fused;
+}
+
 llvm::Error CompiledCpuKernel::compileVariant(Variant &variant, const Options &variantOptions,
                                               std::string &object) {
-  auto compiled = cpu::compileToObject(module, variantOptions, &phases);
+  auto start = std::chrono::steady_clock::now();
+  OwningOpRef<ModuleOp> fused = fuseStatements(module, variantOptions);
+  if (!fused)
+    return llvm::createStringError("internal error: the program could not be fused");
+  std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  phases.push_back({"fuse statements", taken.count()});
+  auto compiled = cpu::compileToObject(*fused, variantOptions, &phases);
   if (!compiled)
     return compiled.takeError();
   object = (*compiled)->getBuffer().str();

@@ -34,6 +34,11 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createInsertBarriers(InsertBarriersOptions{disjoint}));
 }
 
+void buildCpuPipeline(OpPassManager &pm) {
+  pm.addPass(createFuseLoops()); // one loop of statements over the same elements
+  pm.addPass(createWalkRows());  // and the chain of them row by row
+}
+
 /// Whether the caller asked for the IR after this pass or stage.
 static bool isWanted(const PipelineOptions &options, StringRef stage) {
   return options.afterPass && !stage.empty() &&

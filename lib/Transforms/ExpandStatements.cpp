@@ -19,7 +19,7 @@
 // reaches the others through a shared tile of one element.
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Tile/Tile.h"
+#include "ExpandStatements.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,11 +41,11 @@ class Expander {
 public:
   explicit Expander(Operation *op) : b(op->getLoc(), op) {}
 
-  void expand(CopyOp op);
-  void expand(FillOp op);
-  void expand(AtomicOp op);
-  void expand(FinalizeReducerOp op);
-  void expand(Im2colOp op);
+  ParallelOp expand(CopyOp op);
+  ParallelOp expand(FillOp op);
+  ParallelOp expand(AtomicOp op);
+  ParallelOp expand(FinalizeReducerOp op);
+  ParallelOp expand(Im2colOp op);
   /// Gives all threads the previous value.
   void publish(AtomicElementOp op);
 
@@ -122,7 +122,7 @@ Value Expander::convert(Value value, Type from, Type to) {
                         RoundingAttr::get(b.getContext(), Rounding::NearestEven), UnitAttr());
 }
 
-void Expander::expand(CopyOp op) {
+ParallelOp Expander::expand(CopyOp op) {
   // The side with the higher rank names the loop's variables; units on the other side are skipped.
   bool bySource = op.getSource().getType().getRank() >= op.getDest().getType().getRank();
   Value like = bySource ? op.getSource() : op.getDest();
@@ -134,15 +134,17 @@ void Expander::expand(CopyOp op) {
   Value value = load(op.getSource(), indicesFor(op.getSource(), like, loop.getIterators()));
   value = convert(value, elementType(op.getSource()), elementType(op.getDest()));
   StoreOp::create(b, value, op.getDest(), indicesFor(op.getDest(), like, loop.getIterators()));
+  return loop;
 }
 
-void Expander::expand(FillOp op) {
+ParallelOp Expander::expand(FillOp op) {
   ParallelOp loop = openLoop(op.getDest());
   StoreOp::create(b, op.getValue(), op.getDest(),
                   loop.getIterators().take_front(op.getDest().getType().getRank()));
+  return loop;
 }
 
-void Expander::expand(AtomicOp op) {
+ParallelOp Expander::expand(AtomicOp op) {
   bool isTile = isBufferType(op.getValue().getType());
   bool byDest = !isTile || op.getDest().getType().getRank() >=
                                cast<MemRefType>(op.getValue().getType()).getRank();
@@ -155,17 +157,19 @@ void Expander::expand(AtomicOp op) {
   }
   AtomicElementOp::create(b, value.getType(), op.getKind(), value, op.getDest(),
                           indicesFor(op.getDest(), like, loop.getIterators()), op.getOrder());
+  return loop;
 }
 
-void Expander::expand(FinalizeReducerOp op) {
+ParallelOp Expander::expand(FinalizeReducerOp op) {
   ParallelOp loop = openLoop(op.getDest());
   Value value =
       load(op.getReducer(), indicesFor(op.getReducer(), op.getDest(), loop.getIterators()));
   value = convert(value, elementType(op.getReducer()), elementType(op.getDest()));
   StoreOp::create(b, value, op.getDest(), loop.getIterators());
+  return loop;
 }
 
-void Expander::expand(Im2colOp op) {
+ParallelOp Expander::expand(Im2colOp op) {
   ParallelOp loop = openLoop(op.getDest());
   MemRefType dest = op.getDest().getType();
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
@@ -207,6 +211,7 @@ void Expander::expand(Im2colOp op) {
     scf::YieldOp::create(b, arith::ConstantOp::create(b, b.getZeroAttr(scalar)).getResult());
   }
   StoreOp::create(b, branch.getResult(0), op.getDest(), loop.getIterators());
+  return loop;
 }
 
 /// Whether two parts of one buffer are known to have no element in common: slices of the buffer
@@ -274,6 +279,15 @@ void Expander::publish(AtomicElementOp op) {
   StoreOp::create(b, op.getPrevious(), tile.getBuffer(), loop.getIterators());
 }
 
+} // namespace
+
+ParallelOp tilewright::writeAsLoop(Operation *statement) {
+  return TypeSwitch<Operation *, ParallelOp>(statement)
+      .Case<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(
+          [](auto op) { return Expander(op).expand(op); });
+}
+
+namespace {
 struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandStatementsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> statements;
@@ -288,8 +302,7 @@ struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandState
         return signalPassFailure();
       if (*copy)
         statements.push_back(*copy);
-      TypeSwitch<Operation *>(op).Case<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(
-          [](auto statement) { Expander(statement).expand(statement); });
+      writeAsLoop(op);
       op->erase();
     }
     SmallVector<AtomicElementOp> atomics;

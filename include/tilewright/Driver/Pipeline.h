@@ -44,6 +44,10 @@ mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &o
 void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
                       const PipelineOptions &options = {});
 
+/// What lets the statements of a kernel run together on the CPU. For calls whose arguments share no
+/// memory where one is written.
+void buildCpuPipeline(mlir::OpPassManager &pm);
+
 /// The processor time of a part of a compilation: "passes", "threads", "nvvm", "llvm", "ptx".
 struct PhaseTime {
   std::string name;

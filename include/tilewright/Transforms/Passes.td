@@ -81,4 +81,38 @@ def InsertBarriers : Pass<"tile-insert-barriers"> {
                         "arguments of which one is written share no memory">];
 }
 
+def FuseLoops : Pass<"tile-fuse-loops"> {
+  let summary = "Make one loop of neighbouring statements that go over the same elements";
+  let description = [{
+    Copies, fills, element-wise loops and reductions along the last dimension whose iterations
+    touch, of all that they write, only elements of their own, run as one loop. Values stay in
+    registers between them, and tiles that nobody reads any more are not stored.
+
+    ```mlir
+    tile.copy %X, %x : ...                      // one loop over 16 x 4096 elements
+    tile.reduce sum %x, %total dim 1 clear : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def WalkRows : Pass<"tile-walk-rows"> {
+  let summary = "Run a chain of statements row by row, so that a row stays in the caches";
+  let description = [{
+    Neighbouring loops over tiles of several long rows whose iterations touch, of all that they
+    write, only their own row, become one loop over rows. A tile that is used nowhere else then
+    needs room for one row.
+
+    ```mlir
+    tile.parallel (%i, %j) in (64, 4096) { ... }      scf.for %i = %c0 to %c64 step %c1 {
+    tile.parallel (%i) in (64) { ... }           ->     tile.parallel (%j) in (4096) { ... }
+    tile.parallel (%i, %j) in (64, 4096) { ... }        tile.parallel (%z) in (1) { ... }
+                                                        tile.parallel (%j) in (4096) { ... }
+                                                      }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif

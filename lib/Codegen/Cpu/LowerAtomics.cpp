@@ -252,6 +252,12 @@ void Lowering::lowerReducerUpdate(tile::ReducerUpdateOp op) {
   auto alloc = tile::getRoot(op.getBuffer()).getDefiningOp<tile::AllocOp>();
   tile::ReduceKind kind = alloc.getReducer().value_or(tile::ReduceKind::Sum);
   Value operand = lookup(op.getValue());
+  for (CarriedSum &sum : carriedSums) {
+    if (sum.update != op)
+      continue;
+    sum.current = sum.combiner.combine(sum.current, sum.combiner.widen(operand, view.elementType));
+    return;
+  }
   if (kind == tile::ReduceKind::AbsSum || kind == tile::ReduceKind::AbsMax) {
     if (isa<FloatType>(view.elementType))
       operand = math::AbsFOp::create(b, operand);

@@ -1,10 +1,4 @@
 //===- LowerControl.cpp - loops and branches --------------------------------------------------===//
-//
-// T.Parallel becomes a loop nest whose innermost loop is marked: its accesses carry an access group
-// that the loop names, which tells LLVM's vectoriser that iterations do not depend on each other.
-// A loop whose iterations meet (in a reducer, an atomic update of a tile, a tile of their own) is
-// left unmarked and stays in order.
-//
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -134,34 +128,8 @@ void Lowering::ifTrue(Value condition, llvm::function_ref<void()> body) {
 }
 
 //===----------------------------------------------------------------------------------------===//
-// T.Parallel and T.Pipelined
+// T.Pipelined
 //===----------------------------------------------------------------------------------------===//
-
-/// Whether no iteration touches memory that another one writes. True by the meaning of T.Parallel,
-/// except where iterations combine into one element, or where our own temporaries are shared.
-static bool hasIndependentAccesses(tile::ParallelOp op) {
-  return !op.walk([](Operation *nested) {
-              bool carries =
-                  isa<tile::ReducerUpdateOp, tile::AtomicOp, tile::AtomicElementOp, tile::CopyOp,
-                      tile::FillOp, tile::GemmOp, tile::ReduceOp, tile::CumsumOp, tile::Im2colOp,
-                      tile::FinalizeReducerOp, tile::PrintOp>(nested);
-              if (auto alloc = dyn_cast<tile::AllocOp>(nested))
-                carries = alloc.getBuffer().getType().getRank() > 0;
-              return carries ? WalkResult::interrupt() : WalkResult::advance();
-            }).wasInterrupted();
-}
-
-void Lowering::lowerParallel(tile::ParallelOp op) {
-  SmallVector<Value> extents;
-  for (OpFoldResult extent : op.getMixedExtents())
-    extents.push_back(asIndex(extent));
-  bool isMarked = options.assumeDisjoint && hasIndependentAccesses(op);
-  loopNest(extents, isMarked, [&](ArrayRef<Value> variables) {
-    for (auto [old, now] : llvm::zip_equal(op.getIterators(), variables))
-      define(old, now);
-    lowerRegion(op.getBody());
-  });
-}
 
 /// Lets a launch be stopped in each turn of a loop that works on tiles, or that may never end.
 /// Loops of scalar code are too short for that, and T.Parallel is left to the vectoriser.
@@ -284,6 +252,26 @@ void Lowering::lowerRegion(Region &region) {
   }
 }
 
+void Lowering::lowerLoad(tile::LoadOp op) {
+  View view = getView(op.getBuffer());
+  Value stored = loadStored(view, lookupAll(op.getIndices()));
+  scope->stored[op] = stored;
+  define(op.getValue(), numbers.unpack(stored, view.elementType));
+}
+
+/// An element that is stored as it was loaded keeps its bits: a NaN its payload, a bool its byte.
+void Lowering::lowerStore(tile::StoreOp op) {
+  View view = getView(op.getBuffer());
+  SmallVector<Value> place = lookupAll(op.getIndices());
+  auto source = op.getValue().getDefiningOp<tile::LoadOp>();
+  bool isSameType = source && source.getBuffer().getType().getElementType() == view.elementType;
+  auto stored = isSameType ? scope->stored.find(source) : scope->stored.end();
+  if (stored != scope->stored.end())
+    storeStored(view, place, stored->second);
+  else
+    store(view, place, lookup(op.getValue()));
+}
+
 void Lowering::lowerOp(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](tile::KernelOp kernel) { lowerKernel(kernel); })
@@ -295,14 +283,8 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](tile::AllocOp alloc) { lowerAlloc(alloc); })
       .Case([&](tile::SliceOp slice) { scope->views[slice.getResult()] = makeSlice(slice); })
       .Case([&](tile::ViewOp view) { scope->views[view.getResult()] = makeView(view); })
-      .Case([&](tile::LoadOp load) {
-        define(load.getValue(),
-               this->load(getView(load.getBuffer()), lookupAll(load.getIndices())));
-      })
-      .Case([&](tile::StoreOp store) {
-        this->store(getView(store.getBuffer()), lookupAll(store.getIndices()),
-                    lookup(store.getValue()));
-      })
+      .Case([&](tile::LoadOp load) { lowerLoad(load); })
+      .Case([&](tile::StoreOp store) { lowerStore(store); })
       .Case([&](tile::CopyOp copy) {
         lowerTileCopy(copy);
         prefetchNext(copy);

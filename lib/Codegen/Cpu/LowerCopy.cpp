@@ -4,11 +4,6 @@
 // box, so the loops run over its intersection with the tile, and what lies outside is filled with
 // the safe value first (only if there is any).
 //
-// Long rows between a tile and a tensor larger than the caches are *streamed*. They are written
-// past the caches: an ordinary store would first read the line that it replaces, and push out one
-// that is still needed. They are read ahead: the hardware stops at the end of each row, since work
-// on the tile comes between, and begins anew.
-//
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -143,105 +138,11 @@ void Lowering::copyWindow(const View &source, const View &dest, const Pairing &p
   });
 }
 
-/// A tensor of this size does not stay in the caches, and a row of that length is worth the care.
-static constexpr int64_t kStreamedTensorBytes = int64_t(1) << 25;
-static constexpr int64_t kStreamedRowBytes = 1024;
-static constexpr int64_t kCacheLine = 64;
-static constexpr int64_t kReadAheadBytes = 8192;
-
-/// Whether the copy is one of whole long rows between a tile and `large`, a tensor of that size.
-bool Lowering::isStreamed(const View &source, const View &dest, const Pairing &pairing,
-                          const Root &large) {
-  if (source.root->isOnChip() == dest.root->isOnChip() || large.isOnChip() || large.layout ||
-      source.elementType != dest.elementType || pairing.extents.empty())
-    return false;
-  int64_t bytes = tile::getStorageBytes(dest.elementType), tensorBytes = bytes;
-  for (Value extent : large.extents)
-    tensorBytes *= getConstantIntValue(extent).value_or(0);
-  std::optional<int64_t> length = getConstantIntValue(pairing.extents.back());
-  return tensorBytes >= kStreamedTensorBytes && length && *length * bytes >= kStreamedRowBytes &&
-         pairing.source.back() + 1 == source.getRank() &&
-         pairing.dest.back() + 1 == dest.getRank() &&
-         isContiguousAlong(source, pairing.source.back()) &&
-         isContiguousAlong(dest, pairing.dest.back());
-}
-
-/// Copies rows line by line, and asks for what lies further on: of the same row or of the next one,
-/// which often follows it in memory.
-void Lowering::readAhead(const View &source, const View &dest, const Pairing &pairing) {
-  int64_t bytes = tile::getStorageBytes(source.elementType), width = kCacheLine / bytes;
-  int64_t length = *getConstantIntValue(pairing.extents.back());
-  loopNest(ArrayRef(pairing.extents).drop_back(), /*isParallel=*/false, [&](ArrayRef<Value> outer) {
-    auto at = [&](const View &view, ArrayRef<unsigned> dims, Value position) {
-      SmallVector<Value> variables(outer);
-      variables.push_back(position);
-      return spread(view, dims, variables);
-    };
-    loopCarrying(
-        index(0), index(length - length % width), index(width), {},
-        [&](Value position, ValueRange) {
-          SmallVector<Value> from = at(source, pairing.source, position);
-          storeVector(dest, at(dest, pairing.dest, position), loadVector(source, from, width));
-          Value here = addressOf(source, toSurface(source, from));
-          Value ahead = LLVM::GEPOp::create(b, here.getType(), b.getI8Type(), here,
-                                            ArrayRef<LLVM::GEPArg>{int32_t(kReadAheadBytes)});
-          LLVM::Prefetch::create(b, ahead, /*rw=*/0, /*hint=*/2, /*cache=*/1);
-          return SmallVector<Value>();
-        });
-    for (int64_t rest = length - length % width; rest < length; ++rest)
-      storeStored(dest, at(dest, pairing.dest, index(rest)),
-                  loadStored(source, at(source, pairing.source, index(rest))));
-  });
-}
-
-/// Copies rows by stores that pass the caches by, from the first whole line of the destination to
-/// the last.
-void Lowering::streamRows(const View &source, const View &dest, const Pairing &pairing) {
-  int64_t bytes = tile::getStorageBytes(dest.elementType), width = kCacheLine / bytes;
-  Value length = pairing.extents.back();
-  auto copyFrom = [&](ArrayRef<Value> outer, Value position, int64_t lanes) {
-    SmallVector<Value> variables(outer);
-    variables.push_back(position);
-    SmallVector<Value> from = spread(source, pairing.source, variables),
-                       to = toSurface(dest, spread(dest, pairing.dest, variables));
-    if (!lanes)
-      return storeAt(dest, to, loadAt(source, toSurface(source, from)));
-    auto store = LLVM::StoreOp::create(b, loadVector(source, from, lanes), addressOf(dest, to),
-                                       kCacheLine, /*isVolatile=*/false, /*isNonTemporal=*/true);
-    tagged(store, dest.root);
-  };
-  loopNest(ArrayRef(pairing.extents).drop_back(), /*isParallel=*/false, [&](ArrayRef<Value> outer) {
-    SmallVector<Value> start(outer);
-    start.push_back(index(0));
-    Value row = addressOf(dest, toSurface(dest, spread(dest, pairing.dest, start)));
-    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), row);
-    Value before = b.createOrFold<arith::AndIOp>( // bytes up to the first whole line
-        sub(numbers.integer(b.getI64Type(), 0), address),
-        numbers.integer(b.getI64Type(), kCacheLine - 1));
-    Value head = b.createOrFold<arith::DivUIOp>(
-        b.createOrFold<arith::IndexCastOp>(b.getIndexType(), before), index(bytes));
-    Value left = b.createOrFold<arith::RemUIOp>(sub(length, head), index(width));
-    Value tail = sub(length, left);
-    auto copySingly = [&](Value first, Value past) {
-      loopNest({first}, {past}, /*isParallel=*/false,
-               [&](ArrayRef<Value> position) { copyFrom(outer, position[0], 0); });
-    };
-    copySingly(index(0), head);
-    loopCarrying(head, tail, index(width), {}, [&](Value position, ValueRange) {
-      copyFrom(outer, position, width);
-      return SmallVector<Value>();
-    });
-    copySingly(tail, length);
-  });
-  // Such stores are not ordered with others until they are fenced.
-  LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
-}
-
 void Lowering::copyView(const View &source, const View &dest, const Pairing &pairing) {
   if (isStreamed(source, dest, pairing, *dest.root))
-    return streamRows(source, dest, pairing);
+    return copyStreaming(source, dest, pairing);
   if (isStreamed(source, dest, pairing, *source.root))
-    return readAhead(source, dest, pairing);
+    return copyReadingAhead(source, dest, pairing);
   std::optional<Window> sourceWindow = windowOf(source, pairing.source, pairing.extents),
                         destWindow = windowOf(dest, pairing.dest, pairing.extents);
   if (sourceWindow && destWindow)

@@ -22,7 +22,6 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-static constexpr int64_t kCacheLine = 64;
 /// Larger tiles would push out what the present turn works on.
 static constexpr int64_t kMaxPrefetchedBytes = int64_t(1) << 16;
 /// Into the second-level cache.

@@ -6,11 +6,13 @@
 // old value has its new one in the maps of the current `Scope`.
 //
 //   Outline.cpp          the host function, one block function a kernel, what passes between them
-//   LowerControl.cpp     T.Parallel, T.Pipelined, loops, branches
+//   LowerControl.cpp     T.Pipelined, loops, branches
+//   LowerParallel.cpp    T.Parallel
 //   LowerScalars.cpp     arithmetic with the language's corners
 //   LowerFunctions.cpp   exp, log, tanh and their family
 //   Buffers.cpp          views, addresses, bounds, loads and stores
 //   LowerCopy.cpp        copies, fills, im2col
+//   LowerStreams.cpp     rows of tensors larger than the caches
 //   LowerPrefetch.cpp    what the next turn of a loop will copy
 //   LowerReduce.cpp      reductions and running sums
 //   LowerAtomics.cpp     atomic updates and reducers
@@ -28,6 +30,7 @@
 #ifndef TILEWRIGHT_LIB_CODEGEN_CPU_LOWERING_H
 #define TILEWRIGHT_LIB_CODEGEN_CPU_LOWERING_H
 
+#include "Combiner.h"
 #include "Numbers.h"
 #include "Ranges.h"
 #include "tilewright/Codegen/Cpu/Lower.h"
@@ -91,7 +94,8 @@ struct GemmOperand {
 struct Scope {
   llvm::DenseMap<mlir::Value, mlir::Value> values; ///< Old scalars to carriers.
   llvm::DenseMap<mlir::Value, std::unique_ptr<Root>> roots;
-  llvm::DenseMap<mlir::Value, View> views; ///< Slices and views.
+  llvm::DenseMap<mlir::Value, View> views;               ///< Slices and views.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> stored; ///< What loads found, as it was there.
   std::vector<std::unique_ptr<Root>> scratch;
   /// Operands of products that were prepared where their tiles are filled; 1 stands for B.
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, GemmOperand> prepared;
@@ -100,6 +104,8 @@ struct Scope {
   int64_t arenaBytes = 0;       ///< Taken so far.
   int64_t numAllocations = 0;   ///< Of memory whose size only the launch knows.
   mlir::Block *entry = nullptr; ///< Where allocas and addresses of tiles stand.
+  bool hasAtomics = false;      ///< Other blocks may learn in the middle what this one has written.
+  bool hasUnfenced = false;     ///< Stores past the caches are fenced when all blocks are done.
   /// The alias scopes of this function's buffers; null stands for scratch memory.
   llvm::MapVector<mlir::Value, mlir::LLVM::AliasScopeAttr> scopes;
 };
@@ -118,6 +124,8 @@ enum class Service : unsigned {
 
 /// A loop nest's body gets the induction variables.
 using NestBody = llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)>;
+
+class LoopVectorizer;
 
 class Lowering {
 public:
@@ -143,7 +151,8 @@ private:
   // LowerControl.cpp
   void lowerRegion(mlir::Region &region);
   void lowerOp(mlir::Operation &op);
-  void lowerParallel(tile::ParallelOp op);
+  void lowerLoad(tile::LoadOp op);
+  void lowerStore(tile::StoreOp op);
   void lowerPipelined(tile::PipelinedOp op);
   void lowerFor(mlir::scf::ForOp op);
   void lowerIf(mlir::scf::IfOp op);
@@ -163,6 +172,37 @@ private:
       mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange initial,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
   void ifTrue(mlir::Value condition, llvm::function_ref<void()> body);
+
+  // LowerParallel.cpp
+  /// A reducer's element that a row of iterations updates, held in a register meanwhile.
+  struct CarriedSum {
+    tile::ReducerUpdateOp update;
+    Combiner combiner;
+    mlir::Value current;
+  };
+  /// The buffers that the accesses of a row touch.
+  using RowAccesses = llvm::DenseMap<mlir::Operation *, const Root *>;
+  void lowerParallel(tile::ParallelOp op);
+  void lowerIteration(tile::ParallelOp op, llvm::ArrayRef<mlir::Value> variables);
+  void lowerRow(tile::ParallelOp op, llvm::ArrayRef<mlir::Value> outer, mlir::Value extent,
+                llvm::ArrayRef<tile::ReducerUpdateOp> carried);
+  /// What the next row will read, asked for while a later statement works on this one.
+  struct NextRow {
+    tile::ParallelOp during;
+    mlir::Value start;  ///< Of the present row.
+    mlir::Value length; ///< From a row to the next, in elements.
+    mlir::Type elementType;
+  };
+  tile::ParallelOp findWork(tile::ParallelOp op, mlir::Value extent);
+  void leaveNextRow(tile::ParallelOp op, LoopVectorizer &vectorizer, const RowAccesses &roots,
+                    mlir::Value extent);
+  mlir::LLVM::StoreOp findStreamedStore(const LoopVectorizer &vectorizer, const RowAccesses &roots,
+                                        mlir::Value extent);
+  void askForNextRow(tile::ParallelOp op, mlir::Value position);
+  llvm::SmallVector<mlir::Value> runAsVectors(tile::ParallelOp op, mlir::scf::ForOp loop,
+                                              llvm::MutableArrayRef<CarriedSum> sums,
+                                              const RowAccesses &accesses);
+  template <typename... AccessTs> bool touchesStreamed(tile::ParallelOp op, mlir::Value extent);
 
   // LowerScalars.cpp, LowerFunctions.cpp
   bool lowerScalar(mlir::Operation &op);
@@ -209,6 +249,8 @@ private:
   /// whose iterations are independent. A variable on the stack becomes a register and needs
   /// neither.
   template <typename OpT> OpT tagged(OpT op, const Root *root) {
+    if (rowAccesses)
+      (*rowAccesses)[op] = root;
     if (root->isVariable)
       return op;
     if (root->ownScope) {
@@ -254,12 +296,20 @@ private:
   void copyView(const View &source, const View &dest, const Pairing &pairing);
   void copyWindow(const View &source, const View &dest, const Pairing &pairing,
                   const Window &sourceWindow, const Window &destWindow);
-  bool isStreamed(const View &source, const View &dest, const Pairing &pairing, const Root &large);
-  void readAhead(const View &source, const View &dest, const Pairing &pairing);
-  void streamRows(const View &source, const View &dest, const Pairing &pairing);
   void lowerCopy(mlir::Value source, mlir::Value dest);
   void lowerFill(tile::FillOp op);
   void lowerIm2col(tile::Im2colOp op);
+
+  // LowerStreams.cpp
+  static constexpr int64_t kCacheLine = 64;
+  /// Whether rows of so many elements of a tensor are read ahead and written past the caches.
+  bool isStreamed(const Root &root, mlir::Value rowLength);
+  bool isStreamed(const View &source, const View &dest, const Pairing &pairing, const Root &large);
+  void copyReadingAhead(const View &source, const View &dest, const Pairing &pairing);
+  void copyStreaming(const View &source, const View &dest, const Pairing &pairing);
+  void readAhead(mlir::Value address);
+  void noteStreamedStores();
+  void fenceStores();
 
   // LowerPrefetch.cpp
   /// The loop whose body is being lowered, and its variables in the next turn.
@@ -421,7 +471,11 @@ private:
   Scope *scope = nullptr;
   std::optional<NextTurn> nextTurn;
   mlir::LLVM::AccessGroupAttr parallelGroup; ///< Of the parallel loop being built, or null.
-  bool holdsLock = false;                    ///< Of a row: nothing may stop or fail.
+  /// Of the row of iterations being built: what it carries, and the buffers it touches.
+  llvm::MutableArrayRef<CarriedSum> carriedSums;
+  RowAccesses *rowAccesses = nullptr;
+  llvm::SmallVector<NextRow> nextRows;
+  bool holdsLock = false; ///< Of a row: nothing may stop or fail.
   bool isFastMath = false;
   bool hasFailed = false;
   unsigned numTexts = 0;

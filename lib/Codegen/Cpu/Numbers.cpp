@@ -427,14 +427,39 @@ Value Numbers::convert(Value value, Type from, Type to, tile::Rounding rounding,
 // Maximum and minimum
 //===----------------------------------------------------------------------------------------===//
 
+/// The greater (or lesser) number where a NaN loses. Not by llvm.maximumnum: LLVM 22 lets a NaN win
+/// on x86 against an operand that it knows to be a number, `maximumnum(x, maximumnum(y, 4))`.
+///   select     what x86's own instruction gives: `rhs` if they are equal or one is a NaN
+///   a NaN      a number on the other side wins
+///   equal      only zeros can differ: +0 is greater, and has the smaller bits
+Value Numbers::pickNumber(Value lhs, Value rhs, bool isMax) {
+  using arith::CmpFPredicate;
+  auto compare = [&](CmpFPredicate predicate, Value left, Value right) -> Value {
+    return arith::CmpFOp::create(b, predicate, left, right);
+  };
+  auto select = [&](Value condition, Value yes, Value no) -> Value {
+    return arith::SelectOp::create(b, condition, yes, no);
+  };
+  Value wins = compare(isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, lhs, rhs);
+  Value picked = select(isNaN(rhs), lhs, select(wins, lhs, rhs));
+  Type real = lhs.getType();
+  Type bits = likeShape(real, b.getIntegerType(getElementTypeOrSelf(real).getIntOrFloatBitWidth()));
+  Value left = arith::BitcastOp::create(b, bits, lhs),
+        right = arith::BitcastOp::create(b, bits, rhs);
+  Value both = isMax ? Value(arith::AndIOp::create(b, left, right))
+                     : Value(arith::OrIOp::create(b, left, right));
+  return select(compare(CmpFPredicate::OEQ, lhs, rhs), arith::BitcastOp::create(b, real, both),
+                picked);
+}
+
 Value Numbers::maxFloat(Value lhs, Value rhs, bool propagate) {
   if (propagate)
     return arith::MaximumFOp::create(b, lhs, rhs);
-  return intrinsic("llvm.maximumnum", lhs.getType(), {lhs, rhs});
+  return pickNumber(lhs, rhs, /*isMax=*/true);
 }
 
 Value Numbers::minFloat(Value lhs, Value rhs, bool propagate) {
   if (propagate)
     return arith::MinimumFOp::create(b, lhs, rhs);
-  return intrinsic("llvm.minimumnum", lhs.getType(), {lhs, rhs});
+  return pickNumber(lhs, rhs, /*isMax=*/false);
 }

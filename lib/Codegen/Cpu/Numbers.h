@@ -79,6 +79,7 @@ private:
                              tile::Rounding rounding, bool saturate);
   mlir::Value convertIntegers(mlir::Value value, mlir::Type from, mlir::Type to);
   mlir::Value isNaN(mlir::Value value);
+  mlir::Value pickNumber(mlir::Value lhs, mlir::Value rhs, bool isMax);
 
   mlir::ImplicitLocOpBuilder &b;
 };

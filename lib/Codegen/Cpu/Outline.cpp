@@ -422,9 +422,13 @@ void Lowering::lowerKernel(tile::KernelOp kernel) {
   for (Operation *view : captures.views)
     lowerOp(*view);
   bindAnnotations(kernel);
+  kernel.walk(
+      [&](Operation *op) { inner.hasAtomics |= isa<tile::AtomicOp, tile::AtomicElementOp>(op); });
   if (!hasFailed)
     lowerBlocks(kernel, function.getArgument(1), function.getArgument(2), function.getArgument(3));
   b.setInsertionPointToEnd(inner.entry);
+  if (inner.hasUnfenced)
+    fenceStores();
   LLVM::ReturnOp::create(b, ValueRange());
   if (inner.arenaBytes > kMaxArenaBytes)
     refuse(kernel, "the tiles of a block take " + Twine(inner.arenaBytes) + " bytes, more than " +

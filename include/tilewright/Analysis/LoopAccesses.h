@@ -1,0 +1,52 @@
+//===- LoopAccesses.h - which elements an iteration of a plain loop touches ------------*- C++
+//-*-===//
+//
+// What passes that move iterations of one loop past those of another must know: the element that
+// each access of an iteration touches, as a sum of the loop's iterators and of values that no
+// iteration changes. Taken from the effects interface (Tile/Effects.h); a place that has no such
+// form is unknown, and whoever asks must expect any element.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_ANALYSIS_LOOPACCESSES_H
+#define TILEWRIGHT_ANALYSIS_LOOPACCESSES_H
+
+#include "tilewright/Tile/Tile.h"
+#include <optional>
+
+namespace tilewright::analysis {
+
+/// One coordinate for each dimension of a root.
+using Place = llvm::SmallVector<tile::IndexSum, 2>;
+
+struct LoopAccess {
+  mlir::Operation *op;
+  tile::EffectKind kind;
+  mlir::Value root;
+  std::optional<Place> place;
+
+  bool isRead() const { return kind == tile::EffectKind::Read; }
+};
+
+/// The accesses of a loop whose body does nothing but compute, load, store and update reducers, in
+/// order; nothing for any other loop. Iterators that have one value are left out of places.
+std::optional<llvm::SmallVector<LoopAccess>> getPlainAccesses(tile::ParallelOp loop);
+
+/// Whether the element is known to exist in all iterations.
+bool isProvenInside(const LoopAccess &access);
+
+/// Whether two loops have the same place in corresponding iterations; `lhsIterators` and
+/// `rhsIterators` correspond one to one. False where that is not known.
+bool isSamePlace(const Place &lhs, mlir::ValueRange lhsIterators, const Place &rhs,
+                 mlir::ValueRange rhsIterators);
+
+/// Whether no two iterations have the same place: each iterator is alone in some coordinate.
+bool isInjective(const Place &place, mlir::ValueRange iterators);
+
+/// Whether neighbouring iterations of the innermost loop touch neighbours along the last dimension,
+/// or all one element.
+bool isAlongRow(const Place &place, mlir::Value innermost);
+
+} // namespace tilewright::analysis
+
+#endif // TILEWRIGHT_ANALYSIS_LOOPACCESSES_H

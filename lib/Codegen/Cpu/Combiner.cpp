@@ -1,0 +1,118 @@
+//===- Combiner.cpp - how the values of a reduction are combined ------------------------------===//
+
+#include "Combiner.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::cpu;
+using tile::ReduceKind;
+
+Combiner::Combiner(ImplicitLocOpBuilder &b, ReduceKind kind, Type from, Type to, bool propagatesNaN)
+    : b(b), numbers(b), kind(kind), from(from), to(to), propagatesNaN(propagatesNaN) {
+  bool isWide = isa<Float64Type>(from) || isa<Float64Type>(to);
+  type = !isa<FloatType>(from) ? Type(b.getI64Type())
+         : isWide              ? Type(b.getF64Type())
+                               : Type(b.getF32Type());
+}
+
+Value Combiner::getStart(bool isEmpty, Type type) {
+  if (isa<FloatType>(getElementTypeOrSelf(type))) {
+    if (isSum())
+      return numbers.real(type, 0);
+    double infinity = std::numeric_limits<double>::infinity();
+    bool isMax = kind != ReduceKind::Min;
+    bool isOfMagnitudes = kind == ReduceKind::AbsMax;
+    if (isEmpty || propagatesNaN)
+      return numbers.real(type, isOfMagnitudes ? 0 : isMax ? -infinity : infinity);
+    return numbers.real(type, std::numeric_limits<double>::quiet_NaN());
+  }
+  bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
+  unsigned width = from.getIntOrFloatBitWidth();
+  auto number = [&](const APInt &value) {
+    return numbers.integer(type, isUnsigned ? value.getZExtValue() : value.getSExtValue());
+  };
+  switch (kind) {
+  case ReduceKind::Max:
+    return number(isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width));
+  case ReduceKind::AbsMax: // of the most negative value is itself, so start below it
+    return numbers.integer(type, isUnsigned || isEmpty ? 0 : std::numeric_limits<int64_t>::min());
+  case ReduceKind::Min:
+    return number(isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+  case ReduceKind::And:
+    return numbers.integer(type, -1);
+  default:
+    return numbers.integer(type, 0);
+  }
+}
+
+Value Combiner::combine(Value lhs, Value rhs) {
+  if (isa<FloatType>(type)) {
+    if (isSum())
+      return arith::AddFOp::create(b, lhs, rhs, arith::FastMathFlags::reassoc);
+    return kind == ReduceKind::Min ? numbers.minFloat(lhs, rhs, propagatesNaN)
+                                   : numbers.maxFloat(lhs, rhs, propagatesNaN);
+  }
+  bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::AbsSum:
+    return arith::AddIOp::create(b, lhs, rhs);
+  case ReduceKind::Max:
+  case ReduceKind::AbsMax:
+    return isUnsigned ? Value(arith::MaxUIOp::create(b, lhs, rhs))
+                      : Value(arith::MaxSIOp::create(b, lhs, rhs));
+  case ReduceKind::Min:
+    return isUnsigned ? Value(arith::MinUIOp::create(b, lhs, rhs))
+                      : Value(arith::MinSIOp::create(b, lhs, rhs));
+  case ReduceKind::And:
+    return arith::AndIOp::create(b, lhs, rhs);
+  case ReduceKind::Or:
+    return arith::OrIOp::create(b, lhs, rhs);
+  case ReduceKind::Xor:
+    return arith::XOrIOp::create(b, lhs, rhs);
+  }
+  llvm_unreachable("unknown kind");
+}
+
+Value Combiner::foldLanes(Value lanes) {
+  int64_t width = cast<VectorType>(lanes.getType()).getNumElements();
+  for (int64_t half = width / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> upper(width);
+    for (int64_t lane = 0; lane < width; ++lane)
+      upper[lane] = (lane + half) % width;
+    lanes = combine(lanes, vector::ShuffleOp::create(b, lanes, lanes, upper));
+  }
+  return vector::ExtractOp::create(b, lanes, 0);
+}
+
+Value Combiner::finish(Value combined) {
+  if (isa<FloatType>(type))
+    return numbers.convert(combined, type, to);
+  if (to.isInteger(1)) // wraps to its lowest bit
+    return arith::TruncIOp::create(b, b.getI1Type(), combined);
+  return numbers.convert(combined, b.getI64Type(), to);
+}
+
+Value Combiner::widen(Value carrier, Type elementType) {
+  return widen(carrier, elementType, kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax);
+}
+
+Value Combiner::widenOld(Value carrier, Type elementType) {
+  return widen(carrier, elementType, kind == ReduceKind::AbsMax);
+}
+
+Value Combiner::widen(Value carrier, Type elementType, bool isMagnitude) {
+  if (isa<FloatType>(elementType)) {
+    Type target = type;
+    if (auto vector = dyn_cast<VectorType>(carrier.getType()))
+      target = vector.clone(type);
+    Value wide = carrier.getType() == target ? carrier : arith::ExtFOp::create(b, target, carrier);
+    return isMagnitude ? math::AbsFOp::create(b, wide) : wide;
+  }
+  if (isMagnitude && !elementType.isUnsignedInteger() && !elementType.isInteger(1))
+    carrier = math::AbsIOp::create(b, carrier); // of the most negative value wraps to itself
+  return numbers.convert(carrier, elementType, b.getI64Type());
+}

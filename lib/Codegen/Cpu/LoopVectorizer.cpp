@@ -1,0 +1,156 @@
+//===- LoopVectorizer.cpp - several iterations of a loop at once ------------------------------===//
+
+#include "LoopVectorizer.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace mlir;
+using namespace tilewright::cpu;
+
+LoopVectorizer::LoopVectorizer(scf::ForOp loop) : loop(loop) {
+  steps[loop.getInductionVar()] = 1;
+  for (BlockArgument carried : loop.getRegionIterArgs())
+    steps[carried] = std::nullopt;
+  for (Operation &op : loop.getBody()->without_terminator())
+    possible &= classify(op);
+}
+
+LoopVectorizer::Step LoopVectorizer::getStep(Value value) const {
+  auto it = steps.find(value);
+  return it == steps.end() ? Step(0) : it->second;
+}
+
+/// Whether an operation is done element by element on vectors under the same name.
+static bool isElementwise(Operation &op) {
+  if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
+    return call->getNumResults() == 1 && call.getOpBundleOperands().empty() &&
+           llvm::isTriviallyVectorizable(llvm::Intrinsic::lookupIntrinsicID(call.getIntrin()));
+  return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1;
+}
+
+/// How much the result of an operation grows from iteration to iteration.
+LoopVectorizer::Step LoopVectorizer::findStep(Operation &op) const {
+  auto stepOf = [&](unsigned operand) { return getStep(op.getOperand(operand)); };
+  if (llvm::all_of(op.getOperands(), [&](Value operand) { return getStep(operand) == 0; }))
+    return 0;
+  if (!isa<IndexType, LLVM::LLVMPointerType>(op.getResult(0).getType()) &&
+      !isa<arith::IndexCastOp>(op))
+    return std::nullopt; // machine integers may wrap between two iterations
+  if (isa<arith::AddIOp>(op) && stepOf(0) && stepOf(1))
+    return *stepOf(0) + *stepOf(1);
+  if (isa<arith::SubIOp>(op) && stepOf(0) && stepOf(1))
+    return *stepOf(0) - *stepOf(1);
+  if (isa<arith::MulIOp>(op))
+    for (unsigned side : {0u, 1u})
+      if (std::optional<int64_t> factor = getConstantIntValue(op.getOperand(side)))
+        if (Step step = stepOf(1 - side))
+          return *step * *factor;
+  if (isa<arith::IndexCastOp>(op) && op.getResult(0).getType().isInteger(64))
+    return stepOf(0);
+  if (auto address = dyn_cast<LLVM::GEPOp>(op)) // counted in elements of its type
+    if (address.getDynamicIndices().size() == 1 && address.getIndices().size() == 1 &&
+        getStep(address.getBase()) == 0)
+      return getStep(address.getDynamicIndices()[0]);
+  return std::nullopt;
+}
+
+/// The elements that an access touches in turn are neighbours.
+template <typename OpT> static bool isOfNeighbours(OpT access, Type element) {
+  auto address = access.getAddr().template getDefiningOp<LLVM::GEPOp>();
+  return address && address.getElemType() == element && element.isIntOrFloat() &&
+         !access.getVolatile_() && access.getOrdering() == LLVM::AtomicOrdering::not_atomic;
+}
+
+bool LoopVectorizer::classify(Operation &op) {
+  if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+    Step step = getStep(load.getAddr());
+    steps[load.getResult()] = step == 0 ? step : std::nullopt;
+    if (step == 0)
+      return true;
+    accesses.push_back(&op);
+    return step == 1 && isOfNeighbours(load, load.getType());
+  }
+  if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
+    accesses.push_back(&op);
+    return getStep(store.getAddr()) == 1 && isOfNeighbours(store, store.getValue().getType());
+  }
+  if (op.getNumRegions() != 0 || op.getNumResults() != 1)
+    return false;
+  Step step = findStep(op);
+  steps[op.getResult(0)] = step;
+  if (step)
+    return isa<LLVM::CallIntrinsicOp>(op) ? isElementwise(op) : isPure(&op);
+  return isElementwise(op) && (op.getResult(0).getType().isIntOrIndexOrFloat());
+}
+
+SmallVector<Value>
+LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ValueRange carried,
+                     llvm::function_ref<void(Operation *, Operation *)> onAccess) {
+  IRMapping scalars; // uniform values, and linear ones in the first iteration
+  llvm::DenseMap<Value, Value> vectors;
+  scalars.map(loop.getInductionVar(), first);
+  for (auto [old, now] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
+    vectors[old] = now;
+  auto vectorOf = [&](Type type) { return VectorType::get({width}, type); };
+  auto asVector = [&](Value old) {
+    Value &vector = vectors[old];
+    if (vector)
+      return vector;
+    VectorType type = vectorOf(old.getType());
+    vector = vector::BroadcastOp::create(b, type, scalars.lookupOrDefault(old));
+    if (int64_t step = *getStep(old)) {
+      SmallVector<int64_t> offsets;
+      for (int64_t lane = 0; lane < width; ++lane)
+        offsets.push_back(lane * step);
+      auto ramp = DenseIntElementsAttr::get(vectorOf(b.getI64Type()), offsets);
+      Value lanes = arith::ConstantOp::create(b, ramp);
+      if (type.getElementType().isIndex())
+        lanes = arith::IndexCastOp::create(b, type, lanes);
+      vector = arith::AddIOp::create(b, vector, lanes);
+    }
+    return vector;
+  };
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    b.setLoc(op.getLoc());
+    bool isAccess = llvm::is_contained(accesses, &op);
+    if (!isAccess && getStep(op.getResult(0))) {
+      b.clone(op, scalars);
+      continue;
+    }
+    OperationState state(op.getLoc(), op.getName());
+    state.addAttributes(op.getAttrs());
+    if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
+      state.addOperands({asVector(store.getValue()), scalars.lookupOrDefault(store.getAddr())});
+    } else if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
+      state.addOperands(scalars.lookupOrDefault(load.getAddr()));
+      state.addTypes(vectorOf(load.getType()));
+    } else {
+      for (Value operand : op.getOperands())
+        state.addOperands(asVector(operand));
+      state.addTypes(vectorOf(op.getResult(0).getType()));
+    }
+    Operation *vector = b.create(state);
+    if (vector->getNumResults() == 1)
+      vectors[op.getResult(0)] = vector->getResult(0);
+    if (isAccess)
+      onAccess(&op, vector);
+  }
+  return llvm::map_to_vector(loop.getYieldedValues(), asVector);
+}
+
+Value LoopVectorizer::emitAddress(ImplicitLocOpBuilder &b, Value address, Value first) {
+  IRMapping scalars;
+  scalars.map(loop.getInductionVar(), first);
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!llvm::is_contained(accesses, &op) && getStep(op.getResult(0)))
+      b.clone(op, scalars); // what the address does not need is dead
+  return scalars.lookupOrDefault(address);
+}

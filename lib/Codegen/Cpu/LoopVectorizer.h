@@ -1,0 +1,66 @@
+//===- LoopVectorizer.h - several iterations of a loop at once ------------------------*- C++
+//-*-===//
+//
+// LLVM vectorises the loops of T.Parallel well enough where nothing else is asked for. A loop that
+// carries sums in several registers, writes past the caches or reads ahead has to know where its
+// vectors begin, so its body is turned into vectors here, from the scalar body that the lowering
+// built for one iteration.
+//
+//   for %j step 1 carrying %s {             for %j step 16 carrying %vs {
+//     %x = load %row[%j]                      %vx = load vector<16xf32> %row[%j]
+//     %y = mulf %x, %factor          ──▶      %vy = mulf %vx, splat %factor
+//     store %y, %out[%j]                      store vector<16xf32> %vy, %out[%j]
+//     yield addf %s, %x                       yield addf %vs, %vx
+//   }                                       }
+//
+// Each value of the body is *uniform* (the same in all iterations), *linear* (a constant more in
+// each next one: the loop's variable, indices and addresses made of it) or *varying*, a vector. A
+// body is refused if it has anything else: branches, calls, elements that are no neighbours.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_CODEGEN_CPU_LOOPVECTORIZER_H
+#define TILEWRIGHT_LIB_CODEGEN_CPU_LOOPVECTORIZER_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tilewright::cpu {
+
+class LoopVectorizer {
+public:
+  /// Looks at the body of `loop`, whose iterations must be independent but for what they carry.
+  explicit LoopVectorizer(mlir::scf::ForOp loop);
+
+  bool isPossible() const { return possible; }
+  /// The accesses of the body that become vectors.
+  llvm::ArrayRef<mlir::Operation *> getVectorAccesses() const { return accesses; }
+
+  /// Writes iterations `first` to `first + width - 1` where the builder stands. `carried` are
+  /// vectors, and so are the results. `onAccess` is told of each vector load and store, beside the
+  /// scalar one that it stands for.
+  llvm::SmallVector<mlir::Value>
+  emit(mlir::ImplicitLocOpBuilder &b, int64_t width, mlir::Value first, mlir::ValueRange carried,
+       llvm::function_ref<void(mlir::Operation *scalar, mlir::Operation *vector)> onAccess);
+
+  /// Writes only what an address of the body is computed from, in iteration `first`.
+  mlir::Value emitAddress(mlir::ImplicitLocOpBuilder &b, mlir::Value address, mlir::Value first);
+
+private:
+  /// What iterations know of a value; a step of 0 is uniform, none is varying.
+  using Step = std::optional<int64_t>;
+
+  Step getStep(mlir::Value value) const;
+  bool classify(mlir::Operation &op);
+  Step findStep(mlir::Operation &op) const;
+
+  mlir::scf::ForOp loop;
+  bool possible = true;
+  llvm::DenseMap<mlir::Value, Step> steps; ///< Of values of the body; others are uniform.
+  llvm::SmallVector<mlir::Operation *> accesses;
+};
+
+} // namespace tilewright::cpu
+
+#endif // TILEWRIGHT_LIB_CODEGEN_CPU_LOOPVECTORIZER_H
