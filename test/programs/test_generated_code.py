@@ -69,3 +69,34 @@ def test_distances_between_updates_are_immediates() -> None:
 def test_exp2_is_one_instruction_that_keeps_subnormals() -> None:
     kernel = compile_example("flash_attention.py", "flash_attention", 1, 1, 256, 64, False)
     assert "ex2.approx.f32" in kernel.ptx and "ex2.approx.ftz" not in kernel.ptx
+
+
+def test_vectors_are_as_wide_as_planned_without_a_vectoriser() -> None:
+    """LLVM neither takes vectors apart that are computed with element by element, nor puts them
+    together again: that would take time by the square of the number of statements."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            tile = T.alloc_shared((64, 64), "float32")
+            T.copy(A, tile)
+            for i, j in T.Parallel(64, 64):
+                tile[i, j] = tile[i, j] * 2.0 + 1.0
+            T.copy(tile, A)
+
+    kernel = tilewright.compile(main, target="sm_80")
+    accesses = re.findall(r"\b(?:ld|st)\.(?:shared|global)\S*", kernel.ptx)
+    assert len(accesses) == 6 * 8 and all(".v4." in access for access in accesses)
+    assert "<4 x float>" in kernel.ir("llvm")
+
+
+def test_what_is_emitted_needs_little_folding() -> None:
+    kernel = compile_example("matmul.py", "matmul", 1024, 1024, 1024)
+    threads = kernel.ir("threads")
+    # Of each constant and of each register's address there is one.
+    lines = threads.splitlines()
+    assert sum("arith.constant" in line for line in lines) < len(lines) / 10
+    addresses = re.findall(r"llvm\.getelementptr (%\S+\[\d+\]) : \(!llvm\.ptr\) ", threads)
+    assert len(addresses) == len(set(addresses)) == 127  # 128 accumulators, the first at the base
+    # Two roundings make a pair, which is stored as it is.
+    assert "cvt.rn.f16x2.f32" in threads and "llvm.insertelement" not in threads

@@ -15,21 +15,16 @@ namespace tilewright::nvptx {
 //===----------------------------------------------------------------------------------------===//
 
 /// `lhs // rhs` and `lhs % rhs` by a positive constant; shifts and masks for powers of two.
-static Value floorDivConstant(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+Value ThreadLowering::floorDivConstant(Value lhs, int64_t rhs) {
   if (llvm::isPowerOf2_64(rhs))
-    return b.createOrFold<arith::ShRSIOp>(
-        lhs, arith::ConstantIndexOp::create(b, llvm::Log2_64(rhs)).getResult());
-  Value divisor = arith::ConstantIndexOp::create(b, rhs);
-  return b.createOrFold<arith::FloorDivSIOp>(lhs, divisor);
+    return b.createOrFold<arith::ShRSIOp>(lhs, index(llvm::Log2_64(rhs)));
+  return b.createOrFold<arith::FloorDivSIOp>(lhs, index(rhs));
 }
 
-static Value floorModConstant(ImplicitLocOpBuilder &b, Value lhs, int64_t rhs) {
+Value ThreadLowering::floorModConstant(Value lhs, int64_t rhs) {
   if (llvm::isPowerOf2_64(rhs))
-    return b.createOrFold<arith::AndIOp>(lhs,
-                                         arith::ConstantIndexOp::create(b, rhs - 1).getResult());
-  Value quotient = floorDivConstant(b, lhs, rhs);
-  Value product =
-      b.createOrFold<arith::MulIOp>(quotient, arith::ConstantIndexOp::create(b, rhs).getResult());
+    return b.createOrFold<arith::AndIOp>(lhs, index(rhs - 1));
+  Value product = b.createOrFold<arith::MulIOp>(floorDivConstant(lhs, rhs), index(rhs));
   return b.createOrFold<arith::SubIOp>(lhs, product);
 }
 
@@ -48,9 +43,9 @@ Value ThreadLowering::evaluate(const IndexExpr &expr, ArrayRef<Value> dims) {
   Value lhs = evaluate(expr.getLhs(), dims);
   std::optional<int64_t> constant = expr.getRhs().getConstant();
   if (expr.getKind() == K::FloorDiv && constant && *constant > 0)
-    return floorDivConstant(b, lhs, *constant);
+    return floorDivConstant(lhs, *constant);
   if (expr.getKind() == K::Mod && constant && *constant > 0)
-    return floorModConstant(b, lhs, *constant);
+    return floorModConstant(lhs, *constant);
   Value rhs = evaluate(expr.getRhs(), dims);
   switch (expr.getKind()) {
   case K::Add:
@@ -125,8 +120,8 @@ SmallVector<Value> ThreadLowering::viewStep(Value buffer, SmallVector<Value> coo
       number = evaluate(quotient, operands);
       continue;
     }
-    source[dim] = dim == 0 ? number : floorModConstant(b, number, from.getDimSize(dim));
-    number = floorDivConstant(b, number, from.getDimSize(dim));
+    source[dim] = dim == 0 ? number : floorModConstant(number, from.getDimSize(dim));
+    number = floorDivConstant(number, from.getDimSize(dim));
   }
   if (inside && !source.empty())
     source[0] = b.createOrFold<arith::SelectOp>(inside, source[0], index(-1));
@@ -244,7 +239,7 @@ Value ThreadLowering::fromStorage(Value value, Type elementType) {
   if (isa<IndexType>(elementType))
     return arith::IndexCastOp::create(b, scalar, value);
   if (elementType.isInteger(1)) {
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
+    Value zero = constant(b.getZeroAttr(value.getType()));
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
   }
   return LLVM::BitcastOp::create(b, scalar, value);
@@ -266,7 +261,7 @@ Value ThreadLowering::loadAt(const Storage &storage, ArrayRef<Value> coordinates
   b.setInsertionPointToStart(&branch.getThenRegion().front());
   scf::YieldOp::create(b, load());
   b.setInsertionPointToStart(&branch.getElseRegion().front());
-  scf::YieldOp::create(b, arith::ConstantOp::create(b, storage.safeValue).getResult());
+  scf::YieldOp::create(b, constant(storage.safeValue));
   return branch.getResult(0);
 }
 
@@ -286,10 +281,18 @@ void ThreadLowering::storeAt(const Storage &storage, ArrayRef<Value> coordinates
   });
 }
 
+/// Next to the array, once for all that touch the register.
 Value ThreadLowering::registerAddress(const Storage &storage, int64_t slot) {
-  Type stored = getRegisterType(storage.elementType);
-  return LLVM::GEPOp::create(b, storage.base.getType(), stored, storage.base,
-                             ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+  if (slot == 0)
+    return storage.base;
+  Value &address = registerAddresses[{storage.base, slot}];
+  if (!address) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(storage.base);
+    address = LLVM::GEPOp::create(b, storage.base.getType(), getRegisterType(storage.elementType),
+                                  storage.base, ArrayRef<LLVM::GEPArg>{int32_t(slot)});
+  }
+  return address;
 }
 
 Value ThreadLowering::loadRegister(const Storage &storage, int64_t slot) {

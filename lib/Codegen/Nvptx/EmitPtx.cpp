@@ -5,6 +5,8 @@
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -21,17 +23,11 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/IPO/SCCP.h"
 #include <mutex>
 
 using namespace mlir;
@@ -48,18 +44,44 @@ void registerDialects(DialectRegistry &registry) {
 
 namespace {
 
+/// Everything that is not yet LLVM's, in one conversion: each would look at all of the code.
+struct ConvertToLlvmPass : PassWrapper<ConvertToLlvmPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertToLlvmPass)
+
+  StringRef getArgument() const override { return "tw-convert-to-llvm"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    LLVMTypeConverter types(context);
+    RewritePatternSet patterns(context);
+    arith::populateArithToLLVMConversionPatterns(types, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+    populateMathToLLVMConversionPatterns(types, patterns);
+    populateNVVMToLLVMConversionPatterns(patterns);
+    LLVMConversionTarget target(*context);
+    target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect>();
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+/// Whether each step's result is verified: a third of the lowering's time, so only in builds with
+/// assertions.
+#ifdef NDEBUG
+constexpr bool kVerify = false;
+#else
+constexpr bool kVerify = true;
+#endif
+
 LogicalResult lowerToLlvmDialect(ModuleOp module, bool fastMath) {
   PassManager pm(module.getContext());
-#ifdef NDEBUG
-  pm.enableVerifier(false); // a third of this step; builds with assertions verify
-#endif
+  pm.enableVerifier(kVerify);
   pm.addPass(createLowerMathPass(fastMath));
   pm.addPass(createCSEPass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createConvertNVVMToLLVMPass());
+  pm.addPass(std::make_unique<ConvertToLlvmPass>());
   pm.addPass(createReconcileUnrealizedCastsPass());
   // .file and .loc lines, and no other debug information: it would change what ptxas optimises.
   pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(
@@ -76,32 +98,6 @@ const llvm::Target *findTarget(std::string &error) {
     LLVMInitializeNVPTXAsmPrinter();
   });
   return llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
-}
-
-/// O3 for functions. A module is one kernel and what it calls, so all is inlined and the passes
-/// over modules are left out; vectors are left out because the access planner alone picks widths.
-void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving = tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  llvm::FunctionPassManager functions = builder.buildFunctionSimplificationPipeline(
-      llvm::OptimizationLevel::O3, llvm::ThinOrFullLTOPhase::None);
-  functions.addPass(NarrowComparesPass());
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::IPSCCPPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
-  passes.run(module, mam);
 }
 
 /// NVPTX has no library to call: code generation would end the process on these.
@@ -147,7 +143,8 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
       triple, arch.name, arch.ptxFeatures, targetOptions, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Default)); // ptxas schedules and allocates again
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(module, context, "tilewright");
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "tilewright", /*disableVerification=*/!kVerify);
   if (!llvmModule)
     return failure();
   llvmModule->setTargetTriple(triple);
@@ -161,10 +158,8 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
     options.observer("llvm", [&](llvm::raw_ostream &os) { llvmModule->print(os, nullptr); });
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream os(text);
-  llvm::legacy::PassManager codegen;
-  if (machine->addPassesToEmitFile(codegen, os, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if (!generateCode(*llvmModule, *machine, os))
     return module.emitError() << "internal error: the target cannot emit text";
-  codegen.run(*llvmModule);
   return std::string(text);
 }
 

@@ -12,6 +12,8 @@
 namespace llvm {
 class Error;
 class Module;
+class TargetMachine;
+class raw_pwrite_stream;
 } // namespace llvm
 
 namespace tilewright::nvptx {
@@ -31,6 +33,11 @@ mlir::Value callDeviceLibrary(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp modu
 
 /// LinkDeviceMath.cpp: gives the declared functions of the device library their bodies.
 llvm::Error linkDeviceMath(llvm::Module &module);
+
+/// Optimise.cpp: LLVM's passes.
+void optimise(llvm::Module &module, llvm::TargetMachine &machine);
+/// Optimise.cpp: writes PTX. False if the target cannot.
+bool generateCode(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &os);
 
 /// NarrowCompares.cpp: 64-bit comparisons of values that fit 32 bits.
 struct NarrowComparesPass : llvm::PassInfoMixin<NarrowComparesPass> {

@@ -42,6 +42,16 @@ Value ThreadLowering::i64(Value indexValue) {
   return arith::IndexCastOp::create(b, b.getI64Type(), indexValue);
 }
 
+Value ThreadLowering::constant(TypedAttr value) {
+  Value &known = constants[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&thread.front());
+    known = arith::ConstantOp::create(b, value);
+  }
+  return known;
+}
+
 void ThreadLowering::barrier() { NVVM::Barrier0Op::create(b); }
 
 //===----------------------------------------------------------------------------------------===//
@@ -336,12 +346,10 @@ static SmallVector<Version> findVersions(PipelinedOp loop) {
 /// else one more, or 0 behind the last.
 LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
   SmallVector<Version> versions = findVersions(op);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
-  };
+  auto number = [&](int64_t value) { return constant(b.getI32IntegerAttr(int32_t(value))); };
   SmallVector<Value> starts, next;
   for (const Version &version : versions)
-    starts.push_back(constant(version.distance));
+    starts.push_back(number(version.distance));
   auto loop = scf::ForOp::create(b, mapped(op.getLower()), mapped(op.getUpper()), index(1), starts);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -357,9 +365,9 @@ LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
       next.push_back(loop.getRegionIterArgs()[after - versions.begin()]);
       continue;
     }
-    Value one = arith::AddIOp::create(b, current, constant(1));
-    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, constant(version.count));
-    next.push_back(arith::SelectOp::create(b, isLast, constant(0), one));
+    Value one = arith::AddIOp::create(b, current, number(1));
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, number(version.count));
+    next.push_back(arith::SelectOp::create(b, isLast, number(0), one));
   }
   if (failed(lowerBlock(op.getBody().front())))
     return failure();

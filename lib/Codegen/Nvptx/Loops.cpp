@@ -160,7 +160,7 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
   SmallVector<Iteration *> members;
   for (Iteration &at : iterations)
     members.push_back(&at);
-  chunk.start = index(0).getDefiningOp();
+  chunk.start = arith::ConstantIndexOp::create(b, 0); // a mark: `index` would make none here
   // Variables that the body writes are each iteration's own.
   llvm::SmallSetVector<Value, 4> written;
   chunk.loop.walk([&](StoreOp store) {

@@ -84,8 +84,8 @@ private:
 /// One mma instruction for the element types of a gemm.
 class MmaInstruction {
 public:
-  MmaInstruction(ImplicitLocOpBuilder &b, GemmOp op, const MmaShape &shape)
-      : b(b), shape(shape), a(op.getA().getType().getElementType()),
+  MmaInstruction(ThreadLowering &lowering, GemmOp op, const MmaShape &shape)
+      : lowering(lowering), b(lowering.b), shape(shape), a(op.getA().getType().getElementType()),
         other(op.getB().getType().getElementType()),
         accumulator(op.getC().getType().getElementType()) {}
 
@@ -95,12 +95,7 @@ public:
   Value pack(ArrayRef<Value> elements) {
     if (elements.size() == 1)
       return elements[0].getType().isF64() ? elements[0] : fromWord(elements[0]);
-    Value vector = LLVM::UndefOp::create(
-        b, VectorType::get({int64_t(elements.size())}, elements[0].getType()));
-    for (auto [position, element] : llvm::enumerate(elements))
-      vector = LLVM::InsertElementOp::create(
-          b, vector, element, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(position)));
-    return fromWord(vector);
+    return fromWord(lowering.packVector(elements));
   }
   /// The same for a register that ldmatrix filled.
   Value fromWord(Value word) {
@@ -143,8 +138,7 @@ public:
     for (size_t slot = 0; slot < sums.size(); ++slot) {
       Value part = LLVM::ExtractValueOp::create(b, product, isHalf ? slot / 2 : slot);
       if (isHalf)
-        part = LLVM::ExtractElementOp::create(
-            b, part, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(slot % 2)));
+        part = lowering.elementOf(part, slot % 2);
       next.push_back(part);
     }
     return next;
@@ -192,6 +186,7 @@ private:
     return next;
   }
 
+  ThreadLowering &lowering;
   ImplicitLocOpBuilder &b;
   MmaShape shape;
   Type a, other, accumulator;
@@ -214,7 +209,7 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
   auto plus = [&](Value value, int64_t constant) {
     return b.createOrFold<arith::AddIOp>(value, index(constant));
   };
-  MmaInstruction instruction(b, op, shape);
+  MmaInstruction instruction(*this, op, shape);
   MatrixReader readA(*this, op, access::GemmOperand::A, shape, warps),
       readB(*this, op, access::GemmOperand::B, shape, warps);
   auto fromWords = [&](ArrayRef<Value> words) {
@@ -268,7 +263,7 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
     for (int64_t slot = 0; slot < slots; ++slot) {
       Value value = loadRegister(c, tile * slots + slot);
       if (clear) {
-        Value zero = arith::ConstantOp::create(b, b.getZeroAttr(value.getType()));
+        Value zero = constant(b.getZeroAttr(value.getType()));
         value = b.createOrFold<arith::SelectOp>(clear, zero, value);
       }
       sums[tile].push_back(value);

@@ -73,9 +73,7 @@ LogicalResult ThreadLowering::lowerPacked(Operation *op, ArrayRef<Iteration *> m
     }
     for (int64_t half : {0, 1}) {
       iteration = members[half];
-      define(op->getResult(0),
-             LLVM::ExtractElementOp::create(
-                 b, pair, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(half))));
+      define(op->getResult(0), elementOf(pair, half));
     }
   }
   if (members.empty())

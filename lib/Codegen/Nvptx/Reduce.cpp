@@ -26,13 +26,11 @@ Value ThreadLowering::shuffle(Value value, int64_t lane, NVVM::ShflKind kind) {
   Type type = value.getType();
   unsigned width = type.getIntOrFloatBitWidth();
   Type word = b.getI32Type();
-  auto constant = [&](int64_t number) -> Value {
-    return LLVM::ConstantOp::create(b, b.getI32IntegerAttr(number));
-  };
+  auto number = [&](int64_t value) { return constant(b.getI32IntegerAttr(value)); };
   auto exchange = [&](Value bits) -> Value {
     // A shift upwards stops at lane 0, the other kinds at lane 31.
     int64_t bound = kind == NVVM::ShflKind::up ? 0 : kWarpSize - 1;
-    return NVVM::ShflOp::create(b, word, constant(-1), bits, constant(lane), constant(bound), kind,
+    return NVVM::ShflOp::create(b, word, number(-1), bits, number(lane), number(bound), kind,
                                 UnitAttr());
   };
   Type integer = b.getIntegerType(width);

@@ -240,8 +240,8 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
     bool isSame = operand(0).getType() == type;
     return result(isSame ? operand(0) : LLVM::BitcastOp::create(b, type, operand(0)).getResult());
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return result(arith::ConstantOp::create(b, getRegisterConstant(constant.getValue())));
+  if (auto literal = dyn_cast<arith::ConstantOp>(op))
+    return result(constant(getRegisterConstant(literal.getValue())));
   if (isa<func::ReturnOp>(op))
     return success();
   bool isArith = isa<arith::ArithDialect>(op->getDialect());

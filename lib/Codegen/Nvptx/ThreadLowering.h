@@ -106,7 +106,8 @@ public:
 
 private:
   friend class MatrixReader; // Mma.cpp
-  friend class RowWalker;    // Rows.cpp
+  friend class MmaInstruction;
+  friend class RowWalker; // Rows.cpp
 
   // Kernels.cpp
   void beginFunction();
@@ -138,6 +139,8 @@ private:
   llvm::SmallVector<Value> viewCoordinates(Value buffer, llvm::SmallVector<Value> coordinates);
   /// One step of that: from a slice or a view of the same element type to its source.
   llvm::SmallVector<Value> viewStep(Value buffer, llvm::SmallVector<Value> coordinates);
+  Value floorDivConstant(Value lhs, int64_t rhs);
+  Value floorModConstant(Value lhs, int64_t rhs);
   Value evaluate(const IndexExpr &expr, llvm::ArrayRef<Value> dims);
   Value offsetOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
   Value addressOf(const Storage &storage, llvm::ArrayRef<Value> coordinates);
@@ -187,7 +190,10 @@ private:
                      tile::AccessAttr plan, int64_t group, GroupAddresses &addresses);
   Value groupCondition(const Storage &storage, Value buffer, mlir::ValueRange indices,
                        tile::AccessAttr plan);
+  /// The vector of these elements: the one they were taken from, if they are all of it.
   Value packVector(llvm::ArrayRef<Value> elements);
+  /// The element of a vector.
+  Value elementOf(Value vector, int64_t position);
   void copyAsync(tile::LoadOp load, tile::StoreOp store, llvm::ArrayRef<Iteration *> chunk);
 
   // Atomics.cpp
@@ -275,7 +281,10 @@ private:
   // Exchange.cpp
   mlir::LogicalResult lowerExchange(tile::ParallelOp op);
 
-  Value index(int64_t value) { return mlir::arith::ConstantIndexOp::create(b, value); }
+  /// A constant, once for the whole thread, in front of its code: most values of a thread are
+  /// offsets and positions, and what is not made twice need not be found to be the same again.
+  Value constant(mlir::TypedAttr value);
+  Value index(int64_t value) { return constant(b.getIndexAttr(value)); }
   Value i64(Value indexValue);
   /// The new value of an old one, for the current iteration inside loops.
   Value mapped(Value old);
@@ -295,6 +304,8 @@ private:
   Value threadId; ///< index
   Value arena;    ///< Pointer to dynamic shared memory.
   int64_t scratchOffset = 0;
+  llvm::DenseMap<mlir::Attribute, Value> constants;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> registerAddresses; ///< By array and slot.
   llvm::DenseMap<Value, Value> workspaces; ///< Pointers of `T.alloc_global`, by allocation.
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop computes from round to round.

@@ -9,6 +9,7 @@
 #include "ThreadLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -28,11 +29,25 @@ Value ThreadLowering::packVector(ArrayRef<Value> elements) {
   if (elements.size() == 1)
     return elements[0];
   auto type = VectorType::get({int64_t(elements.size())}, elements[0].getType());
+  auto isElement = [&](Value element, Value vector, int64_t position) {
+    auto taken = element.getDefiningOp<LLVM::ExtractElementOp>();
+    return taken && taken.getVector() == vector &&
+           getConstantIntValue(taken.getPosition()) == position;
+  };
+  if (auto first = elements[0].getDefiningOp<LLVM::ExtractElementOp>();
+      first && first.getVector().getType() == type &&
+      llvm::all_of(llvm::enumerate(elements),
+                   [&](auto it) { return isElement(it.value(), first.getVector(), it.index()); }))
+    return first.getVector();
   Value vector = LLVM::UndefOp::create(b, type);
   for (auto [position, element] : llvm::enumerate(elements))
-    vector = LLVM::InsertElementOp::create(
-        b, vector, element, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(position)));
+    vector =
+        LLVM::InsertElementOp::create(b, vector, element, constant(b.getI32IntegerAttr(position)));
   return vector;
+}
+
+Value ThreadLowering::elementOf(Value vector, int64_t position) {
+  return LLVM::ExtractElementOp::create(b, vector, constant(b.getI32IntegerAttr(position)));
 }
 
 Value ThreadLowering::groupAddress(const Storage &storage, Value buffer, ValueRange indices,
@@ -90,7 +105,7 @@ void ThreadLowering::loadGroup(LoadOp op, AccessAttr plan, int64_t group,
     b.setInsertionPointToStart(&branch.getThenRegion().front());
     scf::YieldOp::create(b, LLVM::LoadOp::create(b, type, address, width * bytes).getResult());
     b.setInsertionPointToStart(&branch.getElseRegion().front());
-    Value safe = toStorage(arith::ConstantOp::create(b, storage.safeValue), storage.elementType);
+    Value safe = toStorage(constant(storage.safeValue), storage.elementType);
     scf::YieldOp::create(b, packVector(SmallVector<Value>(width, safe)));
     loaded = branch.getResult(0);
   }
@@ -98,8 +113,7 @@ void ThreadLowering::loadGroup(LoadOp op, AccessAttr plan, int64_t group,
     iteration = member;
     Value element = loaded;
     if (width > 1)
-      element = LLVM::ExtractElementOp::create(
-          b, loaded, LLVM::ConstantOp::create(b, b.getI32IntegerAttr(position)));
+      element = elementOf(loaded, position);
     define(op.getValue(), fromStorage(element, storage.elementType));
   }
 }
@@ -138,10 +152,8 @@ void ThreadLowering::copyAsync(LoadOp load, StoreOp store, ArrayRef<Iteration *>
     Value condition = groupCondition(from, load.getBuffer(), load.getIndices(), read);
     Value size;
     if (condition) {
-      auto i32 = [&](int32_t value) -> Value {
-        return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
-      };
-      size = arith::SelectOp::create(b, condition, i32(bytes), i32(0));
+      size = arith::SelectOp::create(b, condition, constant(b.getI32IntegerAttr(bytes)),
+                                     constant(b.getI32IntegerAttr(0)));
       source = LLVM::SelectOp::create(b, condition, source, from.base);
     }
     guarded(writerCondition(),

@@ -1,0 +1,159 @@
+//===- Optimise.cpp - LLVM's passes over the code of a thread ---------------------------------===//
+//
+// LLVM's O3 for functions, without what has nothing to do here, since all code comes from this
+// compiler:
+//
+//   dead stores              a thread's own arrays are registers by then, and a store into shared
+//                            or global memory is for other threads (it took a quarter of the time)
+//   memcpy, library calls,   there are none
+//   tail calls, coroutines
+//   vectors                  widths are the access planner's: vectors are neither made (by loop,
+//                            SLP and load-store vectorisers) nor taken apart (by vector-combine)
+//   InstCombine              twice, not four times: behind what makes work for it
+//
+// NVPTX's code generator adds passes of its own, of which two are left out. The load-store
+// vectoriser compares all accesses of a basic block with each other, and all element-wise
+// statements in a row are one block: compile time would not grow linearly with a kernel.
+// N-ary reassociation looks for sums of index values that reassociation and the access plans'
+// constant distances have already made.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "EmitSteps.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/SCCP.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/ConstraintElimination.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
+#include "llvm/Transforms/Scalar/LoopInstSimplify.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopSimplifyCFG.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/MergedLoadStoreMotion.h"
+#include "llvm/Transforms/Scalar/Reassociate.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Scalar/SpeculativeExecution.h"
+
+using namespace llvm;
+
+namespace tilewright::nvptx {
+
+/// Registers get names, and what is obvious is folded.
+static void addFirstCleanup(FunctionPassManager &passes, const SimplifyCFGOptions &flow) {
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(SpeculativeExecutionPass(/*OnlyIfDivergentTarget=*/true));
+  passes.addPass(JumpThreadingPass());
+  passes.addPass(CorrelatedValuePropagationPass());
+  passes.addPass(SimplifyCFGPass(flow));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass(flow));
+  passes.addPass(ReassociatePass());
+  passes.addPass(ConstraintEliminationPass());
+}
+
+/// Loops get their usual form; what does not change in them is computed in front of them, and short
+/// ones are written out.
+static void addLoopPasses(FunctionPassManager &passes, const SimplifyCFGOptions &flow) {
+  LICMOptions onlySafe;
+  onlySafe.AllowSpeculation = false; // rotation would undo it
+  LoopPassManager form;
+  form.addPass(LoopInstSimplifyPass());
+  form.addPass(LoopSimplifyCFGPass());
+  form.addPass(LICMPass(onlySafe));
+  form.addPass(LoopRotatePass());
+  form.addPass(LICMPass(LICMOptions()));
+  form.addPass(SimpleLoopUnswitchPass(/*NonTrivial=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(form), /*UseMemorySSA=*/true));
+  passes.addPass(SimplifyCFGPass(flow));
+  LoopPassManager count;
+  count.addPass(LoopIdiomRecognizePass());
+  count.addPass(IndVarSimplifyPass());
+  count.addPass(LoopDeletionPass());
+  count.addPass(LoopFullUnrollPass(/*OptLevel=*/3));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(count)));
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG)); // arrays that unrolled loops index
+}
+
+/// What is computed twice or not needed goes.
+static void addLastCleanup(FunctionPassManager &passes, SimplifyCFGOptions flow) {
+  passes.addPass(MergedLoadStoreMotionPass());
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(JumpThreadingPass());
+  passes.addPass(CorrelatedValuePropagationPass());
+  passes.addPass(ADCEPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(SimplifyCFGPass(
+      flow.hoistCommonInsts(true).sinkCommonInsts(true).convertSwitchToArithmetic(true)));
+}
+
+void optimise(Module &module, TargetMachine &machine) {
+  LoopAnalysisManager lam;
+  FunctionAnalysisManager fam;
+  CGSCCAnalysisManager cgam;
+  ModuleAnalysisManager mam;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  auto flow = SimplifyCFGOptions().convertSwitchRangeToICmp(true);
+  FunctionPassManager functions;
+  addFirstCleanup(functions, flow);
+  addLoopPasses(functions, flow);
+  addLastCleanup(functions, flow);
+  functions.addPass(NarrowComparesPass());
+  // A module is one kernel and what it calls: all is inlined.
+  ModulePassManager passes;
+  passes.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+  passes.addPass(GlobalDCEPass());
+  passes.addPass(IPSCCPPass());
+  passes.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
+  passes.run(module, mam);
+}
+
+namespace {
+/// Takes what the target adds, except for the passes above.
+class CodegenPasses : public legacy::PassManager {
+public:
+  void add(Pass *pass) override {
+    constexpr StringLiteral kLeftOut[] = {"load-store-vectorizer", "nary-reassociate"};
+    const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(pass->getPassID());
+    if (info && is_contained(kLeftOut, info->getPassArgument()))
+      delete pass;
+    else
+      legacy::PassManager::add(pass);
+  }
+};
+} // namespace
+
+bool generateCode(Module &module, TargetMachine &machine, raw_pwrite_stream &os) {
+  CodegenPasses passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, CodeGenFileType::AssemblyFile))
+    return false;
+  passes.run(module);
+  return true;
+}
+
+} // namespace tilewright::nvptx
