@@ -141,7 +141,7 @@ void Lowering::copyWindow(const View &source, const View &dest, const Pairing &p
 void Lowering::copyView(const View &source, const View &dest, const Pairing &pairing) {
   if (isStreamed(source, dest, pairing, *dest.root))
     return copyStreaming(source, dest, pairing);
-  if (isStreamed(source, dest, pairing, *source.root))
+  if (isStreamed(source, dest, pairing, *source.root) || readsAhead(source, dest, pairing))
     return copyReadingAhead(source, dest, pairing);
   std::optional<Window> sourceWindow = windowOf(source, pairing.source, pairing.extents),
                         destWindow = windowOf(dest, pairing.dest, pairing.extents);

@@ -118,6 +118,7 @@ View Lowering::interleaveRows(const View &view, int64_t rows, int64_t columns) {
   int64_t size = getWordSize(view.elementType), width = options.vectorWidth;
   std::optional<Matrix> source = getMatrix(view, storage);
   View words = makeScratch({rows / size, columns}, b.getI32Type());
+  bool readsAhead = isReadAhead(view);
   loopNest({index(rows / size), index(columns / width)}, /*isParallel=*/true,
            [&](ArrayRef<Value> block) {
              Value column = mul(block[1], index(width));
@@ -125,6 +126,8 @@ View Lowering::interleaveRows(const View &view, int64_t rows, int64_t columns) {
              for (int64_t line = 0; line < size; ++line) {
                Value row = add(mul(block[0], index(size)), index(line));
                lines.push_back(loadVector(*source, storage, width, row, column));
+               if (readsAhead)
+                 readAhead(addressIn(*source, storage, row, column));
              }
              SmallVector<int64_t> order;
              for (int64_t lane = 0; lane < width; ++lane)

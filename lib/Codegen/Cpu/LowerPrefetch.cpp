@@ -3,9 +3,10 @@
 // A tile that comes from a tensor is read row by row, each row on other pages, which the hardware's
 // prefetchers do not foresee. Each copy into a tile that stands directly in a pipelined loop is
 // therefore followed by prefetches of what the same copy reads in the next turn: they arrive while
-// the tile is worked on. A tile whose rows follow each other in memory is left to the hardware.
-// (From block to block the same costs more than it brings: blocks are next
-// to each other, and a burst of prefetches waits like the loads it is to spare.)
+// the tile is worked on. Tiles whose rows follow each other in memory, and large ones, are read
+// ahead instead, while they are copied (LowerStreams.cpp). (From block to block the same costs more
+// than it brings: blocks are next to each other, and a burst of prefetches waits like the loads it
+// is to spare.)
 //
 // The place of the next slice is found by lowering its index arithmetic a second time with the next
 // value of the loop variable. In the last turn that is the last value again, so that the place is
@@ -70,6 +71,15 @@ static bool isOneStretch(const View &view) {
   return true;
 }
 
+/// Whether a part of a tensor is read ahead while it is copied, not prefetched a turn before.
+bool Lowering::isReadAhead(const View &view) {
+  int64_t bytes = tile::getStorageBytes(view.elementType);
+  for (Value extent : view.extents)
+    bytes *= getConstantIntValue(extent).value_or(0);
+  return !view.root->isOnChip() && !view.root->layout &&
+         (isOneStretch(view) || bytes > kMaxPrefetchedBytes);
+}
+
 void Lowering::prefetchNext(tile::CopyOp copy) {
   auto slice = copy.getSource().getDefiningOp<tile::SliceOp>();
   auto type = cast<MemRefType>(copy.getSource().getType());
@@ -78,8 +88,7 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
       type.getRank() == 0 || getView(copy.getSource()).root->isOnChip() ||
       !getView(copy.getDest()).root->isOnChip())
     return;
-  int64_t bytes = tile::getStorageBytes(type.getElementType());
-  if (type.getNumElements() * bytes > kMaxPrefetchedBytes)
+  if (isReadAhead(getView(copy.getSource())))
     return;
   std::optional<SmallVector<Operation *>> arithmetic =
       collectArithmetic(slice, nextTurn->region, nextTurn->values);
@@ -95,9 +104,9 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
   scope->values = std::move(present);
 
   unsigned last = view.getRank() - 1;
-  if (!isContiguousAlong(view, last) || isOneStretch(view))
+  if (!isContiguousAlong(view, last))
     return;
-  int64_t elements = kCacheLine / bytes;
+  int64_t elements = kCacheLine / tile::getStorageBytes(type.getElementType());
   SmallVector<Value> extents(view.extents.begin(), view.extents.end());
   extents[last] = index(llvm::divideCeil(type.getDimSize(last), elements));
   loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {

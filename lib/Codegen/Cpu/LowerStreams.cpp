@@ -2,8 +2,9 @@
 //
 // Long rows of a tensor larger than the caches are *streamed*. They are written past the caches: an
 // ordinary store would first read the line that it replaces, and push out one that is still needed.
-// They are read ahead: the hardware stops at the end of each row, since work on the tile comes
-// between, and begins anew.
+// They are *read ahead*: the hardware stops at the end of each row, since work on the tile comes
+// between, and begins anew. So are tiles of smaller tensors that LowerPrefetch.cpp leaves alone;
+// there the hardware stops at the end of each page.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -19,6 +20,7 @@ using namespace tilewright::cpu;
 static constexpr int64_t kStreamedTensorBytes = int64_t(1) << 25;
 static constexpr int64_t kStreamedRowBytes = 1024;
 static constexpr int64_t kReadAheadBytes = 8192;
+static constexpr int64_t kReadAheadRowBytes = 256;
 
 bool Lowering::isStreamed(const Root &root, Value rowLength) {
   std::optional<int64_t> length = getConstantIntValue(rowLength);
@@ -51,17 +53,29 @@ void Lowering::fenceStores() {
   LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
 }
 
-/// Whether the copy is one of whole long rows between a tile and `large`, a tensor of that size.
-bool Lowering::isStreamed(const View &source, const View &dest, const Pairing &pairing,
-                          const Root &large) {
-  if (source.root->isOnChip() == dest.root->isOnChip() || source.elementType != dest.elementType ||
-      large.elementType != dest.elementType || pairing.extents.empty())
-    return false;
-  return isStreamed(large, pairing.extents.back()) &&
+/// Whether the copy moves whole rows between a tile and a tensor, as they are.
+bool Lowering::movesRows(const View &source, const View &dest, const Pairing &pairing) {
+  return source.root->isOnChip() != dest.root->isOnChip() &&
+         source.elementType == dest.elementType && !pairing.extents.empty() &&
          pairing.source.back() + 1 == source.getRank() &&
          pairing.dest.back() + 1 == dest.getRank() &&
          isContiguousAlong(source, pairing.source.back()) &&
          isContiguousAlong(dest, pairing.dest.back());
+}
+
+/// Whether the copy is one of whole long rows between a tile and `large`, a tensor of that size.
+bool Lowering::isStreamed(const View &source, const View &dest, const Pairing &pairing,
+                          const Root &large) {
+  return movesRows(source, dest, pairing) && large.elementType == dest.elementType &&
+         isStreamed(large, pairing.extents.back());
+}
+
+/// Whether the copy is one of whole rows, not too short, of a part of a tensor that is read ahead.
+bool Lowering::readsAhead(const View &source, const View &dest, const Pairing &pairing) {
+  if (!isReadAhead(source) || !movesRows(source, dest, pairing))
+    return false;
+  std::optional<int64_t> length = getConstantIntValue(pairing.extents.back());
+  return length && *length * tile::getStorageBytes(source.elementType) >= kReadAheadRowBytes;
 }
 
 /// Copies rows line by line, and reads ahead.

@@ -305,6 +305,8 @@ private:
   /// Whether rows of so many elements of a tensor are read ahead and written past the caches.
   bool isStreamed(const Root &root, mlir::Value rowLength);
   bool isStreamed(const View &source, const View &dest, const Pairing &pairing, const Root &large);
+  bool movesRows(const View &source, const View &dest, const Pairing &pairing);
+  bool readsAhead(const View &source, const View &dest, const Pairing &pairing);
   void copyReadingAhead(const View &source, const View &dest, const Pairing &pairing);
   void copyStreaming(const View &source, const View &dest, const Pairing &pairing);
   void readAhead(mlir::Value address);
@@ -317,6 +319,7 @@ private:
     mlir::Region *region;
     llvm::DenseMap<mlir::Value, mlir::Value> values;
   };
+  bool isReadAhead(const View &view);
   void prefetchNext(tile::CopyOp copy);
 
   // LowerReduce.cpp
