@@ -10,8 +10,10 @@ using namespace tilewright;
 using namespace tilewright::cpu;
 using tile::ReduceKind;
 
-Combiner::Combiner(ImplicitLocOpBuilder &b, ReduceKind kind, Type from, Type to, bool propagatesNaN)
-    : b(b), numbers(b), kind(kind), from(from), to(to), propagatesNaN(propagatesNaN) {
+Combiner::Combiner(ImplicitLocOpBuilder &b, ReduceKind kind, Type from, Type to, bool propagatesNaN,
+                   bool hasRange)
+    : b(b), numbers(b), kind(kind), from(from), to(to), propagatesNaN(propagatesNaN),
+      hasRange(hasRange) {
   bool isWide = isa<Float64Type>(from) || isa<Float64Type>(to);
   type = !isa<FloatType>(from) ? Type(b.getI64Type())
          : isWide              ? Type(b.getF64Type())
@@ -52,6 +54,9 @@ Value Combiner::combine(Value lhs, Value rhs) {
   if (isa<FloatType>(type)) {
     if (isSum())
       return arith::AddFOp::create(b, lhs, rhs, arith::FastMathFlags::reassoc);
+    auto vector = dyn_cast<VectorType>(lhs.getType());
+    if (hasRange && !propagatesNaN && type.isF32() && vector && vector.getNumElements() == 16)
+      return pickByRange(lhs, rhs);
     return kind == ReduceKind::Min ? numbers.minFloat(lhs, rhs, propagatesNaN)
                                    : numbers.maxFloat(lhs, rhs, propagatesNaN);
   }
@@ -75,6 +80,18 @@ Value Combiner::combine(Value lhs, Value rhs) {
     return arith::XOrIOp::create(b, lhs, rhs);
   }
   llvm_unreachable("unknown kind");
+}
+
+/// VRANGEPS is what the language means by a maximum, but for a signalling NaN, which wins. Adding
+/// nothing (canonicalize) makes it a quiet one, which loses. Intel SDM, "VRANGEPS": bits 1:0 of the
+/// control choose minimum or maximum, bits 3:2 = 01 keep the sign of what was chosen.
+Value Combiner::pickByRange(Value lhs, Value rhs) {
+  Type i32 = b.getI32Type();
+  Value quiet = numbers.intrinsic("llvm.canonicalize", rhs.getType(), rhs);
+  Value control = numbers.integer(i32, kind == ReduceKind::Min ? 4 : 5);
+  Value allLanes = numbers.integer(b.getIntegerType(16), -1), rounding = numbers.integer(i32, 4);
+  return numbers.intrinsic("llvm.x86.avx512.mask.range.ps.512", lhs.getType(),
+                           {lhs, quiet, control, lhs, allLanes, rounding});
 }
 
 Value Combiner::foldLanes(Value lanes) {

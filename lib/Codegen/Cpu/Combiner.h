@@ -18,8 +18,9 @@ namespace tilewright::cpu {
 
 class Combiner {
 public:
+  /// `hasRange`: vectors of 16 float32 are compared by VRANGEPS (AVX512-DQ).
   Combiner(mlir::ImplicitLocOpBuilder &b, tile::ReduceKind kind, mlir::Type from, mlir::Type to,
-           bool propagatesNaN);
+           bool propagatesNaN, bool hasRange);
 
   /// Partial results in this many vectors at once hide the latency of combining.
   static constexpr int64_t kChains = 4;
@@ -35,6 +36,7 @@ public:
   /// The value from which combining starts, as a value or a vector of getType.
   mlir::Value getStart(bool isEmpty) { return getStart(isEmpty, type); }
   mlir::Value getStart(bool isEmpty, mlir::Type type);
+  /// `lhs` is what was combined so far, or a start: a NaN in it is a quiet one.
   mlir::Value combine(mlir::Value lhs, mlir::Value rhs);
   /// Combines the lanes of a vector, halves with halves.
   mlir::Value foldLanes(mlir::Value lanes);
@@ -43,13 +45,14 @@ public:
 
 private:
   mlir::Value widen(mlir::Value carrier, mlir::Type elementType, bool isMagnitude);
+  mlir::Value pickByRange(mlir::Value lhs, mlir::Value rhs);
   bool isSum() const { return kind == tile::ReduceKind::Sum || kind == tile::ReduceKind::AbsSum; }
 
   mlir::ImplicitLocOpBuilder &b;
   Numbers numbers;
   tile::ReduceKind kind;
   mlir::Type from, to, type;
-  bool propagatesNaN;
+  bool propagatesNaN, hasRange;
 };
 
 } // namespace tilewright::cpu

@@ -70,6 +70,7 @@ HostTarget HostTarget::detect() {
   };
   target.hasBf16Dots = has("avx512bf16");
   target.hasInt8Dots = has("avx512vnni");
+  target.hasRange = has("avx512dq");
   return target;
 }
 
@@ -236,6 +237,7 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
   lowerOptions.vectorWidth = options.target.vectorWidth;
   lowerOptions.hasBf16Dots = options.target.hasBf16Dots;
   lowerOptions.hasInt8Dots = options.target.hasInt8Dots;
+  lowerOptions.hasRange = options.target.hasRange;
   OwningOpRef<ModuleOp> host = lowerToHost(module, lowerOptions);
   if (!host)
     return diagnostics.takeError("the program has no lowering for the CPU");

@@ -17,10 +17,14 @@ using namespace tilewright::cpu;
 
 LoopVectorizer::LoopVectorizer(scf::ForOp loop) : loop(loop) {
   steps[loop.getInductionVar()] = 1;
-  for (BlockArgument carried : loop.getRegionIterArgs())
-    steps[carried] = std::nullopt;
+  llvm::DenseSet<Value> carried(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
   for (Operation &op : loop.getBody()->without_terminator())
-    possible &= classify(op);
+    if (llvm::any_of(op.getOperands(), [&](Value value) { return carried.contains(value); })) {
+      ofCarried.insert(&op);
+      carried.insert(op.result_begin(), op.result_end());
+    }
+  for (Operation &op : loop.getBody()->without_terminator())
+    possible &= ofCarried.contains(&op) ? isPure(&op) : classify(op);
 }
 
 LoopVectorizer::Step LoopVectorizer::getStep(Value value) const {
@@ -92,13 +96,11 @@ bool LoopVectorizer::classify(Operation &op) {
 }
 
 SmallVector<Value>
-LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ValueRange carried,
+LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ArrayRef<Value> wanted,
                      llvm::function_ref<void(Operation *, Operation *)> onAccess) {
   IRMapping scalars; // uniform values, and linear ones in the first iteration
   llvm::DenseMap<Value, Value> vectors;
   scalars.map(loop.getInductionVar(), first);
-  for (auto [old, now] : llvm::zip_equal(loop.getRegionIterArgs(), carried))
-    vectors[old] = now;
   auto vectorOf = [&](Type type) { return VectorType::get({width}, type); };
   auto asVector = [&](Value old) {
     Value &vector = vectors[old];
@@ -119,6 +121,8 @@ LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ValueR
     return vector;
   };
   for (Operation &op : loop.getBody()->without_terminator()) {
+    if (ofCarried.contains(&op))
+      continue;
     b.setLoc(op.getLoc());
     bool isAccess = llvm::is_contained(accesses, &op);
     if (!isAccess && getStep(op.getResult(0))) {
@@ -143,14 +147,14 @@ LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ValueR
     if (isAccess)
       onAccess(&op, vector);
   }
-  return llvm::map_to_vector(loop.getYieldedValues(), asVector);
+  return llvm::map_to_vector(wanted, asVector);
 }
 
 Value LoopVectorizer::emitAddress(ImplicitLocOpBuilder &b, Value address, Value first) {
   IRMapping scalars;
   scalars.map(loop.getInductionVar(), first);
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!llvm::is_contained(accesses, &op) && getStep(op.getResult(0)))
+    if (!ofCarried.contains(&op) && !llvm::is_contained(accesses, &op) && getStep(op.getResult(0)))
       b.clone(op, scalars); // what the address does not need is dead
   return scalars.lookupOrDefault(address);
 }

@@ -10,7 +10,7 @@
 //     %x = load %row[%j]                      %vx = load vector<16xf32> %row[%j]
 //     %y = mulf %x, %factor          ──▶      %vy = mulf %vx, splat %factor
 //     store %y, %out[%j]                      store vector<16xf32> %vy, %out[%j]
-//     yield addf %s, %x                       yield addf %vs, %vx
+//     yield addf %s, %x                       (whoever carries %vs adds %vx)
 //   }                                       }
 //
 // Each value of the body is *uniform* (the same in all iterations), *linear* (a constant more in
@@ -37,11 +37,12 @@ public:
   /// The accesses of the body that become vectors.
   llvm::ArrayRef<mlir::Operation *> getVectorAccesses() const { return accesses; }
 
-  /// Writes iterations `first` to `first + width - 1` where the builder stands. `carried` are
-  /// vectors, and so are the results. `onAccess` is told of each vector load and store, beside the
-  /// scalar one that it stands for.
+  /// Writes iterations `first` to `first + width - 1` where the builder stands, without what they
+  /// carry, and gives the `wanted` values of the body as vectors. `onAccess` is told of each vector
+  /// load and store, beside the scalar one that it stands for.
   llvm::SmallVector<mlir::Value>
-  emit(mlir::ImplicitLocOpBuilder &b, int64_t width, mlir::Value first, mlir::ValueRange carried,
+  emit(mlir::ImplicitLocOpBuilder &b, int64_t width, mlir::Value first,
+       llvm::ArrayRef<mlir::Value> wanted,
        llvm::function_ref<void(mlir::Operation *scalar, mlir::Operation *vector)> onAccess);
 
   /// Writes only what an address of the body is computed from, in iteration `first`.
@@ -57,7 +58,8 @@ private:
 
   mlir::scf::ForOp loop;
   bool possible = true;
-  llvm::DenseMap<mlir::Value, Step> steps; ///< Of values of the body; others are uniform.
+  llvm::DenseMap<mlir::Value, Step> steps;     ///< Of values of the body; others are uniform.
+  llvm::DenseSet<mlir::Operation *> ofCarried; ///< What depends on carried values.
   llvm::SmallVector<mlir::Operation *> accesses;
 };
 

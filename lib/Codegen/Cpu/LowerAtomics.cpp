@@ -255,7 +255,8 @@ void Lowering::lowerReducerUpdate(tile::ReducerUpdateOp op) {
   for (CarriedSum &sum : carriedSums) {
     if (sum.update != op)
       continue;
-    sum.current = sum.combiner.combine(sum.current, sum.combiner.widen(operand, view.elementType));
+    sum.operand = sum.combiner.widen(operand, view.elementType);
+    sum.current = sum.combiner.combine(sum.current, sum.operand);
     return;
   }
   if (kind == tile::ReduceKind::AbsSum || kind == tile::ReduceKind::AbsMax) {

@@ -132,7 +132,8 @@ void Lowering::lowerRow(tile::ParallelOp op, ArrayRef<Value> outer, Value extent
   for (tile::ReducerUpdateOp update : carried) {
     auto alloc = tile::getRoot(update.getBuffer()).getDefiningOp<tile::AllocOp>();
     Type type = update.getBuffer().getType().getElementType();
-    sums.push_back({update, Combiner(b, *alloc.getReducer(), type, type, false), Value()});
+    sums.push_back({update, Combiner(b, *alloc.getReducer(), type, type, false, options.hasRange),
+                    Value(), Value()});
     starts.push_back(sums.back().combiner.getStart(/*isEmpty=*/false));
   }
   auto loop = scf::ForOp::create(b, index(0), extent, index(1), starts);
@@ -282,6 +283,7 @@ SmallVector<Value> Lowering::runAsVectors(tile::ParallelOp op, scf::ForOp loop,
         readAhead(load.getAddr());
     }
   };
+  auto operands = llvm::map_to_vector(sums, [](const CarriedSum &sum) { return sum.operand; });
   // Runs as many iterations as come in groups of `chains` vectors.
   auto run = [&](int64_t chains, SmallVector<Value> partial) {
     int64_t stride = chains * width;
@@ -293,9 +295,10 @@ SmallVector<Value> Lowering::runAsVectors(tile::ParallelOp op, scf::ForOp loop,
           for (int64_t chain = 0; chain < chains; ++chain) {
             Value place = add(position, index(chain * width));
             askForNextRow(op, place);
-            llvm::append_range(
-                next, vectorizer.emit(b, width, place,
-                                      carried.slice(chain * sums.size(), sums.size()), onAccess));
+            SmallVector<Value> brought = vectorizer.emit(b, width, place, operands, onAccess);
+            for (auto [number, operand] : llvm::enumerate(brought))
+              next.push_back(
+                  sums[number].combiner.combine(carried[chain * sums.size() + number], operand));
           }
           return next;
         });

@@ -59,7 +59,8 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
                      "'" + source.root->name + "' and '" + dest.root->name + "'"));
   }
   Value along = reduction.along = source.extents[dim];
-  Combiner combiner(b, op.getKind(), source.elementType, dest.elementType, op.getNanPropagate());
+  Combiner combiner(b, op.getKind(), source.elementType, dest.elementType, op.getNanPropagate(),
+                    options.hasRange);
   int64_t width = options.vectorWidth * 32 / combiner.getType().getIntOrFloatBitWidth();
 
   // The rows at `position`, as a value or a vector; `old` is what the destination holds there.
@@ -158,7 +159,8 @@ void Lowering::lowerCumsum(tile::CumsumOp op) {
   View dest = getView(op.getDest());
   View source = separateFrom(dest, getView(op.getSource()), op.getSource().getType());
   unsigned dim = op.getDim();
-  Combiner combiner(b, tile::ReduceKind::Sum, source.elementType, dest.elementType, false);
+  Combiner combiner(b, tile::ReduceKind::Sum, source.elementType, dest.elementType, false,
+                    options.hasRange);
   SmallVector<Value> extents;
   for (unsigned d = 0; d < source.getRank(); ++d)
     if (d != dim)

@@ -178,7 +178,8 @@ private:
   struct CarriedSum {
     tile::ReducerUpdateOp update;
     Combiner combiner;
-    mlir::Value current;
+    mlir::Value operand; ///< What an iteration brings.
+    mlir::Value current; ///< What it leaves.
   };
   /// The buffers that the accesses of a row touch.
   using RowAccesses = llvm::DenseMap<mlir::Operation *, const Root *>;

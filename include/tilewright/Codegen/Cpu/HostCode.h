@@ -28,6 +28,7 @@ struct HostTarget {
   unsigned vectorWidth; ///< float32 elements of the widest vector.
   bool hasBf16Dots;     ///< See LowerOptions.
   bool hasInt8Dots;
+  bool hasRange;
 
   /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
   static HostTarget detect();

@@ -24,6 +24,8 @@ struct LowerOptions {
   /// The host adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
   bool hasBf16Dots = false;
   bool hasInt8Dots = false;
+  /// The host picks the greater of two numbers with a NaN on neither side (AVX512-DQ).
+  bool hasRange = false;
 };
 
 /// The name of the host function built for the function `name`; its type is host::Entry.
