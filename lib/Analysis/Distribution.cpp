@@ -93,30 +93,29 @@ std::optional<std::vector<int64_t>> resolveSlots(const LoopDistribution &loop,
     }
   std::vector<int64_t> slots(loop.table.slots, -1);
   std::vector<bool> isTouched(product(shape), false);
-  std::vector<std::pair<int64_t, int64_t>> held; // (element, slot) of one thread
+  // For each element its last thread so far that holds it, and that thread's first slot of it.
+  std::vector<std::pair<int64_t, int64_t>> held(product(shape), {-1, -1});
   int64_t writtenPlaces = 0;
   for (int64_t thread = 0; thread < loop.table.threads; ++thread) {
-    held.clear();
-    for (int64_t slot = 0; slot < fragment.slots; ++slot)
+    for (int64_t slot = fragment.slots - 1; slot >= 0; --slot)
       if (int64_t element = fragment.at(thread, slot); element >= 0)
-        held.emplace_back(element, slot);
-    llvm::sort(held);
+        held[element] = {thread, slot};
     llvm::SmallVector<bool, 64> written(fragment.slots, false);
     for (int64_t slot = 0; slot < loop.table.slots; ++slot) {
       int64_t iteration = loop.table.at(thread, slot);
       if (iteration < 0)
         continue;
       int64_t element = elements[iteration];
-      auto it = std::lower_bound(held.begin(), held.end(), std::pair<int64_t, int64_t>(element, 0));
-      if (it == held.end() || it->first != element)
+      auto [holder, place] = held[element];
+      if (holder != thread)
         return std::nullopt;
       if (slots[slot] == -1)
-        slots[slot] = it->second;
-      if (slots[slot] != it->second)
+        slots[slot] = place;
+      if (slots[slot] != place)
         return std::nullopt;
-      if (!written[it->second])
+      if (!written[place])
         ++writtenPlaces;
-      written[it->second] = true;
+      written[place] = true;
       isTouched[element] = true;
     }
   }

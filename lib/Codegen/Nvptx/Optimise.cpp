@@ -134,17 +134,23 @@ void optimise(Module &module, TargetMachine &machine) {
 }
 
 namespace {
-/// Takes what the target adds, except for the passes above.
+/// Takes what the target adds, except for the passes above and what directly follows itself.
 class CodegenPasses : public legacy::PassManager {
 public:
   void add(Pass *pass) override {
     constexpr StringLiteral kLeftOut[] = {"load-store-vectorizer", "nary-reassociate"};
     const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(pass->getPassID());
-    if (info && is_contained(kLeftOut, info->getPassArgument()))
+    bool isAgain = pass->getPassID() == last; // nothing changed since
+    if ((info && is_contained(kLeftOut, info->getPassArgument())) || isAgain) {
       delete pass;
-    else
-      legacy::PassManager::add(pass);
+      return;
+    }
+    last = pass->getPassID();
+    legacy::PassManager::add(pass);
   }
+
+private:
+  AnalysisID last = nullptr;
 };
 } // namespace
 
