@@ -138,15 +138,8 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
   if (!facts.isThreaded(op)) {
     if (failed(refuseAtomics(op)))
       return failure();
-    if (!guards.empty() && !isPureScalar(op) && !isa<AllocOp>(op)) {
-      const std::optional<llvm::BitVector> &threads = facts.threadsAt(op);
-      if (!threads)
-        return refuse(op);
-      if (threads->none()) {
-        copied.push_back(op); // nobody comes here
-        return success();
-      }
-    }
+    if (!guards.empty() && !isPureScalar(op) && !isa<AllocOp>(op) && !facts.threadsAt(op))
+      return refuse(op);
     // A statement of the block comes after the group where one touches what the other writes.
     std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
     if (!accesses || mayMeet(groupAccesses, *accesses))
@@ -207,6 +200,9 @@ LogicalResult Spreader::openBranch(scf::IfOp branch, Operation *end) {
   for (Region &side : branch->getRegions()) {
     if (side.empty())
       continue;
+    const std::optional<llvm::BitVector> &threads = facts.threadsAt(side.front().getTerminator());
+    if (threads && threads->none())
+      continue; // nobody comes here
     guards.push_back({branch.getCondition(), &side == &branch.getThenRegion()});
     if (failed(spread(side.front(), end)))
       return failure();

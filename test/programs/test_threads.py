@@ -76,6 +76,30 @@ def test_branch_of_threads_that_meet_inside(device: str) -> None:
 
 
 @ON_ALL
+def test_branch_that_no_thread_takes(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((32,), "int32"), B: T.Tensor((32,), "int32")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((32,), "int32")
+            own = T.alloc_var("int32", init=1)
+            common = T.alloc_var("int32", init=5)
+            T.fill(s, 0)
+            if tx % 2 == 0:
+                if tx % 2 == 0:
+                    own = A[tx]
+                    s[3] = 6
+                else:
+                    own = common + 1
+                    s[3] = common
+            B[tx] = own + s[3]
+
+    a, b = numbers(32, dtype="int32"), np.zeros(32, np.int32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, np.where(np.arange(32) % 2 == 0, a, 1) + 6)
+
+
+@ON_ALL
 @pytest.mark.parametrize("picked", ["by the loop", "by data"])
 def test_arrays_of_threads(device: str, picked: str) -> None:
     """`T.alloc_local`: in registers, or in shared memory where data pick the element."""
