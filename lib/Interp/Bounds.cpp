@@ -47,7 +47,7 @@ double tilewright::interp::getSumUnit(Format format, bool onTensorCores) {
 }
 
 double tilewright::interp::boundConversion(const Scalar &operand, Format from, const Scalar &result,
-                                           Format to) {
+                                           Format to, Rounding rounding) {
   double radius = operand.radius;
   if (!isFloat(from))
     return isFloat(to) ? kUndecided : radius; // an integer is decided or not, nothing between
@@ -55,7 +55,10 @@ double tilewright::interp::boundConversion(const Scalar &operand, Format from, c
     return kUndecided;
   if (isFloat(to)) {
     bool isExact = to == from || to == Format::F64 || (to == Format::F32 && from != Format::F64);
-    return isExact ? radius : sane(radius + boundRounding(to, std::abs(result.real) + radius));
+    // A directed rounding is off by up to a whole unit in the last place, not half of one.
+    bool isNearest = rounding == Rounding::NearestEven || rounding == Rounding::NearestAway;
+    double error = (isNearest ? 1 : 2) * boundRounding(to, std::abs(result.real) + radius);
+    return isExact ? radius : sane(radius + error);
   }
   int64_t low = floatToInteger(to, operand.real - radius);
   int64_t high = floatToInteger(to, operand.real + radius);

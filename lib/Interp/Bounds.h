@@ -31,7 +31,8 @@ double boundSumOf(double result, double inputs, double count, double magnitude, 
 double getSumUnit(Format format, bool onTensorCores);
 
 /// The radius of a converted value whose operand has one.
-double boundConversion(const Scalar &operand, Format from, const Scalar &result, Format to);
+double boundConversion(const Scalar &operand, Format from, const Scalar &result, Format to,
+                       Rounding rounding);
 
 /// The radius of max, min and the like: the operands' larger one.
 inline double boundChoice(const Scalar &lhs, const Scalar &rhs) {

@@ -23,13 +23,16 @@ Scalar tilewright::interp::convert(const Scalar &value, Format from, Format to,
     result.integer = integerToInteger(to, value.integer, getIntegerSpec(from));
   }
   if (value.radius > 0)
-    result.radius = boundConversion(value, from, result, to);
+    result.radius = boundConversion(value, from, result, to, rounding);
   return result;
 }
 
+/// A cast's detail is its rounding, and this bit.
+static constexpr unsigned kSaturateBit = 8;
+
 static void castElement(Machine &machine, const Step &step) {
-  bool saturate = step.detail & 4;
-  auto rounding = static_cast<interp::Rounding>(step.detail & 3);
+  bool saturate = step.detail & kSaturateBit;
+  auto rounding = static_cast<interp::Rounding>(step.detail & ~kSaturateBit);
   machine.result(step) = convert(machine.get(step, 0), step.from, step.format, rounding, saturate);
 }
 
@@ -89,7 +92,8 @@ static Handler pick(Operation *op, Step &step) {
       .Case([&](tile::CastOp cast) {
         step.from = getFormat(cast.getFrom());
         step.format = getFormat(cast.getTo());
-        step.detail = static_cast<unsigned>(cast.getRounding()) | (cast.getSaturate() ? 4u : 0u);
+        step.detail =
+            static_cast<unsigned>(cast.getRounding()) | (cast.getSaturate() ? kSaturateBit : 0u);
         return castElement;
       })
       .Case<tile::BitcastOp, arith::BitcastOp>([&](auto) { return reinterpretBits; })

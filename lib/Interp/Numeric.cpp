@@ -52,15 +52,27 @@ IntegerSpec tilewright::interp::getIntegerSpec(Format format) {
 // Rounding a shifted-out part
 //===----------------------------------------------------------------------------------------===//
 
-/// `value >> drop`, rounded by what was shifted out. `drop` may exceed the width.
-static uint64_t shiftRightRounded(uint64_t value, unsigned drop, Rounding rounding) {
+/// Whether a rounding towards an infinity takes a number of this sign away from zero.
+static bool growsMagnitude(Rounding rounding, bool isNegative) {
+  return rounding == (isNegative ? Rounding::Downward : Rounding::Upward);
+}
+static bool isNearest(Rounding rounding) {
+  return rounding == Rounding::NearestEven || rounding == Rounding::NearestAway;
+}
+
+/// `value >> drop` of the magnitude of a number, rounded by what was shifted out. `drop` may exceed
+/// the width.
+static uint64_t shiftRightRounded(uint64_t value, unsigned drop, Rounding rounding,
+                                  bool isNegative) {
   if (drop == 0)
     return value;
+  uint64_t kept = drop >= 64 ? 0 : value >> drop;
+  if (!isNearest(rounding)) {
+    bool isExact = drop >= 64 ? value == 0 : kept << drop == value;
+    return kept + (!isExact && growsMagnitude(rounding, isNegative));
+  }
   if (drop > 64)
     return 0; // less than half of the last place, whatever the value
-  uint64_t kept = drop == 64 ? 0 : value >> drop;
-  if (rounding == Rounding::TowardZero)
-    return kept;
   uint64_t half = uint64_t(1) << (drop - 1);
   uint64_t lost = drop == 64 ? value : value & ((half << 1) - 1);
   bool isTie = lost == half;
@@ -162,14 +174,16 @@ static uint64_t encode(FloatSpec spec, double value, Rounding rounding, bool sat
   int leastNormal = 1 - spec.bias();
   uint64_t result;
   if (exponent < leastNormal) {
-    result = shiftRightRounded(significand, narrow + (leastNormal - exponent), rounding);
+    result = shiftRightRounded(significand, narrow + (leastNormal - exponent), rounding, sign);
   } else {
     // A carry out of the rounded significand runs into the exponent field, which is right.
-    uint64_t rounded = shiftRightRounded(significand, narrow, rounding);
+    uint64_t rounded = shiftRightRounded(significand, narrow, rounding, sign);
     result = (uint64_t(exponent + spec.bias() - 1) << spec.mantissaBits) + rounded;
   }
-  if (result > spec.largestFinite())
-    result = clamp || rounding == Rounding::TowardZero ? spec.largestFinite() : spec.exponentMask();
+  if (result > spec.largestFinite()) {
+    bool reachesInfinity = isNearest(rounding) || growsMagnitude(rounding, sign);
+    result = clamp || !reachesInfinity ? spec.largestFinite() : spec.exponentMask();
+  }
   return sign | result;
 }
 
@@ -386,7 +400,8 @@ double tilewright::interp::integerToFloat(Format to, int64_t value, IntegerSpec 
   if (excess <= 0) {
     exact = static_cast<double>(magnitude);
   } else if (to == Format::F64) {
-    exact = std::ldexp(static_cast<double>(shiftRightRounded(magnitude, excess, rounding)), excess);
+    uint64_t kept = shiftRightRounded(magnitude, excess, rounding, isNegative);
+    exact = std::ldexp(static_cast<double>(kept), excess);
   } else {
     // Rounded to odd, so that the rounding below is the only one that counts.
     uint64_t kept = magnitude >> excess;

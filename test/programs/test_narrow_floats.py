@@ -1,6 +1,7 @@
 """float8, tfloat32 and the rounding modes of `T.cast` on the GPU, against the interpreter.
 
-sm_80 converts by integer arithmetic, sm_90 by instructions; both must give the interpreter's bits
+sm_80 converts by integer arithmetic, sm_90 by instructions; both, and the rounding modes on the
+CPU, must give the interpreter's bits
 for every pattern of the narrow formats, and around every number and tie of the wider ones.
 """
 
@@ -116,7 +117,7 @@ def test_integers_to_storage_types(target: str, source: str) -> None:
 
 
 @pytest.mark.parametrize("saturate", [False, True])
-@pytest.mark.parametrize("mode", ["rn", "rz"])
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize(
     ("source", "target"),
     [("float32", "float16"), ("float32", "bfloat16"), ("float64", "float32"),

@@ -45,7 +45,8 @@ enum class Format : uint8_t {
   F64
 };
 
-enum class Rounding : uint8_t { NearestEven, TowardZero, NearestAway };
+/// As in the dialect. Downward and upward are towards the infinities.
+enum class Rounding : uint8_t { NearestEven, TowardZero, NearestAway, Downward, Upward };
 
 inline bool isFloat(Format format) { return format >= Format::F8E4M3FN; }
 /// Integers whose bits are read without a sign. Bool is one: true widens to 1.

@@ -54,7 +54,8 @@ def TileGemmPolicyAttr : EnumAttr<TileDialect, TileGemmPolicy, "gemm_policy">;
 
 def TileRounding : TileEnum<"Rounding", "rounding of a conversion to a float", [
   I32EnumAttrCase<"NearestEven", 0, "nearest_even">, I32EnumAttrCase<"TowardZero", 1, "toward_zero">,
-  I32EnumAttrCase<"NearestAway", 2, "nearest_away">
+  I32EnumAttrCase<"NearestAway", 2, "nearest_away">, I32EnumAttrCase<"Downward", 3, "downward">,
+  I32EnumAttrCase<"Upward", 4, "upward">
 ]>;
 def TileRoundingAttr : EnumAttr<TileDialect, TileRounding, "rounding">;
 

@@ -42,6 +42,10 @@ static llvm::RoundingMode getRoundingMode(FloatFormat format, tile::Rounding rou
     return APFloat::rmTowardZero;
   case tile::Rounding::NearestAway:
     return APFloat::rmNearestTiesToAway;
+  case tile::Rounding::Downward:
+    return APFloat::rmTowardNegative;
+  case tile::Rounding::Upward:
+    return APFloat::rmTowardPositive;
   }
   llvm_unreachable("unknown rounding");
 }

@@ -131,7 +131,8 @@ Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool
                                              : value;
   };
   if (isa<FloatTF32Type>(to)) {
-    bool isInstruction = !saturate && rounding != Rounding::TowardZero && !from.isF64();
+    bool isNearest = rounding == Rounding::NearestEven || rounding == Rounding::NearestAway;
+    bool isInstruction = !saturate && isNearest && !from.isF64();
     if (isInstruction)
       return LLVM::BitcastOp::create(b, f32, roundToTf32(b, widened()));
     return narrowByLibrary(widened(), to,
@@ -169,7 +170,7 @@ Value ThreadLowering::convertIntegerToFloat(Value value, bool isUnsigned, Type t
   if (value.getType() != i64)
     value = isUnsigned ? arith::ExtUIOp::create(b, i64, value).getResult()
                        : arith::ExtSIOp::create(b, i64, value).getResult();
-  static constexpr int kToOdd = 3; // DeviceMath/NarrowFloats.h
+  static constexpr int kToOdd = 5; // DeviceMath/NarrowFloats.h
   auto constant = [&](int number) -> Value {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(number));
   };

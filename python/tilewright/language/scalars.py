@@ -345,6 +345,7 @@ def convert(value: Any, dtype: Any) -> Any:
 
 _ROUNDINGS = {
     None: "nearest_even",
+    "": "nearest_even",
     "rn": "nearest_even",
     "rz": "toward_zero",
     "rm": "downward",
@@ -357,7 +358,8 @@ def cast(
 ) -> Any:
     """`value` as `dtype`: floats round to nearest even, floats to ints truncate and saturate.
 
-    `round` is "rn", "rz", "rm" or "rp"; `sat=True` saturates instead of giving infinities.
+    `round` is "rn" (nearest), "rz" (toward zero), "rm" (down) or "rp" (up); `sat=True` saturates
+    instead of giving infinities.
     """
     name = str(canonical(dtype))
     _require_scalar(value, "T.cast")

@@ -137,22 +137,28 @@ func.func @floats(%h: memref<3xf16, #global> {tile.name = "H"},
 
 // Rounding modes of a conversion: 1 + 2^-11 is a tie of float16.
 // CHECK-LABEL: @rounding
-// CHECK: R = 1 1 1.00097656 65504
-func.func @rounding(%r: memref<4xf16, #global> {tile.name = "R"}, %tie: f32, %big: f32)
-    attributes {interp.args = [dense<0.0> : tensor<4xf16>, 1.00048828125 : f32, 1.0e9 : f32]} {
+// CHECK: R = 1 1 1.00097656 65504 1 1.00097656
+func.func @rounding(%r: memref<6xf16, #global> {tile.name = "R"}, %tie: f32, %big: f32)
+    attributes {interp.args = [dense<0.0> : tensor<6xf16>, 1.00048828125 : f32, 1.0e9 : f32]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
   tile.kernel (%bx) in (%c1) threads [32] {
     %even = tile.cast %tie from f32 to f16
     %zero = tile.cast %tie from f32 to f16 rounding toward_zero
     %away = tile.cast %tie from f32 to f16 rounding nearest_away
     %clamped = tile.cast %big from f32 to f16 saturate
-    tile.store %even, %r[%c0] : memref<4xf16, #global>
-    tile.store %zero, %r[%c1] : memref<4xf16, #global>
-    tile.store %away, %r[%c2] : memref<4xf16, #global>
-    tile.store %clamped, %r[%c3] : memref<4xf16, #global>
+    %down = tile.cast %tie from f32 to f16 rounding downward
+    %up = tile.cast %tie from f32 to f16 rounding upward
+    tile.store %even, %r[%c0] : memref<6xf16, #global>
+    tile.store %zero, %r[%c1] : memref<6xf16, #global>
+    tile.store %away, %r[%c2] : memref<6xf16, #global>
+    tile.store %clamped, %r[%c3] : memref<6xf16, #global>
+    tile.store %down, %r[%c4] : memref<6xf16, #global>
+    tile.store %up, %r[%c5] : memref<6xf16, #global>
   }
   return
 }

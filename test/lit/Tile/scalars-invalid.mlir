@@ -33,8 +33,8 @@ func.func @cast_to(%a: i32) {
 // -----
 
 func.func @cast_rounding_name(%a: f32) {
-  // expected-error @+1 {{unknown rounding 'up'}}
-  %0 = tile.cast %a from f32 to f16 rounding up
+  // expected-error @+1 {{unknown rounding 'sideways'}}
+  %0 = tile.cast %a from f32 to f16 rounding sideways
   return
 }
 

@@ -32,6 +32,10 @@ func.func @conversions(%x: f32, %i: index, %u: i8, %e: f8E4M3FN, %flag: i1) {
   %2 = tile.cast %x from f32 to f16 rounding toward_zero
   // CHECK: tile.cast %{{.*}} from f32 to bf16 rounding nearest_away saturate {note}
   %3 = tile.cast %x from f32 to bf16 rounding nearest_away saturate {note}
+  // CHECK: tile.cast %{{.*}} from f32 to f16 rounding downward
+  %down = tile.cast %x from f32 to f16 rounding downward
+  // CHECK: tile.cast %{{.*}} from f32 to f16 rounding upward
+  %up = tile.cast %x from f32 to f16 rounding upward
   // CHECK: tile.cast %{{.*}} from f32 to f8E5M2 saturate
   %4 = tile.cast %x from f32 to f8E5M2 saturate
   // CHECK: tile.cast %{{.*}} from index to ui64

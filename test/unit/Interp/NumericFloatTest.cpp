@@ -41,6 +41,10 @@ APFloat::roundingMode getMode(Rounding rounding) {
     return APFloat::rmTowardZero;
   case Rounding::NearestAway:
     return APFloat::rmNearestTiesToAway;
+  case Rounding::Downward:
+    return APFloat::rmTowardNegative;
+  case Rounding::Upward:
+    return APFloat::rmTowardPositive;
   }
   return APFloat::rmNearestTiesToEven;
 }
@@ -79,7 +83,7 @@ constexpr Format kSmallFormats[] = {Format::F8E4M3FN, Format::F8E5M2, Format::F1
 constexpr Format kNarrowFormats[] = {Format::F8E4M3FN, Format::F8E5M2, Format::F16,
                                      Format::BF16,     Format::TF32,   Format::F32};
 constexpr Rounding kRoundings[] = {Rounding::NearestEven, Rounding::TowardZero,
-                                   Rounding::NearestAway};
+                                   Rounding::NearestAway, Rounding::Downward, Rounding::Upward};
 
 uint64_t countPatterns(Format format) { return uint64_t(1) << getBits(format); }
 

@@ -13,7 +13,7 @@
 namespace tilewright::devicemath {
 
 /// As in the dialect; `ToOdd` keeps in the last digit that something was lost.
-enum class Rounding { NearestEven, TowardZero, NearestAway, ToOdd };
+enum class Rounding { NearestEven, TowardZero, NearestAway, Downward, Upward, ToOdd };
 
 /// Sign, exponent and fraction, from the top.
 struct Fields {
@@ -28,8 +28,13 @@ struct Fields {
   Bits32 greatest() const { return hasInfinity() ? infinity() - 1 : nan() - 1; }
 };
 
-/// value / 2^drop.
-template <class Bits> Bits shiftRight(Bits value, int drop, Rounding rounding) {
+/// Whether a rounding towards an infinity takes a number of this sign away from zero.
+inline bool growsMagnitude(Rounding rounding, bool isNegative) {
+  return rounding == (isNegative ? Rounding::Downward : Rounding::Upward);
+}
+
+/// value / 2^drop, of the magnitude of a number.
+template <class Bits> Bits shiftRight(Bits value, int drop, Rounding rounding, bool isNegative) {
   constexpr int kWidth = sizeof(Bits) * 8;
   if (drop <= 0)
     return value;
@@ -42,6 +47,9 @@ template <class Bits> Bits shiftRight(Bits value, int drop, Rounding rounding) {
   switch (rounding) {
   case Rounding::TowardZero:
     return kept;
+  case Rounding::Downward:
+  case Rounding::Upward:
+    return kept + (lost != 0 && growsMagnitude(rounding, isNegative));
   case Rounding::ToOdd:
     return kept | (lost != 0);
   case Rounding::NearestAway:
@@ -69,14 +77,18 @@ template <class F> Bits32 narrow(F x, Fields to, Rounding rounding, bool saturat
   int drop = kFraction - to.fractionBits, least = 1 - to.bias();
   BitsOf<F> result;
   if (exponent < least) {
-    result = shiftRight(significand, drop + (least - exponent), rounding);
+    result = shiftRight(significand, drop + (least - exponent), rounding, sign);
   } else {
     // A carry out of the fraction runs into the exponent, which is right.
-    result =
-        (BitsOf<F>(exponent - least) << to.fractionBits) + shiftRight(significand, drop, rounding);
+    result = (BitsOf<F>(exponent - least) << to.fractionBits) +
+             shiftRight(significand, drop, rounding, sign);
   }
-  if (result > to.greatest())
-    return sign | (rounding == Rounding::TowardZero ? to.greatest() : overflow);
+  if (result > to.greatest()) {
+    bool isDirected = rounding == Rounding::TowardZero || rounding == Rounding::Downward ||
+                      rounding == Rounding::Upward;
+    bool reachesInfinity = !isDirected || growsMagnitude(rounding, sign);
+    return sign | (reachesInfinity ? overflow : to.greatest());
+  }
   return sign | Bits32(result);
 }
 
@@ -99,7 +111,8 @@ inline double fromInteger(Bits64 bits, bool isUnsigned, Rounding rounding) {
   Bits64 magnitude = isNegativeNumber ? 0 - bits : bits;
   int excess = magnitude ? 64 - __builtin_clzll(magnitude) - 53 : 0;
   excess = excess < 0 ? 0 : excess;
-  double value = double(shiftRight(magnitude, excess, rounding)) * powerOfTwo<double>(excess);
+  double value = double(shiftRight(magnitude, excess, rounding, isNegativeNumber)) *
+                 powerOfTwo<double>(excess);
   return isNegativeNumber ? -value : value;
 }
 
