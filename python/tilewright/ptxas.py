@@ -84,13 +84,12 @@ def assemble(ptx: str, arch: str) -> Cubin:
     with tempfile.TemporaryDirectory(prefix="tilewright-") as directory:
         source, target = Path(directory, "kernel.ptx"), Path(directory, "kernel.cubin")
         source.write_text(ptx)
-        run = subprocess.run(
-            [str(ptxas), "-v", f"-arch={arch}", "-o", str(target), str(source)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if run.returncode != 0:
+        command = [str(ptxas), "-v", f"-arch={arch}", "-o", str(target), str(source)]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise TilewrightError(f"'{ptxas}' cannot be run: {error.strerror}") from None
+        if run.returncode != 0 or not target.exists():
             raise _refusal(ptx, run.stderr + run.stdout)
         return Cubin(target.read_bytes(), read_usage(run.stderr + run.stdout))
 
@@ -101,11 +100,13 @@ def _refusal(ptx: str, output: str) -> TilewrightError:
     first = complaints[0] if complaints else output.strip() or "no message"
     found = re.search(r"line (\d+)\s*;\s*(?:error|fatal)\s*:\s*(.*)", first)
     message = found.group(2) if found else first
-    place = python_place(ptx, int(found.group(1))) if found else None
-    instruction = f": '{ptx.splitlines()[int(found.group(1)) - 1].strip()}'" if found else ""
+    number = int(found.group(1)) if found else 0
+    lines = ptx.splitlines()
+    instruction = f": '{lines[number - 1].strip()}'" if 0 < number <= len(lines) else ""
     return TilewrightError(
-        f"ptxas refuses the generated code: {message}{instruction}; this is our bug",
-        place,
+        f"ptxas refuses the generated code: {message}{instruction}; this is our bug, please report "
+        "it with 'kernel.ptx'",
+        python_place(ptx, number) if number else None,
         kind="internal error",
     )
 

@@ -164,6 +164,60 @@ def test_without_ptxas_a_cubin_says_where_to_get_it(monkeypatch: pytest.MonkeyPa
     assert launch["gpu"] == {"arch": "sm_80", "shared_bytes": 256}
 
 
+def fake_ptxas(folder: Path, words: str) -> str:
+    """An assembler that refuses everything with `words`."""
+    script = folder / "ptxas"
+    script.write_text(f"#!/bin/sh\ncat <<'WORDS' >&2\n{words}\nWORDS\nexit 255\n")
+    script.chmod(0o755)
+    return str(script)
+
+
+def test_a_failure_of_ptxas_stands_next_to_the_python_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kernel = make_kernel()
+    lines = kernel.ptx.splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if "fma.rn.f32" in line)
+    words = f"ptxas kernel.ptx, line {number}; error   : Illegal modifier\nptxas fatal   : aborted"
+    monkeypatch.setenv("TILEWRIGHT_PTXAS", fake_ptxas(tmp_path, words))
+    with pytest.raises(tilewright.TilewrightError) as caught:
+        kernel.cubin()
+    error = caught.value
+    assert error.kind == "internal error"
+    assert error.place == (__file__, line_of("first"), 0, 0, 0)
+    assert error.message == (
+        f"ptxas refuses the generated code: Illegal modifier: '{lines[number - 1].strip()}'; this "
+        "is our bug, please report it with 'kernel.ptx'"
+    )
+    assert str(error).splitlines()[1].endswith("# first")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("ptxas kernel.ptx, line 99999; error : too far", "code: too far; this is our bug"),
+        ("ptxas fatal : Memory allocation failure", "code: ptxas fatal : Memory allocation"),
+        ("", "code: no message; this is our bug"),
+    ],
+)
+def test_a_failure_of_ptxas_without_a_line(
+    words: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TILEWRIGHT_PTXAS", fake_ptxas(tmp_path, words))
+    with pytest.raises(tilewright.TilewrightError, match=message) as caught:
+        make_kernel().cubin()
+    assert caught.value.kind == "internal error"
+
+
+def test_a_ptxas_that_cannot_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "ptxas"
+    script.write_bytes(b"\x7fELF of another machine")
+    script.chmod(0o755)
+    monkeypatch.setenv("TILEWRIGHT_PTXAS", str(script))
+    with pytest.raises(tilewright.TilewrightError, match="ptxas' cannot be run: Exec format"):
+        make_kernel().cubin()
+
+
 @needs_ptxas
 def test_a_refusal_of_ptxas_names_the_python_line() -> None:
     ptx = make_kernel().ptx
