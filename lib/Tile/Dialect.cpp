@@ -1,6 +1,5 @@
 //===- Dialect.cpp - registration of the tile dialect --------------------------------------===//
 
-#include "tilewright/Tile/Exchange.h"
 #include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -78,6 +77,11 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a number of bytes of 'tile.alloc'";
+  }
+  if (name == kVersionsAttr) {
+    if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a number of versions of 'tile.alloc'";
   }
   if (name == kSharedBytesAttr) {
     if (isa<KernelOp>(op) && isa<IntegerAttr>(attribute.getValue()))

@@ -54,6 +54,8 @@ inline constexpr llvm::StringLiteral kPlacementAttr =
 inline constexpr llvm::StringLiteral kOffsetAttr =
     "tile.offset"; // of tile.alloc: bytes into the arena
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "tile.shared_bytes"; // of tile.kernel
+/// Of tile.alloc: how many versions its leading dimension holds (plan-pipeline).
+inline constexpr llvm::StringLiteral kVersionsAttr = "tile.versions";
 /// Of tile.parallel: iteration -> (thread, slot). A fragment of rank 1 over a loop of higher rank
 /// numbers the iterations row-major.
 inline constexpr llvm::StringLiteral kDistributionAttr = "tile.distribution";
@@ -65,6 +67,9 @@ inline constexpr llvm::StringLiteral kAccessAAttr = "tile.access_a";
 inline constexpr llvm::StringLiteral kAccessBAttr = "tile.access_b";
 /// Of tile.parallel: a copy whose groups run asynchronously until a tile.async_wait.
 inline constexpr llvm::StringLiteral kAsyncAttr = "tile.async";
+/// Of tile.parallel: a copy from one fragment to another whose lanes exchange elements
+/// (infer-layouts leaves it for code generation).
+inline constexpr llvm::StringLiteral kExchangeAttr = "tile.exchange";
 /// Of tile.gemm: how many warps share M and N; absent where the gemm leaves the tensor cores.
 inline constexpr llvm::StringLiteral kWarpsAttr = "tile.warps";
 

@@ -424,9 +424,11 @@ def Tile_BarrierOp : TileOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<TileEffectsOpInterface, ["synchronisesInside"]>]> {
   let summary = "the threads of the block meet; what was written before is seen after";
   let description = [{
-    Placed by `tile-insert-barriers`; it orders accesses and touches no memory itself.
+    Placed by `tile-insert-barriers`; it orders accesses and touches no memory itself. All threads
+    reach it, so it never stands in `tile.parallel`, whose iterations go their own ways.
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def Tile_AsyncCommitOp : TileOp<"async_commit", [MemoryEffects<[MemRead, MemWrite]>,
@@ -513,7 +515,7 @@ def Tile_CastOp : TileOp<"cast", [Pure]> {
   let description = [{
     `from` and `to` are element types, so that signedness is said. Integers wrap; a float to an
     integer truncates and saturates, NaN gives 0; a float to a narrower float rounds to nearest even
-    (`tf32`: to nearest, ties away from zero; or as `rounding` says). An overflow gives infinity, or
+    (`tf32`: to nearest, ties away from zero), or as `rounding` says. An overflow gives infinity, or
     the largest finite value for the 8-bit floats and where `saturate` asks for it.
 
     ```mlir

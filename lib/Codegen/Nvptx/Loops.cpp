@@ -9,7 +9,6 @@
 #include "ThreadLowering.h"
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Layout/Algebra.h"
-#include "tilewright/Tile/Exchange.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/EquivalenceClasses.h"

@@ -87,6 +87,59 @@ func.func @fragment_not_injective(%n: index) {
 
 // -----
 
+func.func @negative_thread(%n: index) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    %f = tile.alloc "f" : memref<8xf32, #tile.space<fragment>>
+    // expected-error @+1 {{layout of 'f' (8 float32) names thread -2, they count from 0}}
+    tile.annotate_layout %f : memref<8xf32, #tile.space<fragment>>
+        is #tile.fragment<[8], "(i) -> thread i - 2, slot 0">
+  }
+  return
+}
+
+// -----
+
+func.func @two_layouts(%n: index) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    %s = tile.alloc "s" : memref<8x4xf32, #tile.space<shared>>
+    // expected-note @+1 {{the other layout is annotated here}}
+    tile.annotate_layout %s : memref<8x4xf32, #tile.space<shared>>
+        is #tile.layout<[8, 4], "(i, j) -> (j, i)">
+    // expected-error @+1 {{'s' (8 x 4 float32) has another layout already; keep one of the two}}
+    tile.annotate_layout %s : memref<8x4xf32, #tile.space<shared>>
+        is #tile.layout<[8, 4], "(i, j) -> (i, j)">
+  }
+  return
+}
+
+// -----
+
+func.func @layout_too_wide(%n: index) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    %s = tile.alloc "s" : memref<8x4xf32, #tile.space<shared>>
+    // expected-error @+1 {{layout of 's' (8 x 4 float32) reaches beyond what can be addressed}}
+    tile.annotate_layout %s : memref<8x4xf32, #tile.space<shared>>
+        is #tile.layout<[8, 4], "(i, j) -> (i * 4611686018427387904, j)">
+  }
+  return
+}
+
+// -----
+
+func.func @layout_in_a_loop(%n: index) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    %s = tile.alloc "s" : memref<8x4xf32, #tile.space<shared>>
+    tile.parallel (%i) in (8) {
+      // expected-error @+1 {{'T.annotate_layout' inside 'T.Parallel': a layout holds for the whole kernel, move it in front of the loop}}
+      tile.annotate_layout %s : memref<8x4xf32, #tile.space<shared>>
+          is #tile.layout<[8, 4], "(i, j) -> (j, i)">
+    }
+  }
+  return
+}
+
+// -----
+
 func.func @layout_kind(%A: memref<8xf16, #tile.space<global>>) {
   // expected-error @+1 {{attribute 'layout' failed to satisfy constraint}}
   tile.annotate_layout %A : memref<8xf16, #tile.space<global>> is 3 : i32
