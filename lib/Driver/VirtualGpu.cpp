@@ -94,17 +94,21 @@ static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
       {reinterpret_cast<uint8_t *>(&integer), size_t(tile::getStorageBytes(type))});
 }
 
-/// Tensors of an odd number of bytes that a kernel updates atomically. Such an update works on two
-/// bytes, as memory of a GPU always has them: allocations are multiples of 256.
+/// Parameters (arguments, then workspaces) of an odd number of bytes that a kernel updates
+/// atomically. Such an update works on two bytes, as memory of a GPU always has them: allocations
+/// are multiples of 256.
 static std::vector<unsigned> findOddAtomics(func::FuncOp function,
-                                            ArrayRef<vgpu::Argument> arguments) {
+                                            ArrayRef<vgpu::Argument> parameters) {
+  SmallVector<Value> roots(function.getArguments());
+  for (tile::AllocOp alloc : function.getOps<tile::AllocOp>())
+    roots.push_back(alloc.getBuffer());
   std::vector<unsigned> positions;
   auto add = [&](Value buffer) {
-    auto root = dyn_cast<BlockArgument>(tile::getRoot(buffer));
-    if (root && root.getOwner() == &function.front() &&
-        arguments[root.getArgNumber()].sizeBytes % 2 &&
-        !llvm::is_contained(positions, root.getArgNumber()))
-      positions.push_back(root.getArgNumber());
+    auto found = llvm::find(roots, tile::getRoot(buffer));
+    unsigned position = found - roots.begin();
+    if (found != roots.end() && parameters[position].sizeBytes % 2 &&
+        !llvm::is_contained(positions, position))
+      positions.push_back(position);
   };
   function.walk([&](tile::AtomicOp op) { add(op.getDest()); });
   function.walk([&](tile::AtomicElementOp op) { add(op.getBuffer()); });
@@ -165,8 +169,9 @@ llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
   }
   llvm::scope_exit bringBack([&] {
     for (auto &[position, bytes] : padded)
-      std::copy(bytes.begin(), bytes.end() - 1,
-                static_cast<uint8_t *>(std::get<runtime::BoundTensor>(arguments[position]).data));
+      if (position < arguments.size()) // a workspace ends with the launch
+        std::copy(bytes.begin(), bytes.end() - 1,
+                  static_cast<uint8_t *>(std::get<runtime::BoundTensor>(arguments[position]).data));
   });
   VirtualGpuRun result;
   for (auto [info, grid] : llvm::zip_equal(kernels, *grids)) {

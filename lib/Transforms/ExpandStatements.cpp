@@ -17,6 +17,10 @@
 //
 // The previous value of an atomic outside a loop is known to the one thread that updates; it
 // reaches the others through a shared tile of one element.
+//
+// A schedule by hand (`order`, `stage`) numbers the statements that the user wrote and says how
+// deep the pipeline is. From here on statements come and go, so the depth is all that is kept of
+// it.
 //===----------------------------------------------------------------------------------------===//
 
 #include "ExpandStatements.h"
@@ -288,8 +292,22 @@ ParallelOp tilewright::writeAsLoop(Operation *statement) {
 }
 
 namespace {
+
+/// Keeps the depth of a schedule by hand: the last stage and one more.
+void dropSchedule(PipelinedOp loop) {
+  if (!loop.getStage())
+    return;
+  ArrayRef<int64_t> stages = *loop.getStage();
+  int64_t last = stages.empty() ? 0 : *llvm::max_element(stages);
+  if (loop.getNumStages() == 0 && last > 0)
+    loop.setNumStages(last + 1);
+  loop.removeOrderAttr();
+  loop.removeStageAttr();
+}
+
 struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandStatementsPass> {
   void runOnOperation() override {
+    getOperation()->walk([](PipelinedOp loop) { dropSchedule(loop); });
     SmallVector<Operation *> statements;
     getOperation()->walk([&](Operation *op) {
       if (isa<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(op))

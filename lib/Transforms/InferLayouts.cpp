@@ -111,6 +111,16 @@ std::optional<SmallVector<FragmentAccess>> LayoutSolver::accessesOf(ParallelOp l
   return accesses;
 }
 
+void LayoutSolver::demoteLargeFragments() {
+  kernel.walk([&](AllocOp alloc) {
+    int64_t elements =
+        fragmentRoot(alloc.getBuffer()) ? alloc.getBuffer().getType().getNumElements() : 0;
+    if (elements > kMaxSlots * numThreads)
+      demote(alloc, "a block of " + Twine(numThreads) + " threads has no registers for " +
+                        Twine(elements) + " elements");
+  });
+}
+
 void LayoutSolver::readAnnotations() {
   kernel.walk([&](AnnotateLayoutOp op) {
     auto alloc = op.getBuffer().getDefiningOp<AllocOp>();
@@ -165,8 +175,10 @@ void LayoutSolver::writeAttributes() {
       op->setAttr(kPlacementAttr, FragmentAttr::get(context, fragment));
   for (auto &[op, fragment] : distributions)
     op->setAttr(kDistributionAttr, FragmentAttr::get(context, fragment));
-  for (auto &[op, grid] : warps)
+  for (auto &[op, grid] : warps) {
     op->setAttr(kWarpsAttr, DenseI64ArrayAttr::get(context, {grid.warpsM, grid.warpsN}));
+    remarkPolicy(cast<GemmOp>(op), grid);
+  }
   kernel.walk([&](ParallelOp loop) {
     if (loop->hasAttr(kExchangeAttr))
       remarkExchange(loop);
@@ -215,6 +227,7 @@ void LayoutSolver::placeShared() {
 }
 
 void LayoutSolver::run() {
+  demoteLargeFragments();
   // Each round but the last gives at least one more use a copy or sends a fragment to memory, so
   // there are few.
   do {
@@ -226,19 +239,6 @@ void LayoutSolver::run() {
 
 namespace {
 
-/// Refuses fragments on threads that the block has not.
-LogicalResult checkAnnotations(KernelOp kernel) {
-  LogicalResult result = success();
-  kernel.walk([&](AnnotateLayoutOp note) {
-    auto fragment = dyn_cast<FragmentAttr>(note.getLayout());
-    int64_t threads = fragment ? fragment.getFragment().getThreadExtent() : 0;
-    if (threads > kernel.getNumThreads())
-      result = note.emitError() << "the layout of '" << getName(note.getBuffer()) << "' names "
-                                << threads << " threads, the block has " << kernel.getNumThreads();
-  });
-  return result;
-}
-
 struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
   using InferLayoutsBase::InferLayoutsBase;
 
@@ -247,7 +247,7 @@ struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
     if (!target)
       return signalPassFailure();
     getOperation()->walk([&](KernelOp kernel) {
-      if (failed(checkAnnotations(kernel)))
+      if (failed(checkRequests(kernel, *target)))
         return signalPassFailure();
       LayoutSolver(kernel, *target, access::Assumptions{alignment}).run();
     });

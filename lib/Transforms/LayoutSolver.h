@@ -2,6 +2,7 @@
 //-*-===//
 //
 //   InferLayouts.cpp       rounds of solving, shared tiles, the results as attributes
+//   CheckRequests.cpp      annotations and policies that contradict what statements need
 //   PlaceGemms.cpp         what tensor cores ask for
 //   PlaceLoops.cpp         loops and reductions follow what is placed; free loops choose
 //   ConvertFragments.cpp   uses that a fragment's layout does not serve
@@ -15,13 +16,16 @@
 #include "tilewright/Analysis/Conversion.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Layout/MmaFragments.h"
-#include "tilewright/Tile/Exchange.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tilewright {
+
+/// The most elements of a fragment that a thread holds. It has 255 registers; what is far beyond
+/// them would only spill, and code that names every slot takes ever longer to compile.
+inline constexpr int64_t kMaxSlots = 1024;
 
 /// One access to a fragment inside a loop.
 struct FragmentAccess {
@@ -46,6 +50,7 @@ public:
 
 private:
   void solve();
+  void demoteLargeFragments();
   void readAnnotations();
   void placeGemms();
   void placeGemm(tile::GemmOp gemm);
@@ -62,6 +67,7 @@ private:
   std::optional<analysis::ExchangePlan> planCheapExchange(tile::AllocOp from,
                                                           const analysis::PlaceTable &to);
   void remarkExchange(tile::ParallelOp loop);
+  void remarkPolicy(tile::GemmOp gemm, WarpGrid grid);
   void demote(tile::AllocOp alloc, const llvm::Twine &reason);
   std::optional<llvm::SmallVector<FragmentAccess>> accessesOf(tile::ParallelOp loop,
                                                               tile::AllocOp *undecided);
@@ -90,6 +96,21 @@ private:
   llvm::SmallVector<Refusal> refusals;         // of this round
   llvm::DenseSet<mlir::Operation *> copyLoops; // between a fragment and its copies
 };
+
+/// Whether and how a gemm runs on the tensor cores.
+struct GemmFit {
+  std::optional<MmaShape> shape; ///< Of the instruction for its element types.
+  std::optional<WarpGrid> grid;  ///< Of the warps that share its result, where it runs on them.
+  std::string obstacle;          ///< What keeps it off them, where there is no grid.
+  bool warpsMisfit = false;      ///< That is: the warps cannot share the result in any way.
+};
+
+GemmFit fitGemm(tile::GemmOp gemm, const Arch &arch, int64_t numThreads);
+/// `FullRow`, as users write it.
+llvm::StringRef describePolicy(tile::GemmPolicy policy);
+
+/// Refuses what the user asks for and a statement of the kernel cannot have.
+mlir::LogicalResult checkRequests(tile::KernelOp kernel, const Arch &arch);
 
 /// Whether a thread can compute from its number which element a slot of it holds.
 bool hasInverse(const Fragment &fragment);

@@ -2,6 +2,7 @@
 
 #include "LayoutSolver.h"
 #include "tilewright/Layout/Questions.h"
+#include "tilewright/Tile/Remarks.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -49,27 +50,67 @@ static std::string describeMisfit(int64_t m, int64_t n, const MmaShape &shape, i
   return text + " work";
 }
 
+StringRef describePolicy(GemmPolicy policy) {
+  return policy == GemmPolicy::FullRow   ? "FullRow"
+         : policy == GemmPolicy::FullCol ? "FullCol"
+                                         : "Square";
+}
+
+GemmFit fitGemm(GemmOp gemm, const Arch &arch, int64_t numThreads) {
+  auto [m, n, k] = gemm.getExtents();
+  GemmFit fit;
+  fit.shape = access::getMmaShape(gemm, arch);
+  if (!fit.shape) {
+    fit.obstacle = "the tensor cores have no instruction for " +
+                   describeElementType(gemm.getA().getType().getElementType()) + " into " +
+                   describeElementType(gemm.getC().getType().getElementType());
+  } else if (numThreads % kWarpSize) {
+    fit.obstacle = "the block is not a whole number of warps";
+  } else if (k % fit.shape->k) {
+    fit.obstacle =
+        "K = " + std::to_string(k) + " is not a multiple of " + std::to_string(fit.shape->k);
+  } else if (m > 0 && n > kMaxSlots * numThreads / m) {
+    fit.obstacle = "a block of " + std::to_string(numThreads) + " threads has no registers for " +
+                   std::to_string(m) + " x " + std::to_string(n) + " results";
+  } else {
+    int64_t warpCount = numThreads / kWarpSize;
+    fit.grid = chooseWarps(m, n, *fit.shape, warpCount, gemm.getPolicy());
+    fit.warpsMisfit = !fit.grid;
+    if (fit.warpsMisfit)
+      fit.obstacle = describeMisfit(m, n, *fit.shape, warpCount);
+  }
+  return fit;
+}
+
+/// Says which multiple would have let all warps share the dimension that the policy names.
+void LayoutSolver::remarkPolicy(GemmOp gemm, WarpGrid grid) {
+  auto [m, n, k] = gemm.getExtents();
+  bool isRow = gemm.getPolicy() == GemmPolicy::FullRow;
+  if (gemm.getPolicy() == GemmPolicy::Square || (isRow ? grid.warpsN : grid.warpsM) == 1)
+    return;
+  MmaShape shape = *access::getMmaShape(gemm, context.arch);
+  int64_t multiple = (isRow ? shape.m : shape.n) * (numThreads / kWarpSize);
+  InFlightDiagnostic diag = gemm.emitRemark();
+  diag << "'T.gemm' divides its result over " << grid.warpsM << " x " << grid.warpsN
+       << " warps: for " << describePolicy(gemm.getPolicy()) << " " << (isRow ? "M = " : "N = ")
+       << (isRow ? m : n) << " would have to be a multiple of " << multiple;
+  describeRemark(diag, "gemm", "",
+                 {{"unit", "tensor cores"},
+                  {"warps_m", grid.warpsM},
+                  {"warps_n", grid.warpsN},
+                  {"multiple", multiple}});
+}
+
 void LayoutSolver::placeGemm(GemmOp gemm) {
   auto [m, n, k] = gemm.getExtents();
-  Type operand = gemm.getA().getType().getElementType(),
-       accumulator = gemm.getC().getType().getElementType();
-  std::optional<MmaShape> shape = access::getMmaShape(gemm, context.arch);
-  std::string obstacle;
   AllocOp c = fragmentRoot(gemm.getC()), a = fragmentRoot(gemm.getA()),
           b = fragmentRoot(gemm.getB());
-  std::optional<WarpGrid> grid;
-  if (!shape)
-    obstacle = "the tensor cores have no instruction for " + describeElementType(operand) +
-               " into " + describeElementType(accumulator);
-  else if (numThreads % kWarpSize)
-    obstacle = "the block is not a whole number of warps";
-  else if (k % shape->k)
-    obstacle = "K = " + std::to_string(k) + " is not a multiple of " + std::to_string(shape->k);
-  else if (!(grid = chooseWarps(m, n, *shape, numThreads / kWarpSize, gemm.getPolicy())))
-    obstacle = describeMisfit(m, n, *shape, numThreads / kWarpSize);
+  GemmFit fit = fitGemm(gemm, context.arch, numThreads);
+  const std::optional<MmaShape> &shape = fit.shape;
+  const std::optional<WarpGrid> &grid = fit.grid;
   bool isWhole = c && c.getBuffer() == gemm.getC();
-  if (!obstacle.empty()) {
-    plainGemms[gemm] = obstacle;
+  if (!grid) {
+    plainGemms[gemm] = fit.obstacle;
     for (AllocOp alloc : {a, b})
       if (alloc)
         refuse(gemm, alloc, "a gemm without tensor cores reads it from memory");

@@ -49,6 +49,10 @@ namespace {
 /// Versions of a tile start on this boundary, as tiles do.
 constexpr int64_t kVersionAlignment = 128;
 
+/// As many iterations are issued one by one in front of a loop; more of them by a loop, so that
+/// code does not grow with num_stages.
+constexpr int64_t kMaxUnrolledIssues = 8;
+
 /// A copy that can run ahead, with the index arithmetic it needs.
 struct Prefetch {
   ParallelOp copy;
@@ -219,6 +223,7 @@ void Pipeliner::makeVersions(Value version) {
     state.addTypes(makeBufferType(shape, type.getElementType(), Space::Shared));
     state.addAttributes(old->getAttrs());
     state.attributes.set(kPlacementAttr, LayoutAttr::get(b.getContext(), versioned));
+    state.addAttribute(kVersionsAttr, b.getI64IntegerAttr(versions));
     auto tile = cast<AllocOp>(OpBuilder(old).create(state));
     prefetch.current = sliceVersion(b, tile, version);
     old.getBuffer().replaceAllUsesWith(prefetch.current);
@@ -297,8 +302,16 @@ void Pipeliner::run() {
     makeVersions(version);
   }
   b.setInsertionPoint(loop);
-  for (int64_t d = 0; d < ahead; ++d)
-    issue(b, add(loop.getLower(), d), versions > 1 ? constant(d) : Value());
+  if (ahead <= kMaxUnrolledIssues) {
+    for (int64_t d = 0; d < ahead; ++d)
+      issue(b, add(loop.getLower(), d), versions > 1 ? constant(d) : Value());
+  } else {
+    auto first = scf::ForOp::create(b, constant(0), constant(ahead), constant(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(first.getBody());
+    Value version = first.getInductionVar();
+    issue(b, arith::AddIOp::create(b, loop.getLower(), version), version);
+  }
   if (versions > 1)
     b.setInsertionPointAfter(prefetches.back().current.getDefiningOp());
   else

@@ -64,6 +64,32 @@ int64_t placeTiles(KernelOp kernel, ArrayRef<AllocOp> tiles) {
   return top;
 }
 
+/// How the bytes of a tile come about: versions, and why a fragment is here.
+void describeShare(InFlightDiagnostic &diag, AllocOp alloc) {
+  int64_t bytes = getPlacedBytes(alloc);
+  Diagnostic &note = diag.attachNote(alloc.getLoc());
+  note << "'" << alloc.getName() << "' takes " << bytes << " bytes";
+  if (auto versions = alloc->getAttrOfType<IntegerAttr>(kVersionsAttr))
+    note << " (" << versions.getInt() << " stages x " << bytes / versions.getInt() << ")";
+  if (getSpace(alloc.getBuffer()) == Space::Fragment)
+    note << ": a fragment that lives in shared memory, see the remarks";
+}
+
+/// Lists what a kernel keeps in shared memory, and what to lower.
+void refuseTotal(KernelOp kernel, int64_t total, const Arch &arch, ArrayRef<AllocOp> tiles,
+                 TileEffectsOpInterface exchange, int64_t scratch) {
+  bool hasVersions = llvm::any_of(tiles, [](AllocOp a) { return a->hasAttr(kVersionsAttr); });
+  InFlightDiagnostic diag = kernel.emitError()
+                            << "kernel needs " << total << " bytes of shared memory, " << arch.name
+                            << " allows " << arch.maxSharedBytes << "; "
+                            << (hasVersions ? "lower num_stages or a tile" : "take smaller tiles");
+  for (AllocOp alloc : tiles)
+    describeShare(diag, alloc);
+  if (scratch)
+    diag.attachNote(exchange.getLoc())
+        << "threads exchange " << scratch << " bytes in this statement";
+}
+
 struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedMemoryPass> {
   using PlanSharedMemoryBase::PlanSharedMemoryBase;
 
@@ -73,7 +99,6 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
       return signalPassFailure();
     Builder b(&getContext());
     getOperation()->walk([&](KernelOp kernel) {
-      int64_t scratch = 0;
       SmallVector<AllocOp> tiles;
       kernel.walk([&](AllocOp alloc) {
         if (livesInShared(alloc))
@@ -81,19 +106,18 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
       });
       int64_t top = placeTiles(kernel, tiles);
       // One scratch area serves all statements: no two of them run at once.
+      int64_t scratch = 0;
+      TileEffectsOpInterface exchange; // the statement that needs most
       kernel.walk([&](TileEffectsOpInterface op) {
-        scratch = std::max(scratch, getScratchBytes(op, kernel.getNumThreads()));
+        int64_t bytes = getScratchBytes(op, kernel.getNumThreads());
+        if (bytes > scratch)
+          exchange = op;
+        scratch = std::max(scratch, bytes);
       });
       kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(top + scratch));
       if (top + scratch <= target->maxSharedBytes)
         return;
-      InFlightDiagnostic diag = kernel.emitError()
-                                << "kernel needs " << top + scratch << " bytes of shared memory, "
-                                << arch << " allows " << target->maxSharedBytes
-                                << "; lower num_stages or a tile";
-      for (AllocOp alloc : tiles)
-        diag.attachNote(alloc.getLoc())
-            << "'" << alloc.getName() << "' takes " << getPlacedBytes(alloc) << " bytes";
+      refuseTotal(kernel, top + scratch, *target, tiles, exchange, scratch);
       signalPassFailure();
     });
   }

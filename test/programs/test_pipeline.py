@@ -37,7 +37,7 @@ def add_rows(stages: int, columns: int = COLUMNS):
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 5])
-@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+@pytest.mark.parametrize("stages", [1, 2, 3, 4, 12])
 def test_any_stages_and_iterations(stages: int, count: int) -> None:
     kernel = tilewright.compile(add_rows(stages), target="sm_80")
     assert "cp.async.cg.shared.global" in kernel.ptx
@@ -45,6 +45,36 @@ def test_any_stages_and_iterations(stages: int, count: int) -> None:
     b = np.full((ROWS, COLUMNS), -1, np.float32)
     kernel(a, b, count)
     np.testing.assert_array_equal(b, a.reshape(5, ROWS, COLUMNS)[:count].sum(0))
+    assert not kernel.findings
+
+
+def test_code_does_not_grow_with_the_stages() -> None:
+    copies = [tilewright.compile(add_rows(stages), target="sm_80").ptx.count("cp.async.cg")
+              for stages in (12, 40)]  # fmt: skip
+    assert copies[0] == copies[1]
+
+
+def test_a_schedule_by_hand_gives_the_depth() -> None:
+    """`order` and `stage` without num_stages: as deep as the last stage says."""
+
+    @T.prim_func
+    def main(A: T.Tensor((5 * ROWS, COLUMNS), "float32"), B: T.Tensor((ROWS, COLUMNS), "float32")):
+        with T.Kernel(1, threads=64):
+            tile = T.alloc_shared((ROWS, COLUMNS), "float32")
+            total = T.alloc_fragment((ROWS, COLUMNS), "float32")
+            T.clear(total)
+            for k in T.Pipelined(5, order=[0, 1], stage=[0, 1]):
+                T.copy(A[k * ROWS, 0], tile)
+                for i, j in T.Parallel(ROWS, COLUMNS):
+                    total[i, j] += tile[i, j]
+            T.copy(total, B)
+
+    kernel = tilewright.compile(main, target="sm_80")
+    assert "cp.async.cg.shared.global" in kernel.ptx
+    a = np.random.default_rng(2).integers(-9, 9, (5 * ROWS, COLUMNS)).astype(np.float32)
+    b = np.zeros((ROWS, COLUMNS), np.float32)
+    kernel(a, b)
+    np.testing.assert_array_equal(b, a.reshape(5, ROWS, COLUMNS).sum(0))
     assert not kernel.findings
 
 

@@ -18,6 +18,9 @@ namespace tilewright {
 /// The lanes of a warp, on every architecture.
 inline constexpr int64_t kWarpSize = 32;
 
+/// The most blocks of a grid in x, y and z, on every architecture.
+inline constexpr int64_t kMaxGrid[] = {0x7fffffff, 0xffff, 0xffff};
+
 struct Arch {
   llvm::StringLiteral name;        ///< As users and ptxas spell it.
   llvm::StringLiteral ptxFeatures; ///< LLVM's feature string: the PTX version we write.

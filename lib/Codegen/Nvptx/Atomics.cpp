@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Analysis/SharedTiles.h"
+
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -179,6 +182,43 @@ Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value
   return extract(loop.getResult(0));
 }
 
+/// An update of 8 bits compares and swaps the two bytes around its element (`updateByCas`). Both
+/// must have a value, or what nobody wrote would decide whether the swap took place: the neighbour
+/// of an element that is never written, and behind a tile of an odd number of bytes its padding.
+/// So such tiles start as zeros; every engine may do so, an unwritten element has any value.
+void ThreadLowering::clearByteAtomics() {
+  llvm::SmallSetVector<AllocOp, 4> tiles;
+  kernel.walk([&](Operation *op) {
+    Value buffer;
+    if (auto update = dyn_cast<AtomicElementOp>(op))
+      buffer = update.getBuffer();
+    else if (auto update = dyn_cast<ReducerUpdateOp>(op))
+      buffer = update.getBuffer();
+    if (!buffer || getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()) != 1)
+      return;
+    auto alloc = getRoot(buffer).getDefiningOp<AllocOp>();
+    if (alloc && analysis::livesInShared(alloc))
+      tiles.insert(alloc);
+  });
+  if (tiles.empty())
+    return;
+  Type pair = b.getI16Type();
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(pair));
+  for (AllocOp alloc : tiles) {
+    int64_t pairs = llvm::divideCeil(analysis::getPlacedBytes(alloc), 2);
+    int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
+    Value base = LLVM::GEPOp::create(b, arena.getType(), b.getI8Type(), arena,
+                                     ArrayRef<LLVM::GEPArg>{int32_t(offset)});
+    auto loop = scf::ForOp::create(b, threadId, index(pairs), index(kernel.getNumThreads()));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value address = LLVM::GEPOp::create(b, arena.getType(), pair, base,
+                                        ArrayRef<LLVM::GEPArg>{i64(loop.getInductionVar())});
+    LLVM::StoreOp::create(b, zero, address);
+  }
+  barrier();
+}
+
 /// Updates an element; gives its old value if that is used.
 Value ThreadLowering::updateElement(AtomicKind kind, const Storage &storage, Value address,
                                     Value operand, MemoryOrder order, bool isUsed) {
@@ -201,19 +241,41 @@ Value ThreadLowering::updateElement(AtomicKind kind, const Storage &storage, Val
 
 LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value value, Value buffer,
                                           ValueRange indices, MemoryOrder order, Value result) {
-  const Storage &storage = storageOf(getRoot(buffer));
-  if (changesElement(buffer))
-    return unsupported(op) << "an atomic through a view with another element type";
+  const Storage &root = storageOf(getRoot(buffer));
+  Storage storage = root; // as the buffer sees it
+  SmallVector<Value> coordinates;
+  Value byte; // inside the root's element, behind a view
+  if (changesElement(buffer)) {
+    storage.elementType = cast<MemRefType>(buffer.getType()).getElementType();
+    if (!canSeeThrough(buffer))
+      return unsupported(op) << "an atomic through this view with another element type";
+    if (!isOnePiece(buffer))
+      return op->emitError() << "an atomic on a view of '" << tile::getName(buffer) << "': its "
+                             << describeElementType(storage.elementType)
+                             << " elements lie in pieces, where the layout of '"
+                             << tile::getName(buffer) << "' puts those of "
+                             << describeElementType(root.elementType)
+                             << "; update the buffer itself, or leave the layout out";
+    storage.safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage.elementType)));
+    for (Value old : indices)
+      coordinates.push_back(mapped(old));
+    std::tie(coordinates, byte) = byteCoordinates(buffer, std::move(coordinates), 0);
+  } else {
+    coordinates = rootCoordinates(buffer, indices);
+  }
   bool isUsed = result && !result.use_empty();
   if (isUsed && (!iteration || iteration->isOwner))
     return op->emitError() << "internal error: one thread has the previous value of an atomic and "
                               "others need it";
-  SmallVector<Value> coordinates = rootCoordinates(buffer, indices);
   Value operand = toStorage(mapped(value), storage.elementType);
   auto update = [&]() -> Value {
-    return updateElement(kind, storage, addressOf(storage, coordinates), operand, order, isUsed);
+    Value address = addressOf(root, coordinates);
+    if (byte)
+      address = LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address,
+                                    ArrayRef<LLVM::GEPArg>{i64(byte)});
+    return updateElement(kind, storage, address, operand, order, isUsed);
   };
-  Value condition = inBounds(storage, coordinates);
+  Value condition = inBounds(root, coordinates);
   if (isUsed) {
     // A dropped atomic gives the safe value.
     if (!condition) {

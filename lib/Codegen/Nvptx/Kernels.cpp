@@ -117,8 +117,6 @@ void ThreadLowering::beginFunction() {
   auto below = [&](int64_t count) { return LLVM::ConstantRangeAttr::get(context, 32, 0, count); };
   Type i32 = b.getI32Type();
   threadId = special(NVVM::ThreadIdXOp::create(b, i32, below(kernel.getNumThreads())));
-  // The largest grids of the hardware (CUDA programming guide, "Technical Specifications").
-  constexpr int64_t kMaxGrid[] = {0x7fffffff, 0xffff, 0xffff};
   for (auto [position, id] : llvm::enumerate(kernel.getBlockIds())) {
     std::optional<int64_t> extent = getConstantIntValue(kernel.getGrid()[position]);
     bool isKnown = extent && *extent > 0 && *extent <= kMaxGrid[position];
@@ -512,6 +510,7 @@ LogicalResult ThreadLowering::run() {
   auto swizzles = kernel.getBody().front().getOps<UseSwizzleOp>();
   if (!swizzles.empty() && kernel.getGrid().size() >= 2)
     rasterise(*swizzles.begin());
+  clearByteAtomics();
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());

@@ -171,6 +171,7 @@ private:
   void forEachPiece(Value buffer, mlir::ValueRange indices,
                     llvm::function_ref<void(Value address, Value condition, int64_t bit)> access);
   bool canSeeThrough(Value buffer);
+  bool isOnePiece(Value buffer);
   Value loadThroughView(Value buffer, mlir::ValueRange indices);
   void storeThroughView(Value buffer, mlir::ValueRange indices, Value value);
 
@@ -197,6 +198,7 @@ private:
   void copyAsync(tile::LoadOp load, tile::StoreOp store, llvm::ArrayRef<Iteration *> chunk);
 
   // Atomics.cpp
+  void clearByteAtomics();
   void updateVector(const Storage &storage, Value address, llvm::ArrayRef<Value> operands);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op, tile::AtomicKind kind, Value value,
                                   Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,

@@ -8,6 +8,9 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Layout/Contiguity.h"
+#include "tilewright/Layout/Questions.h"
+#include "tilewright/Layout/SharedLayouts.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -96,6 +99,24 @@ bool ThreadLowering::canSeeThrough(Value buffer) {
       return false;
   }
   return true;
+}
+
+/// Whether the bytes of an element of a view follow each other in memory, aligned. A view starts
+/// its elements at multiples of their size, so one lies inside an element of the root or takes a
+/// few whole ones, which the root's layout must keep together.
+bool ThreadLowering::isOnePiece(Value buffer) {
+  const Storage &storage = storageOf(getRoot(buffer));
+  int64_t bytes = getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType());
+  int64_t count = bytes / getStorageBytes(storage.elementType);
+  if (count <= 1)
+    return true;
+  if (storage.isGlobal && bytes > assumptions.argumentAlignment)
+    return false;
+  if (!storage.layout || isEqual(*storage.layout, linearLayout(storage.staticExtents)).isYes())
+    return true;
+  unsigned last = storage.staticExtents.size() - 1;
+  return contiguousRun(*storage.layout, last) % count == 0 &&
+         runAlignment(*storage.layout, last, count) % count == 0;
 }
 
 Value ThreadLowering::loadThroughView(Value buffer, ValueRange indices) {

@@ -72,3 +72,21 @@ func.func @previous_value(%A: memref<1xi32, #tile.space<global>> {tile.name = "A
   }
   return
 }
+
+// A schedule by hand numbers statements that no longer exist; its depth stays.
+// CHECK-LABEL: func.func @schedule
+func.func @schedule(%A: memref<64x8xf32, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<8xf32, #tile.space<shared>>
+    // CHECK: tile.pipelined {{.*}} stages 3 {
+    tile.pipelined %k = %c0 to %c64 stages 0 order [1, 0] stage [0, 2] {
+      %row = tile.slice %A[%k, 0] [1, 8] [1, 1] drop [0] : memref<64x8xf32, #tile.space<global>> to memref<8xf32, #tile.space<global>>
+      tile.copy %row, %s : memref<8xf32, #tile.space<global>> to memref<8xf32, #tile.space<shared>>
+      tile.copy %s, %row : memref<8xf32, #tile.space<shared>> to memref<8xf32, #tile.space<global>>
+    }
+  }
+  return
+}

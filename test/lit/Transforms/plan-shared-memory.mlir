@@ -59,7 +59,7 @@ func.func @overlay() {
 func.func @too_much() {
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
-  // expected-error @below {{kernel needs 262144 bytes of shared memory, sm_80 allows 166912; lower num_stages or a tile}}
+  // expected-error @below {{kernel needs 262144 bytes of shared memory, sm_80 allows 166912; take smaller tiles}}
   tile.kernel (%bx) in (%c1) threads [32] {
     // expected-note @below {{'K_shared' takes 131072 bytes}}
     %a = tile.alloc "K_shared" : memref<256x128xf32, #tile.space<shared>>
@@ -68,6 +68,27 @@ func.func @too_much() {
     tile.fill %zero, %a : f32, memref<256x128xf32, #tile.space<shared>>
     tile.fill %zero, %b : f32, memref<256x128xf32, #tile.space<shared>>
     tile.fill %zero, %a : f32, memref<256x128xf32, #tile.space<shared>>
+  }
+  return
+}
+
+// -----
+
+// Versions are counted, and what threads exchange through memory.
+func.func @versions_and_exchange() {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{bytes of shared memory, sm_80 allows 166912; lower num_stages or a tile}}
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // expected-note @below {{'K_shared' takes 131072 bytes (4 stages x 32768)}}
+    %a = tile.alloc "K_shared" {tile.versions = 4} : memref<4x64x128xf32, #tile.space<shared>>
+    // expected-note @below {{'f' takes 65536 bytes: a fragment that lives in shared memory, see the remarks}}
+    %f = tile.alloc "f" {tile.placement = #tile.layout<[16384], "(i) -> (i)">} : memref<16384xf32, #tile.space<fragment>>
+    tile.fill %zero, %a : f32, memref<4x64x128xf32, #tile.space<shared>>
+    tile.fill %zero, %f : f32, memref<16384xf32, #tile.space<fragment>>
+    // expected-note @below {{in this statement}}
+    tile.cumsum %f, %f dim 0 : memref<16384xf32, #tile.space<fragment>> to memref<16384xf32, #tile.space<fragment>>
+    tile.fill %zero, %a : f32, memref<4x64x128xf32, #tile.space<shared>>
   }
   return
 }
