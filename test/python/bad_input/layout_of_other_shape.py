@@ -11,6 +11,6 @@ def main(A: T.Tensor((64, 64), "int32")):
 
 
 # --- report ---
-# layout_of_other_shape.py:10:9: error: layout of shape 32 x 64 on 's' (64 x 64 int32)
+# layout_of_other_shape.py:10:9: error: layout of shape 32 x 64 on 's' (64 x 64 int32), expected 64 x 64
 #    10 |         T.annotate_layout({s: T.Layout((32, 64), lambda i, j: [j, i])})
 #       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
