@@ -27,6 +27,7 @@ func.func @leaves_the_tensor_cores(%n: index) {
   tile.kernel (%bx) in (%n) threads [256] {
     %a = tile.alloc "a" : !a
     %b = tile.alloc "b" : !b
+    // expected-remark @+1 {{'c' lives in shared memory: no register layout was found for it}}
     %c = tile.alloc "c" : !c
     // expected-remark @+1 {{'T.gemm' leaves the tensor cores: no grid of 8 warps divides 48 x 24}}
     tile.gemm %a, %b, %c : !a, !b, !c
@@ -91,14 +92,17 @@ func.func @operand_over_two_warps(%n: index) {
 !a = memref<32x16xf16, #tile.space<shared>>
 !c = memref<32x16xf32, #tile.space<fragment>>
 
-// Which warp holds which tile, and in which slots, is the user's choice: registers are copied.
+// Which warp holds which tile, and in which slots, is the user's choice; it may cost moves.
 func.func @warps_in_another_order(%n: index) {
   tile.kernel (%bx) in (%n) threads [64] {
     %a = tile.alloc "a" : !a
     %b = tile.alloc "b" : memref<16x16xf16, #tile.space<shared>>
+    // expected-remark @+1 {{'c' lives in shared memory: threads of a loop need elements that other threads hold}}
     %c = tile.alloc "c" : !c
     tile.annotate_layout %c : !c is #tile.fragment<[32, 16], "(i, j) -> thread i % 8 * 4 + j % 8 // 2 + (1 - i // 16) * 32, slot j // 8 * 4 + i // 8 % 2 * 2 + j % 2">
-    // expected-remark @+1 {{'c' is copied to the tensor cores' layout and back: it is held otherwise}}
+    // expected-remark @+3 {{'c' is copied to the tensor cores' layout and back: it is held otherwise}}
+    // expected-remark @+2 {{'c' lives in shared memory: threads of a loop need elements that other threads hold}}
+    // expected-remark @+1 {{'c' is copied to the tensor cores' layout and back: it is a part of a tile, or lies in memory}}
     tile.gemm %a, %b, %c policy full_row : !a, memref<16x16xf16, #tile.space<shared>>, !c
   }
   return

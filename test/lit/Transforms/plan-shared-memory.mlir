@@ -79,7 +79,7 @@ func.func @versions_and_exchange() {
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   // expected-error @below {{bytes of shared memory, sm_80 allows 166912; lower num_stages or a tile}}
-  tile.kernel (%bx) in (%c1) threads [32] {
+  tile.kernel (%bx) in (%c1) threads [64] {
     // expected-note @below {{'K_shared' takes 131072 bytes (4 stages x 32768)}}
     %a = tile.alloc "K_shared" {tile.versions = 4} : memref<4x64x128xf32, #tile.space<shared>>
     // expected-note @below {{'f' takes 65536 bytes: a fragment that lives in shared memory, see the remarks}}
