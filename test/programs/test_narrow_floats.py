@@ -1,7 +1,6 @@
-"""float8, tfloat32 and the rounding modes of `T.cast` on the GPU, against the interpreter.
+"""float8, tfloat32 and the rounding modes of `T.cast` on GPUs and the CPU, against the interpreter.
 
-sm_80 converts by integer arithmetic, sm_90 by instructions; both, and the rounding modes on the
-CPU, must give the interpreter's bits
+sm_80 converts by integer arithmetic, sm_90 by instructions; all must give the interpreter's bits
 for every pattern of the narrow formats, and around every number and tie of the wider ones.
 """
 
@@ -55,9 +54,9 @@ def bits_of(array: np.ndarray) -> np.ndarray:
 
 
 def assert_same(source: str, target: str, values: np.ndarray, cast: Callable) -> None:
-    """Both architectures give the interpreter's bits."""
+    """Both architectures and the CPU give the interpreter's bits."""
     want = bits_of(convert("interp", source, target, values, cast))
-    for device in ARCHS:
+    for device in (*ARCHS, "cpu"):
         got = bits_of(convert(device, source, target, values, cast))
         wrong = np.flatnonzero(got != want)
         seen = [(values[i], hex(got[i]), hex(want[i])) for i in wrong[:5]]
