@@ -78,6 +78,13 @@ CASES = [
         {"batch": 1, "heads": 32, "seq_len": 4096, "dim": 64, "causal": True},
         {"batch": 1, "heads": 1, "seq_len": 512, "dim": 64, "causal": True},
     ),
+    Case(
+        "causal attention, heads of 128",
+        "flash_attention.py",
+        "flash_attention",
+        {"batch": 1, "heads": 32, "seq_len": 4096, "dim": 128, "causal": True},
+        {"batch": 1, "heads": 1, "seq_len": 512, "dim": 128, "causal": True},
+    ),
 ]
 
 
