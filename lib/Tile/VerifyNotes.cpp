@@ -91,7 +91,8 @@ LogicalResult AnnotateLayoutOp::verify() {
     if (failed(verifyShape(fragment.getFragment().getShape())))
       return failure();
     ArrayRef<int64_t> least = fragment.getFragment().asLayout().getOutputMinimum();
-    for (auto [what, minimum] : llvm::zip_equal(ArrayRef<StringRef>{"thread", "slot"}, least))
+    static constexpr StringLiteral kOutputs[] = {"thread", "slot"};
+    for (auto [what, minimum] : llvm::zip_equal(kOutputs, least))
       if (!ShapedType::isDynamic(minimum) && minimum < 0)
         return emitError() << "layout of " << describe(getBuffer()) << " names " << what << " "
                            << minimum << ", they count from 0";
