@@ -35,8 +35,9 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
 }
 
 void buildCpuPipeline(OpPassManager &pm) {
-  pm.addPass(createFuseLoops()); // one loop of statements over the same elements
-  pm.addPass(createWalkRows());  // and the chain of them row by row
+  pm.addPass(createFuseLoops());  // one loop of statements over the same elements
+  pm.addPass(createWalkRows());   // and the chain of them row by row,
+  pm.addPass(createRereadRows()); // without a copy of the row
 }
 
 /// Whether the caller asked for the IR after this pass or stage.

@@ -8,6 +8,7 @@ NaN.
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -325,6 +326,24 @@ def test_functions_are_within_their_stated_error(name: str, engine: str) -> None
     special = ~np.isfinite(rounded) | ~np.isfinite(got)
     np.testing.assert_array_equal(got[special], rounded[special])
     assert error[~special].max() <= ULPS[name]
+
+
+@pytest.mark.skipif("avx512f" not in Path("/proc/cpuinfo").read_text(), reason="needs AVX-512")
+@pytest.mark.parametrize("name", ["exp", "exp2"])
+def test_powers_of_two_take_their_exponent_as_a_float(name: str, monkeypatch) -> None:
+    monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
+    function = getattr(T, name)
+
+    @T.prim_func
+    def main(A: T.Tensor((1024,), "float32"), B: T.Tensor((1024,), "float16")):
+        with T.Kernel(1, threads=128):
+            for i in T.Parallel(1024):
+                B[i] = function(A[i])
+
+    code = tilewright.compile(main, target="cpu").program.compile_cpu()["asm"]
+    lines = [line for line in code.splitlines() if "%zmm" in line]
+    assert any("vscalefps" in line for line in lines)
+    assert not any("vcvtdq2ps" in line or "vcvttps2dq" in line for line in lines)
 
 
 def test_a_checked_index_is_not_trusted_elsewhere() -> None:

@@ -145,6 +145,33 @@ def test_rows_of_a_tensor_larger_than_the_caches(block: int, offset: int) -> Non
     assert not memory[:offset].any() and not memory[offset + rows * columns :].any()
 
 
+@pytest.mark.parametrize("is_in_place", [False, True])
+@pytest.mark.parametrize("block", [1, 4])
+def test_a_row_of_a_tensor_that_is_only_read_is_not_copied(block: int, is_in_place: bool) -> None:
+    rows, columns = 8, 1029
+
+    def build():
+        @T.prim_func
+        def main(X: T.Tensor((rows, columns), "float32"), Z: T.Tensor((rows, columns), "float32")):
+            with T.Kernel(rows // block, threads=32) as bx:
+                original = T.alloc_fragment((block, columns), "float32")
+                largest = T.alloc_fragment((block,), "float32")
+                T.copy(X[bx * block, 0], original)
+                T.reduce_max(original, largest, dim=1)
+                if is_in_place:
+                    T.clear(X[bx * block : (bx + 1) * block, 0:columns])
+                for i, j in T.Parallel(block, columns):
+                    Z[bx * block + i, j] = largest[i] - original[i, j]
+
+        return main
+
+    host = tilewright.compile(build(), target="cpu").program.compile_cpu()["host"]
+    assert '"largest"' in host and ('"original"' in host) == is_in_place
+    assert_like_interpreter(
+        build(), integers((rows, columns), "float32"), np.zeros((rows, columns), "float32")
+    )
+
+
 def test_arguments_that_overlap_are_not_fused() -> None:
     """In place, rows are complete before the next statement writes them: the variant for
     overlapping arguments keeps statements apart."""

@@ -115,4 +115,25 @@ def WalkRows : Pass<"tile-walk-rows"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def RereadRows : Pass<"tile-reread-rows"> {
+  let summary = "Read a row of a tensor again instead of keeping a copy of it";
+  let description = [{
+    A tile of one long row that one loop fills with elements of a tensor, and that later loops of
+    the same block read, goes: they read the tensor, which the kernel writes nowhere.
+
+    ```mlir
+    tile.parallel (%j) in (4096) {                    tile.parallel (%j) in (4096) {
+      %v = tile.load %X[%i, %j]                         %v = tile.load %X[%i, %j]
+      tile.store %v, %x[%c0, %j]                        ...
+      ...                                             }
+    }                                            ->   tile.parallel (%j) in (4096) {
+    tile.parallel (%j) in (4096) {                      %v = tile.load %X[%i, %j]
+      %v = tile.load %x[%c0, %j]                        ...
+      ...                                             }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif

@@ -6,6 +6,8 @@
 
 #include "tilewright/Codegen/Cpu/HostCode.h"
 
+#include "UseScalef.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -140,7 +142,7 @@ static LogicalResult lowerToLlvmDialect(ModuleOp module) {
   return success();
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool hasAvx512) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -149,6 +151,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
   llvm::PassBuilder builder(&machine, tuning);
+  if (hasAvx512)
+    builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes, auto, auto) {
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(UseScalefPass()));
+    });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
@@ -263,7 +269,7 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
   ir->setTargetTriple((*machine)->getTargetTriple());
   ir->setDataLayout((*machine)->createDataLayout());
   recorder.finish("translate");
-  optimize(*ir, **machine);
+  optimize(*ir, **machine, options.target.vectorWidth >= 16);
   recorder.finish("optimise");
   recorder.show("llvm", ir);
   if (options.dump) {

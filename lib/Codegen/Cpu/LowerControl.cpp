@@ -4,6 +4,7 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -254,6 +255,7 @@ void Lowering::lowerRegion(Region &region) {
 
 void Lowering::lowerLoad(tile::LoadOp op) {
   View view = getView(op.getBuffer());
+  llvm::SaveAndRestore again(readsAgain, rowAccesses && isReadAgain(op));
   Value stored = loadStored(view, lookupAll(op.getIndices()));
   scope->stored[op] = stored;
   define(op.getValue(), numbers.unpack(stored, view.elementType));

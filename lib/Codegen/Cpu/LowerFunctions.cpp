@@ -63,19 +63,23 @@ private:
       result = fma(result, x, real(coefficient));
     return result;
   }
-  /// Adding 1.5 * 2^23 leaves the nearest integer in the low bits. Unlike a conversion to int that
-  /// is harmless for a NaN.
   struct Nearest {
     Value number;  ///< As a float.
-    Value integer; ///< As an i32.
+    Value integer; ///< As an i32; anything for a NaN.
   };
-  Nearest roundToNearest(Value x) {
+  /// The integer nearest to x * factor. Where vectors have no instruction for it, adding 1.5 * 2^23
+  /// leaves it in the low bits.
+  Nearest roundToNearest(Value x, double factor) {
+    if (hasScaling) {
+      Value number = math::RoundEvenOp::create(b, factor == 1 ? x : mul(x, real(factor)));
+      return {number, numbers.intrinsic("llvm.fptosi.sat", b.getI32Type(), number)};
+    }
     Value magic = real(12582912.0);
-    Value shifted = add(x, magic);
+    Value shifted = fma(x, real(factor), magic);
     return {sub(shifted, magic), arith::SubIOp::create(b, toBits(shifted), toBits(magic))};
   }
-  /// value * 2^exponent, by the host's instruction or in two steps, each of them a normal power of
-  /// two: results may be subnormal.
+  /// value * 2^exponent, by the host's instruction (UseScalef.cpp) or in two steps, each of them a
+  /// normal power of two: results may be subnormal.
   Value scale(Value value, Value exponent) {
     if (hasScaling)
       return numbers.intrinsic("llvm.ldexp", b.getF32Type(), {value, exponent});
@@ -98,7 +102,7 @@ private:
 /// 2^x = 2^n * 2^f with n the nearest integer; integers give exact powers.
 Value FunctionBuilder::buildExp2(Value x) {
   Value bounded = clamp(x, -151, 129);
-  Nearest n = roundToNearest(bounded);
+  Nearest n = roundToNearest(bounded, 1);
   Value f = sub(bounded, n.number);
   Value slope =
       polynomial(f, {0.6931471824645996, 0.24022650718688965, 0.055503569543361664,
@@ -109,12 +113,12 @@ Value FunctionBuilder::buildExp2(Value x) {
 /// e^x = 2^n * e^r with r = x - n ln 2, the product in two parts.
 Value FunctionBuilder::buildExp(Value x) {
   Value bounded = clamp(x, -105, 90);
-  Nearest n = roundToNearest(mul(bounded, real(1.4426950216293335)));
+  Nearest n = roundToNearest(bounded, 1.4426950216293335);
   Value r = fma(n.number, real(-0.693359375), bounded);
   r = fma(n.number, real(0.00021219444170128554), r);
-  Value curve = polynomial(r, {0.5, 0.16666576266288757, 0.041666556149721146, 0.008363178931176662,
-                               0.0013926184037700295});
-  return scale(add(fma(mul(r, r), curve, r), real(1)), n.integer);
+  return scale(polynomial(r, {1, 1, 0.5, 0.16666576266288757, 0.041666556149721146,
+                              0.008363178931176662, 0.0013926184037700295}),
+               n.integer);
 }
 
 /// x = 2^e * m with m between sqrt(1/2) and sqrt(2); log m = 2 artanh s with s = (m - 1) / (m + 1).

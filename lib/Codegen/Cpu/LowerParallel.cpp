@@ -19,6 +19,7 @@
 
 #include "LoopVectorizer.h"
 #include "Lowering.h"
+#include "tilewright/Analysis/LoopAccesses.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -75,11 +76,38 @@ static bool hasIndependentAccesses(tile::ParallelOp op, ArrayRef<tile::ReducerUp
             }).wasInterrupted();
 }
 
-/// Whether such accesses of the loop are to rows of a tensor that is larger than the caches.
+/// Whether a loop in front of the one around `load`, in the same block, reads the same elements:
+/// then they are in the caches.
+bool Lowering::isReadAgain(tile::LoadOp load) {
+  auto loop = dyn_cast<tile::ParallelOp>(load->getParentOp());
+  auto own = loop ? analysis::getPlainAccesses(loop) : std::nullopt;
+  if (!own)
+    return false;
+  const analysis::LoopAccess &access =
+      *llvm::find_if(*own, [&](const analysis::LoopAccess &a) { return a.op == load; });
+  if (!access.place)
+    return false;
+  for (Operation *before = loop->getPrevNode(); before; before = before->getPrevNode()) {
+    auto other = dyn_cast<tile::ParallelOp>(before);
+    if (!other || other.getStaticExtents() != loop.getStaticExtents())
+      continue;
+    if (auto accesses = analysis::getPlainAccesses(other))
+      for (const analysis::LoopAccess &first : *accesses)
+        if (first.isRead() && first.root == access.root && first.place &&
+            analysis::isSamePlace(*first.place, other.getIterators(), *access.place,
+                                  loop.getIterators()))
+          return true;
+  }
+  return false;
+}
+
+/// Whether such accesses of the loop are to rows of a tensor that is larger than the caches, and
+/// not in them yet.
 template <typename... AccessTs> bool Lowering::touchesStreamed(tile::ParallelOp op, Value extent) {
   bool isStreaming = false;
   op.walk([&](Operation *nested) {
-    if (isa<AccessTs...>(nested)) {
+    auto load = dyn_cast<tile::LoadOp>(nested);
+    if (isa<AccessTs...>(nested) && !(load && isReadAgain(load))) {
       Value buffer = nested->getOperand(isa<tile::StoreOp>(nested));
       auto root = scope->roots.find(tile::getRoot(buffer));
       isStreaming |= root != scope->roots.end() && isStreamed(*root->second, extent);
@@ -201,20 +229,22 @@ tile::ParallelOp Lowering::findWork(tile::ParallelOp op, Value extent) {
   return {};
 }
 
-/// Leaves it to a later loop to ask for the row behind each that `op` streams.
-void Lowering::leaveNextRow(tile::ParallelOp op, LoopVectorizer &vectorizer,
+/// Leaves it to a later loop to ask for the row behind each that `op` streams, if there is one.
+/// Then `op` finds its own rows in the caches, and need not read ahead.
+bool Lowering::leaveNextRow(tile::ParallelOp op, LoopVectorizer &vectorizer,
                             const RowAccesses &roots, Value extent) {
   tile::ParallelOp work = findWork(op, extent);
   if (!work)
-    return;
+    return false;
   for (Operation *access : vectorizer.getVectorAccesses()) {
     auto load = dyn_cast<LLVM::LoadOp>(access);
-    const Root *root = roots.lookup(access);
-    if (!load || !root || !isStreamed(*root, extent))
+    auto [root, isAgain] = roots.lookup(access);
+    if (!load || !root || isAgain || !isStreamed(*root, extent))
       continue;
     Value row = vectorizer.emitAddress(b, load.getAddr(), index(0));
     nextRows.push_back({work, row, root->extents.back(), load.getType()});
   }
+  return true;
 }
 
 /// Reads the next rows from `position` on, where that was left to `op`. They need not exist.
@@ -236,10 +266,10 @@ LLVM::StoreOp Lowering::findStreamedStore(const LoopVectorizer &vectorizer,
   llvm::SmallPtrSet<const Root *, 4> loaded;
   for (Operation *access : vectorizer.getVectorAccesses())
     if (isa<LLVM::LoadOp>(access))
-      loaded.insert(roots.lookup(access));
+      loaded.insert(roots.lookup(access).root);
   for (Operation *access : vectorizer.getVectorAccesses()) {
     auto store = dyn_cast<LLVM::StoreOp>(access);
-    const Root *root = roots.lookup(access);
+    const Root *root = roots.lookup(access).root;
     if (store && root && isStreamed(*root, extent) && !loaded.contains(root))
       return store;
   }
@@ -260,7 +290,7 @@ SmallVector<Value> Lowering::runAsVectors(tile::ParallelOp op, scf::ForOp loop,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop);
   Value first = index(0);
-  leaveNextRow(op, vectorizer, roots, extent);
+  bool isAskedFor = leaveNextRow(op, vectorizer, roots, extent);
   SmallVector<Value> totals(loop.getInitArgs());
   int64_t alignment = 0;
   if (streamed) {
@@ -279,7 +309,8 @@ SmallVector<Value> Lowering::runAsVectors(tile::ParallelOp op, scf::ForOp loop,
       store.setNontemporal(true);
       store.setAlignment(alignment);
     } else if (auto load = dyn_cast<LLVM::LoadOp>(vector)) {
-      if (const Root *root = roots.lookup(scalar); root && isStreamed(*root, extent))
+      auto [root, isAgain] = roots.lookup(scalar);
+      if (root && !isAgain && !isAskedFor && isStreamed(*root, extent))
         readAhead(load.getAddr());
     }
   };

@@ -182,7 +182,11 @@ private:
     mlir::Value current; ///< What it leaves.
   };
   /// The buffers that the accesses of a row touch.
-  using RowAccesses = llvm::DenseMap<mlir::Operation *, const Root *>;
+  struct RowAccess {
+    const Root *root = nullptr;
+    bool isAgain = false; ///< An earlier loop has read the same elements.
+  };
+  using RowAccesses = llvm::DenseMap<mlir::Operation *, RowAccess>;
   void lowerParallel(tile::ParallelOp op);
   void lowerIteration(tile::ParallelOp op, llvm::ArrayRef<mlir::Value> variables);
   void lowerRow(tile::ParallelOp op, llvm::ArrayRef<mlir::Value> outer, mlir::Value extent,
@@ -195,7 +199,7 @@ private:
     mlir::Type elementType;
   };
   tile::ParallelOp findWork(tile::ParallelOp op, mlir::Value extent);
-  void leaveNextRow(tile::ParallelOp op, LoopVectorizer &vectorizer, const RowAccesses &roots,
+  bool leaveNextRow(tile::ParallelOp op, LoopVectorizer &vectorizer, const RowAccesses &roots,
                     mlir::Value extent);
   mlir::LLVM::StoreOp findStreamedStore(const LoopVectorizer &vectorizer, const RowAccesses &roots,
                                         mlir::Value extent);
@@ -204,6 +208,7 @@ private:
                                               llvm::MutableArrayRef<CarriedSum> sums,
                                               const RowAccesses &accesses);
   template <typename... AccessTs> bool touchesStreamed(tile::ParallelOp op, mlir::Value extent);
+  static bool isReadAgain(tile::LoadOp load);
 
   // LowerScalars.cpp, LowerFunctions.cpp
   bool lowerScalar(mlir::Operation &op);
@@ -251,7 +256,7 @@ private:
   /// neither.
   template <typename OpT> OpT tagged(OpT op, const Root *root) {
     if (rowAccesses)
-      (*rowAccesses)[op] = root;
+      (*rowAccesses)[op] = {root, readsAgain};
     if (root->isVariable)
       return op;
     if (root->ownScope) {
@@ -478,6 +483,7 @@ private:
   /// Of the row of iterations being built: what it carries, and the buffers it touches.
   llvm::MutableArrayRef<CarriedSum> carriedSums;
   RowAccesses *rowAccesses = nullptr;
+  bool readsAgain = false;
   llvm::SmallVector<NextRow> nextRows;
   bool holdsLock = false; ///< Of a row: nothing may stop or fail.
   bool isFastMath = false;
