@@ -2,6 +2,7 @@
 
 #include "ThreadStatements.h"
 #include "ThreadIndex.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -76,23 +77,12 @@ private:
   }
 
   /// The element of a tile that belongs to an iteration over `like`, as one of the root where the
-  /// tile is a slice: unit dimensions are 0, the others in order.
+  /// tile is a slice.
   std::pair<Value, SmallVector<Value>> elementOf(Value buffer, Value like, ValueRange loops) {
-    ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
-    ArrayRef<int64_t> likeShape = cast<MemRefType>(like.getType()).getShape();
-    SmallVector<Value> moving;
-    for (auto [extent, variable] : llvm::zip(likeShape, loops))
-      if (extent != 1)
-        moving.push_back(variable);
-    SmallVector<Value> indices;
-    unsigned next = 0;
-    for (int64_t extent : shape)
-      indices.push_back(extent != 1 && next < moving.size()
-                            ? moving[next++]
-                            : Value(arith::ConstantIndexOp::create(b, 0)));
+    SmallVector<Value> indices = makePairedIndices(b, buffer, like, loops);
     while (auto slice = buffer.getDefiningOp<SliceOp>()) {
       SmallVector<Value> outer;
-      next = 0;
+      unsigned next = 0;
       for (auto [dim, offset, step] :
            llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSteps())) {
         Value index = toValue(offset);

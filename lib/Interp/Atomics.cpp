@@ -9,6 +9,7 @@
 
 #include "Bounds.h"
 #include "Machine.h"
+#include "tilewright/Tile/Statements.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -148,26 +149,6 @@ static void atomicElement(Machine &machine, const Step &step) {
 // Reducers
 //===----------------------------------------------------------------------------------------===//
 
-static AtomicKind getAtomicKind(tile::ReduceKind kind) {
-  switch (kind) {
-  case tile::ReduceKind::Sum:
-  case tile::ReduceKind::AbsSum:
-    return AtomicKind::Add;
-  case tile::ReduceKind::Max:
-  case tile::ReduceKind::AbsMax:
-    return AtomicKind::Max;
-  case tile::ReduceKind::Min:
-    return AtomicKind::Min;
-  case tile::ReduceKind::And:
-    return AtomicKind::And;
-  case tile::ReduceKind::Or:
-    return AtomicKind::Or;
-  case tile::ReduceKind::Xor:
-    return AtomicKind::Xor;
-  }
-  llvm_unreachable("unknown kind");
-}
-
 static Scalar absolute(Scalar value, Format format) {
   if (isFloat(format))
     value.real = std::abs(value.real);
@@ -189,7 +170,7 @@ static void updateReducer(Machine &machine, const Step &step) {
   if (usesMagnitude)
     operand = absolute(operand, view.format);
   if (std::optional<int64_t> element = machine.locate(step, view, coordinates, Access::Update))
-    update(machine, step, view, *element, getAtomicKind(kind), operand);
+    update(machine, step, view, *element, tile::getAtomicKind(kind), operand);
 }
 
 bool tilewright::interp::resolveAtomic(Operation *op, Step &step) {

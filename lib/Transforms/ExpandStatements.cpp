@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "ExpandStatements.h"
+#include "tilewright/Tile/Statements.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,8 +59,6 @@ private:
   SmallVector<OpFoldResult> extentsOf(Value buffer);
   /// A loop over `like`; the body goes at the builder's place. Gives the loop variables.
   ParallelOp openLoop(Value like);
-  /// Indices into `buffer` for the loop over `like`: unit dimensions are 0, the others in order.
-  SmallVector<Value> indicesFor(Value buffer, Value like, ValueRange iterators);
   Value convert(Value value, Type from, Type to);
   Value load(Value buffer, ValueRange indices) {
     Type element = cast<MemRefType>(buffer.getType()).getElementType();
@@ -101,24 +100,6 @@ ParallelOp Expander::openLoop(Value like) {
   return loop;
 }
 
-SmallVector<Value> Expander::indicesFor(Value buffer, Value like, ValueRange iterators) {
-  ArrayRef<int64_t> shape = cast<MemRefType>(buffer.getType()).getShape();
-  ArrayRef<int64_t> likeShape = cast<MemRefType>(like.getType()).getShape();
-  if (shape.size() == likeShape.size())
-    return llvm::to_vector(iterators.take_front(shape.size()));
-  SmallVector<Value> moving;
-  for (auto [extent, iterator] : llvm::zip(likeShape, iterators))
-    if (extent != 1)
-      moving.push_back(iterator);
-  SmallVector<Value> indices;
-  unsigned next = 0;
-  for (int64_t extent : shape) {
-    bool moves = extent != 1 && next < moving.size();
-    indices.push_back(moves ? moving[next++] : Value(arith::ConstantIndexOp::create(b, 0)));
-  }
-  return indices;
-}
-
 Value Expander::convert(Value value, Type from, Type to) {
   if (from == to)
     return value;
@@ -135,9 +116,11 @@ ParallelOp Expander::expand(CopyOp op) {
     loop.setCoalescedWidth(*width);
   if (auto layout = op.getLoopLayoutAttr())
     loop.setLoopLayoutAttr(layout);
-  Value value = load(op.getSource(), indicesFor(op.getSource(), like, loop.getIterators()));
+  Value value =
+      load(op.getSource(), makePairedIndices(b, op.getSource(), like, loop.getIterators()));
   value = convert(value, elementType(op.getSource()), elementType(op.getDest()));
-  StoreOp::create(b, value, op.getDest(), indicesFor(op.getDest(), like, loop.getIterators()));
+  StoreOp::create(b, value, op.getDest(),
+                  makePairedIndices(b, op.getDest(), like, loop.getIterators()));
   return loop;
 }
 
@@ -156,18 +139,19 @@ ParallelOp Expander::expand(AtomicOp op) {
   ParallelOp loop = openLoop(like);
   Value value = op.getValue();
   if (isTile) {
-    value = load(op.getValue(), indicesFor(op.getValue(), like, loop.getIterators()));
+    value = load(op.getValue(), makePairedIndices(b, op.getValue(), like, loop.getIterators()));
     value = convert(value, elementType(op.getValue()), elementType(op.getDest()));
   }
   AtomicElementOp::create(b, value.getType(), op.getKind(), value, op.getDest(),
-                          indicesFor(op.getDest(), like, loop.getIterators()), op.getOrder());
+                          makePairedIndices(b, op.getDest(), like, loop.getIterators()),
+                          op.getOrder());
   return loop;
 }
 
 ParallelOp Expander::expand(FinalizeReducerOp op) {
   ParallelOp loop = openLoop(op.getDest());
-  Value value =
-      load(op.getReducer(), indicesFor(op.getReducer(), op.getDest(), loop.getIterators()));
+  Value value = load(op.getReducer(),
+                     makePairedIndices(b, op.getReducer(), op.getDest(), loop.getIterators()));
   value = convert(value, elementType(op.getReducer()), elementType(op.getDest()));
   StoreOp::create(b, value, op.getDest(), loop.getIterators());
   return loop;

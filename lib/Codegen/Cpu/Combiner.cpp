@@ -1,6 +1,7 @@
 //===- Combiner.cpp - how the values of a reduction are combined ------------------------------===//
 
 #include "Combiner.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -60,26 +61,8 @@ Value Combiner::combine(Value lhs, Value rhs) {
     return kind == ReduceKind::Min ? numbers.minFloat(lhs, rhs, propagatesNaN)
                                    : numbers.maxFloat(lhs, rhs, propagatesNaN);
   }
-  bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
-  switch (kind) {
-  case ReduceKind::Sum:
-  case ReduceKind::AbsSum:
-    return arith::AddIOp::create(b, lhs, rhs);
-  case ReduceKind::Max:
-  case ReduceKind::AbsMax:
-    return isUnsigned ? Value(arith::MaxUIOp::create(b, lhs, rhs))
-                      : Value(arith::MaxSIOp::create(b, lhs, rhs));
-  case ReduceKind::Min:
-    return isUnsigned ? Value(arith::MinUIOp::create(b, lhs, rhs))
-                      : Value(arith::MinSIOp::create(b, lhs, rhs));
-  case ReduceKind::And:
-    return arith::AndIOp::create(b, lhs, rhs);
-  case ReduceKind::Or:
-    return arith::OrIOp::create(b, lhs, rhs);
-  case ReduceKind::Xor:
-    return arith::XOrIOp::create(b, lhs, rhs);
-  }
-  llvm_unreachable("unknown kind");
+  return tile::combineIntegers(b, tile::getAtomicKind(kind), lhs, rhs,
+                               from.isUnsignedInteger() || from.isInteger(1));
 }
 
 /// VRANGEPS is what the language means by a maximum, but for a signalling NaN, which wins. Adding

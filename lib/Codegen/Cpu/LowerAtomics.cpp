@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -26,30 +27,20 @@ using LLVM::AtomicOrdering;
 using tile::AtomicKind;
 
 Value Lowering::combine(AtomicKind kind, Type elementType, Value old, Value operand) {
-  bool isReal = isa<FloatType>(elementType);
-  bool isUnsigned = elementType.isUnsignedInteger();
+  if (!isa<FloatType>(elementType))
+    return tile::combineIntegers(b, kind, old, operand, elementType.isUnsignedInteger());
   switch (kind) {
   case AtomicKind::Add:
-    return isReal ? numbers.round(arith::AddFOp::create(b, old, operand), elementType)
-                  : Value(arith::AddIOp::create(b, old, operand));
+    return numbers.round(arith::AddFOp::create(b, old, operand), elementType);
   case AtomicKind::Max:
-    return isReal       ? numbers.maxFloat(old, operand, /*propagate=*/false)
-           : isUnsigned ? Value(arith::MaxUIOp::create(b, old, operand))
-                        : Value(arith::MaxSIOp::create(b, old, operand));
+    return numbers.maxFloat(old, operand, /*propagate=*/false);
   case AtomicKind::Min:
-    return isReal       ? numbers.minFloat(old, operand, /*propagate=*/false)
-           : isUnsigned ? Value(arith::MinUIOp::create(b, old, operand))
-                        : Value(arith::MinSIOp::create(b, old, operand));
-  case AtomicKind::And:
-    return arith::AndIOp::create(b, old, operand);
-  case AtomicKind::Or:
-    return arith::OrIOp::create(b, old, operand);
-  case AtomicKind::Xor:
-    return arith::XOrIOp::create(b, old, operand);
+    return numbers.minFloat(old, operand, /*propagate=*/false);
   case AtomicKind::Exchange:
     return operand;
+  default:
+    llvm_unreachable("the verifier lets no other update of floats pass");
   }
-  llvm_unreachable("unknown kind");
 }
 
 static AtomicOrdering getOrdering(tile::MemoryOrder order) {
@@ -227,26 +218,6 @@ void Lowering::lowerAtomicElement(tile::AtomicElementOp op) {
 // Reducers
 //===----------------------------------------------------------------------------------------===//
 
-static AtomicKind getAtomicKind(tile::ReduceKind kind) {
-  switch (kind) {
-  case tile::ReduceKind::Sum:
-  case tile::ReduceKind::AbsSum:
-    return AtomicKind::Add;
-  case tile::ReduceKind::Max:
-  case tile::ReduceKind::AbsMax:
-    return AtomicKind::Max;
-  case tile::ReduceKind::Min:
-    return AtomicKind::Min;
-  case tile::ReduceKind::And:
-    return AtomicKind::And;
-  case tile::ReduceKind::Or:
-    return AtomicKind::Or;
-  case tile::ReduceKind::Xor:
-    return AtomicKind::Xor;
-  }
-  llvm_unreachable("unknown kind");
-}
-
 void Lowering::lowerReducerUpdate(tile::ReducerUpdateOp op) {
   View view = getView(op.getBuffer());
   auto alloc = tile::getRoot(op.getBuffer()).getDefiningOp<tile::AllocOp>();
@@ -267,5 +238,5 @@ void Lowering::lowerReducerUpdate(tile::ReducerUpdateOp op) {
   }
   SmallVector<Value> indices = lookupAll(op.getIndices());
   Value old = load(view, indices);
-  store(view, indices, combine(getAtomicKind(kind), view.elementType, old, operand));
+  store(view, indices, combine(tile::getAtomicKind(kind), view.elementType, old, operand));
 }

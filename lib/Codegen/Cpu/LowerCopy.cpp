@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -32,15 +33,9 @@ Value Lowering::requireEqual(Value lhs, Value rhs, StringRef what) {
 Lowering::Pairing Lowering::pairDimensions(const View &source, MemRefType sourceType,
                                            const View &dest, MemRefType destType) {
   Pairing pairing;
-  bool isOneToOne = sourceType.getRank() == destType.getRank() &&
-                    tile::areCompatibleShapes(sourceType.getShape(), destType.getShape());
-  auto collect = [&](MemRefType type, SmallVector<unsigned> &dims) {
-    for (auto [dim, extent] : llvm::enumerate(type.getShape()))
-      if (isOneToOne || extent != 1)
-        dims.push_back(dim);
-  };
-  collect(sourceType, pairing.source);
-  collect(destType, pairing.dest);
+  tile::PairedDims dims = tile::pairDimensions(sourceType.getShape(), destType.getShape());
+  pairing.source = std::move(dims.lhs);
+  pairing.dest = std::move(dims.rhs);
   for (auto [from, to] : llvm::zip_equal(pairing.source, pairing.dest))
     pairing.extents.push_back(
         requireEqual(source.extents[from], dest.extents[to],

@@ -107,23 +107,16 @@ std::string ThreadLowering::atomicQualifiers(const Storage &storage, MemoryOrder
 
 /// The element that an update leaves, as it is stored.
 Value ThreadLowering::updatedElement(AtomicKind kind, Type elementType, Value old, Value operand) {
-  static constexpr std::pair<AtomicKind, ReduceKind> kinds[] = {
-      {AtomicKind::Add, ReduceKind::Sum}, {AtomicKind::Max, ReduceKind::Max},
-      {AtomicKind::Min, ReduceKind::Min}, {AtomicKind::And, ReduceKind::And},
-      {AtomicKind::Or, ReduceKind::Or},   {AtomicKind::Xor, ReduceKind::Xor}};
-  for (auto [atomic, reduce] : kinds) {
-    if (kind != atomic)
-      continue;
-    Type working = isStorageFloat(elementType) ? Type(b.getF32Type()) : elementType;
-    auto number = [&](Value stored) {
-      return convertScalar(fromStorage(stored, elementType), elementType, working,
-                           Rounding::NearestEven, false);
-    };
-    Value result = combine(reduce, number(old), number(operand), working, /*propagate=*/false);
-    return toStorage(convertScalar(result, working, elementType, Rounding::NearestEven, false),
-                     elementType);
-  }
-  return operand; // exchange
+  if (kind == AtomicKind::Exchange)
+    return operand;
+  Type working = isStorageFloat(elementType) ? Type(b.getF32Type()) : elementType;
+  auto number = [&](Value stored) {
+    return convertScalar(fromStorage(stored, elementType), elementType, working,
+                         Rounding::NearestEven, false);
+  };
+  Value result = combine(kind, number(old), number(operand), working, /*propagate=*/false);
+  return toStorage(convertScalar(result, working, elementType, Rounding::NearestEven, false),
+                   elementType);
 }
 
 /// An update by compare-and-swap; gives the old element. An element of 8 bits is a part of the word

@@ -184,35 +184,22 @@ Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding ro
   return isa<IndexType>(to) ? arith::IndexCastOp::create(b, result, value).getResult() : value;
 }
 
-Value ThreadLowering::combine(ReduceKind kind, Value lhs, Value rhs, Type elementType,
+Value ThreadLowering::combine(AtomicKind kind, Value lhs, Value rhs, Type elementType,
                               bool propagate) {
-  bool isFloat = isa<FloatType>(elementType), isUnsigned = elementType.isUnsignedInteger();
+  if (!isa<FloatType>(elementType))
+    return combineIntegers(b, kind, lhs, rhs, elementType.isUnsignedInteger());
   switch (kind) {
-  case ReduceKind::Sum:
-  case ReduceKind::AbsSum:
-    return isFloat ? arith::AddFOp::create(b, lhs, rhs).getResult()
-                   : arith::AddIOp::create(b, lhs, rhs).getResult();
-  case ReduceKind::Max:
-  case ReduceKind::AbsMax:
-    if (isFloat)
-      return propagate ? arith::MaximumFOp::create(b, lhs, rhs).getResult()
-                       : arith::MaxNumFOp::create(b, lhs, rhs).getResult();
-    return isUnsigned ? arith::MaxUIOp::create(b, lhs, rhs).getResult()
-                      : arith::MaxSIOp::create(b, lhs, rhs).getResult();
-  case ReduceKind::Min:
-    if (isFloat)
-      return propagate ? arith::MinimumFOp::create(b, lhs, rhs).getResult()
-                       : arith::MinNumFOp::create(b, lhs, rhs).getResult();
-    return isUnsigned ? arith::MinUIOp::create(b, lhs, rhs).getResult()
-                      : arith::MinSIOp::create(b, lhs, rhs).getResult();
-  case ReduceKind::And:
-    return arith::AndIOp::create(b, lhs, rhs);
-  case ReduceKind::Or:
-    return arith::OrIOp::create(b, lhs, rhs);
-  case ReduceKind::Xor:
-    return arith::XOrIOp::create(b, lhs, rhs);
+  case AtomicKind::Add:
+    return arith::AddFOp::create(b, lhs, rhs);
+  case AtomicKind::Max:
+    return propagate ? arith::MaximumFOp::create(b, lhs, rhs).getResult()
+                     : arith::MaxNumFOp::create(b, lhs, rhs).getResult();
+  case AtomicKind::Min:
+    return propagate ? arith::MinimumFOp::create(b, lhs, rhs).getResult()
+                     : arith::MinNumFOp::create(b, lhs, rhs).getResult();
+  default:
+    llvm_unreachable("the verifier lets no other combination of floats pass");
   }
-  llvm_unreachable("all kinds of reductions are handled");
 }
 
 LogicalResult ThreadLowering::lowerScalar(Operation *op) {

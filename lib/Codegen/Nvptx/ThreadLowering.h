@@ -26,7 +26,7 @@
 
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Codegen/Nvptx/Ptx.h"
-#include "tilewright/Tile/Tile.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -232,8 +232,12 @@ private:
   mlir::LogicalResult lowerScalar(mlir::Operation *op);
   Value convertScalar(Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding,
                       bool saturate);
-  Value combine(tile::ReduceKind kind, Value lhs, Value rhs, mlir::Type elementType,
+  Value combine(tile::AtomicKind kind, Value lhs, Value rhs, mlir::Type elementType,
                 bool propagate);
+  Value combine(tile::ReduceKind kind, Value lhs, Value rhs, mlir::Type elementType,
+                bool propagate) {
+    return combine(tile::getAtomicKind(kind), lhs, rhs, elementType, propagate);
+  }
 
   // NarrowFloats.cpp
   Value widenStorageFloat(Value value, mlir::Type from);

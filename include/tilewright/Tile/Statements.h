@@ -1,0 +1,40 @@
+//===- Statements.h - what statements do to single elements ---------------------------*- C++
+//-*-===//
+//
+// Rules that every engine and every pass that writes a statement as a loop must follow alike: which
+// element of one tile belongs to which of another, and how two numbers become one.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_TILE_STATEMENTS_H
+#define TILEWRIGHT_TILE_STATEMENTS_H
+
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tilewright::tile {
+
+/// Dimensions of two tiles that belong together, the first to the first.
+struct PairedDims {
+  llvm::SmallVector<unsigned> lhs, rhs;
+};
+
+/// Pairs the dimensions of two tiles in one statement: all of them if the shapes can be equal, else
+/// in order those whose extent is not 1. The verifier lets no other shapes pass.
+PairedDims pairDimensions(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs);
+
+/// The indices of the element of `buffer` that belongs to element `iterators` of `like`.
+llvm::SmallVector<mlir::Value> makePairedIndices(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
+                                                 mlir::Value like, mlir::ValueRange iterators);
+
+/// How a reduction combines two values, once it has taken magnitudes where it is of those.
+AtomicKind getAtomicKind(ReduceKind kind);
+
+/// Two integers combined; their signs are as the element type says.
+mlir::Value combineIntegers(mlir::ImplicitLocOpBuilder &b, AtomicKind kind, mlir::Value lhs,
+                            mlir::Value rhs, bool isUnsigned);
+
+} // namespace tilewright::tile
+
+#endif // TILEWRIGHT_TILE_STATEMENTS_H
