@@ -32,7 +32,8 @@ def check(build: Callable, dtype: str, scale: float = 1) -> None:
     results = {}
     for engine in ("interp", "cpu"):
         results[engine] = np.zeros((SIZE, SIZE), sums)
-        tilewright.compile(build(dtype, sums), target=engine)(a, b, results[engine])
+        kernel = tilewright.compile(build(dtype, sums), target=engine)
+        kernel(a.copy(), b.copy(), results[engine])
     assert results["interp"].any()
     np.testing.assert_array_equal(results["cpu"], results["interp"])
 
@@ -142,13 +143,83 @@ def beyond_the_edge(dtype: str, sums: str):
     return main
 
 
-PROGRAMS = [in_all_forms, beside_other_readers, filled_twice, read_a_turn_later, beyond_the_edge]
+def as_they_are(dtype: str, sums: str):
+    """Each tile is read once in a turn, as it is: float32 straight from the tensors."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            for turn in T.Pipelined(TURNS, num_stages=2):
+                T.copy(A[turn, :, 1, :], a)
+                T.copy(B[turn, :, 0, :], b)
+                T.gemm(a, b, c)
+                T.gemm(a, b, c, transpose_A=True)
+            T.copy(c, C)
+
+    return main
+
+
+def tensor_written_between(dtype: str, sums: str):
+    """The tensor changes between the copy and the gemm; the tile does not."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            for turn in T.Pipelined(TURNS, num_stages=1):
+                T.copy(A[turn, :, 1, :], a)
+                T.copy(B[turn, :, 0, :], b)
+                for i, j in T.Parallel(SIZE, SIZE):
+                    B[turn, i, 0, j] = T.cast(1, dtype)
+                T.gemm(a, b, c)
+            T.copy(c, C)
+
+    return main
+
+
+PROGRAMS = [
+    in_all_forms,
+    beside_other_readers,
+    filled_twice,
+    read_a_turn_later,
+    beyond_the_edge,
+    as_they_are,
+    tensor_written_between,
+]
 
 
 @pytest.mark.parametrize("dtype", list(DTYPES))
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
 def test_operands_are_what_the_tile_holds(build: Callable, dtype: str) -> None:
     check(build, dtype)
+
+
+def test_tile_keeps_what_a_result_in_the_same_memory_overwrites() -> None:
+    """The caller hands in one array twice; the kernel writes one of the two between copy and gemm."""
+
+    @T.prim_func
+    def main(A: T.Tensor((SIZE, SIZE), "float32"), C: T.Tensor((SIZE, SIZE), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), "float32")
+            c = T.alloc_fragment((SIZE, SIZE), "float32")
+            T.clear(c)
+            T.copy(A, a)
+            for i, j in T.Parallel(SIZE, SIZE):
+                C[i, j] = 7
+            T.gemm(a, a, c)
+            T.copy(c, C)
+
+    given = np.random.default_rng(5).integers(-3, 4, (SIZE, SIZE)).astype(np.float32)
+    both = given.copy()
+    tilewright.compile(main, target="cpu")(both, both)
+    np.testing.assert_array_equal(both, given @ given)
 
 
 @pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)

@@ -6,7 +6,8 @@
 //
 // A tile that one copy fills is prepared behind the copy, once for all products (and turns of
 // loops) that read it in the same form. Where no product reads the tile as it is, there is no need
-// for it at all: operands are prepared from what would have been copied.
+// for it at all: operands are prepared from what would have been copied. Nor is there where all
+// products read it as it is, each once, and the tensor does not change: they read the tensor.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -155,6 +156,9 @@ bool Lowering::isReadInPlace(tile::GemmOp op, bool isB) {
          !(isB && op.getTransposeB());
 }
 
+/// Up to so many rows of A, B is read from a tensor.
+static constexpr int64_t kMaxRowsOverTensor = 128;
+
 /// The products behind a copy that read the tile it fills.
 struct Lowering::OperandReaders {
   using Reader = std::pair<tile::GemmOp, bool>; ///< Whether it is B.
@@ -217,8 +221,41 @@ std::optional<View> Lowering::getDirectSource(tile::CopyOp copy) {
   return isContiguousAlong(matrix, 1) ? std::optional(matrix) : std::nullopt;
 }
 
+/// Whether no statement of the kernel, of this or of another block, writes the tensor.
+bool Lowering::isNeverWritten(tile::KernelOp kernel, Value tensor) {
+  auto effects = tile::getEffects(kernel);
+  return options.assumeDisjoint && effects &&
+         llvm::none_of(*effects, [&](const tile::Effect &effect) {
+           return effect.root == tensor && effect.kind != tile::EffectKind::Read;
+         });
+}
+
+/// What products read in place of the tile that the copy would fill, if that is as good: each reads
+/// it once in a turn, as it is. B is read again for every few rows of A. That pays for a copy if
+/// they are many, or if vectors are short: of each of B's rows, which may lie such that they take
+/// each other's place in the first cache, a pass then reads only a line.
+std::optional<View> Lowering::getReplacement(tile::CopyOp copy, const OperandReaders &found) {
+  bool isAsGood = found.areAll && !found.readers.empty() &&
+                  llvm::all_of(found.readers, [&](const OperandReaders::Reader &reader) {
+                    auto [gemm, isB] = reader;
+                    bool isCheap = !isB || (options.vectorWidth >= 16 &&
+                                            gemm.getExtents().m <= kMaxRowsOverTensor);
+                    return isCheap && gemm->getBlock() == copy->getBlock() && !usesDots(gemm) &&
+                           isReadInPlace(gemm, isB);
+                  });
+  if (!isAsGood ||
+      !isNeverWritten(copy->getParentOfType<tile::KernelOp>(), tile::getRoot(copy.getSource())))
+    return std::nullopt;
+  return getDirectSource(copy);
+}
+
 void Lowering::lowerTileCopy(tile::CopyOp copy) {
   OperandReaders found = findReaders(copy);
+  if (std::optional<View> replacement = getReplacement(copy, found)) {
+    for (auto [gemm, isB] : found.readers)
+      scope->prepared[{gemm, isB}].view = *replacement;
+    return;
+  }
   bool isPackedOnly = found.areAll && !found.readers.empty() &&
                       llvm::none_of(found.readers, [&](const OperandReaders::Reader &reader) {
                         return isReadInPlace(reader.first, reader.second);

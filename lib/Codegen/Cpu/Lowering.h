@@ -405,6 +405,8 @@ private:
   OperandReaders findReaders(tile::CopyOp copy);
   bool isReadInPlace(tile::GemmOp op, bool isB);
   std::optional<View> getDirectSource(tile::CopyOp copy);
+  bool isNeverWritten(tile::KernelOp kernel, mlir::Value tensor);
+  std::optional<View> getReplacement(tile::CopyOp copy, const OperandReaders &found);
   void lowerTileCopy(tile::CopyOp copy);
   mlir::Value multiplyAdd(const Product &product, mlir::Value left, mlir::Value right,
                           mlir::Value sum);

@@ -69,6 +69,28 @@ def product():
     return main
 
 
+def product_in_place():
+    """A product of tiles that hold just what the tensors do."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32, 64), "float32"),
+        B: T.Tensor((64, 64), "float32"),
+        C: T.Tensor((32, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((32, 64), "float32")
+            b = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((32, 64), "float32")
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c)
+            T.copy(c, C)
+
+    return main
+
+
 if __name__ == "__main__":
     kernel = tilewright.compile(globals()[sys.argv[2]](), device="cpu")
     print(kernel.program.compile_cpu()[sys.argv[1]])
