@@ -202,7 +202,7 @@ def test_operands_are_what_the_tile_holds(build: Callable, dtype: str) -> None:
 
 
 def test_tile_keeps_what_a_result_in_the_same_memory_overwrites() -> None:
-    """The caller hands in one array twice; the kernel writes one of the two between copy and gemm."""
+    """The caller hands in one array twice; it is written between copy and gemm."""
 
     @T.prim_func
     def main(A: T.Tensor((SIZE, SIZE), "float32"), C: T.Tensor((SIZE, SIZE), "float32")):

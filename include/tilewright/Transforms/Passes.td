@@ -81,6 +81,21 @@ def InsertBarriers : Pass<"tile-insert-barriers"> {
                         "arguments of which one is written share no memory">];
 }
 
+def TurnTiles : Pass<"tile-turn-tiles"> {
+  let summary = "Keep products of a changing right operand turned around";
+  let description = [{
+    A product whose right operand is transposed and changes in every turn of a loop, while the left
+    one stays, becomes the transposed product. Tiles that loops and copies touch together with the
+    result are turned around with it, if each of their uses allows it.
+
+    ```mlir
+    tile.gemm %q, %k, %s transpose_b : ...        tile.gemm %k, %q, %s transpose_b : ...
+    tile.reduce max %s, %m dim 1 : ...       ->   tile.reduce max %s, %m dim 0 : ...
+    tile.gemm %s, %v, %o : ...                    tile.gemm %s, %v, %o transpose_a : ...
+    ```
+  }];
+}
+
 def FuseLoops : Pass<"tile-fuse-loops"> {
   let summary = "Make one loop of neighbouring statements that go over the same elements";
   let description = [{
