@@ -102,9 +102,9 @@ Value Lowering::multiplyAdd(const Product &product, Value left, Value right, Val
   llvm_unreachable("unknown step");
 }
 
-/// One block of C at (row, column), all of k.
+/// One block of C at (row, column), all of k; `number` counts the blocks above it.
 void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t columns, Value row,
-                             Value column) {
+                             Value column, Value number) {
   RegisterBlock block{rows, columns, product.width};
   Type element = product.operandType;
   auto columnAt = [&](int64_t vector) { return add(column, index(vector * block.width)); };
@@ -123,6 +123,7 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
     }
   auto step = [&](Value k, ValueRange carried) {
     SmallVector<Value> right, next;
+    prefetchLine(product, add(mul(number, index(product.k)), k));
     for (int64_t j = 0; j < block.vectors(); ++j)
       right.push_back(loadVector(product.b, element, block.width, k, columnAt(j),
                                  product.isPadded ? block.width : block.used(j)));
@@ -161,10 +162,11 @@ void Lowering::multiplyMatrices(const Product &product) {
     int64_t whole = product.m / rows, left = product.m % rows;
     if (whole)
       loopNest({index(whole)}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-        multiplyBlock(product, rows, blockColumns, mul(variables[0], index(rows)), column);
+        multiplyBlock(product, rows, blockColumns, mul(variables[0], index(rows)), column,
+                      variables[0]);
       });
     if (left)
-      multiplyBlock(product, left, blockColumns, index(whole * rows), column);
+      multiplyBlock(product, left, blockColumns, index(whole * rows), column, index(whole));
   };
   int64_t whole = product.n / columns, left = product.n % columns;
   if (whole)
@@ -240,6 +242,7 @@ void Lowering::lowerGemm(tile::GemmOp op) {
   bool isInPlace = matrixC && getConstantIntValue(matrixC->columnStride) == 1;
   View sums = isInPlace ? c : convertMatrix(c, typeC, sumType);
   product.c = isInPlace ? *matrixC : *getMatrix(sums, sumType);
+  addNextTiles(op, product);
   if (usesDots(op))
     multiplyByDots(op, a, bView, product);
   else

@@ -1,12 +1,13 @@
 //===- LowerPrefetch.cpp - what the next turn of a loop will copy -----------------------------===//
 //
 // A tile that comes from a tensor is read row by row, each row on other pages, which the hardware's
-// prefetchers do not foresee. Each copy into a tile that stands directly in a pipelined loop is
-// therefore followed by prefetches of what the same copy reads in the next turn: they arrive while
-// the tile is worked on. Tiles whose rows follow each other in memory, and large ones, are read
-// ahead instead, while they are copied (LowerStreams.cpp). (From block to block the same costs more
-// than it brings: blocks are next to each other, and a burst of prefetches waits like the loads it
-// is to spare.)
+// prefetchers do not foresee. What a copy into a tile that stands directly in a pipelined loop
+// reads in the next turn is therefore prefetched in the present one. The product behind the copy
+// that reads the tile does so on its way, a line with each step along k: a burst of prefetches
+// would wait like the loads it is to spare. Where there is no such product they follow the copy,
+// except for tiles whose rows follow each other in memory: those, and large ones, are read ahead
+// while they are copied (LowerStreams.cpp). (From block to block all this costs more than it
+// brings: blocks are next to each other.)
 //
 // The place of the next slice is found by lowering its index arithmetic a second time with the next
 // value of the loop variable. In the last turn that is the last value again, so that the place is
@@ -80,6 +81,19 @@ bool Lowering::isReadAhead(const View &view) {
          (isOneStretch(view) || bytes > kMaxPrefetchedBytes);
 }
 
+/// The first product behind a copy, in the same block, that reads the tile it fills.
+static tile::GemmOp findProduct(tile::CopyOp copy) {
+  tile::GemmOp first;
+  for (Operation *user : copy.getDest().getUsers()) {
+    auto gemm = dyn_cast<tile::GemmOp>(user);
+    bool isBehind = gemm && gemm->getBlock() == copy->getBlock() && copy->isBeforeInBlock(gemm) &&
+                    gemm.getC() != copy.getDest();
+    if (isBehind && (!first || gemm->isBeforeInBlock(first)))
+      first = gemm;
+  }
+  return first;
+}
+
 void Lowering::prefetchNext(tile::CopyOp copy) {
   auto slice = copy.getSource().getDefiningOp<tile::SliceOp>();
   auto type = cast<MemRefType>(copy.getSource().getType());
@@ -88,7 +102,9 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
       type.getRank() == 0 || getView(copy.getSource()).root->isOnChip() ||
       !getView(copy.getDest()).root->isOnChip())
     return;
-  if (isReadAhead(getView(copy.getSource())))
+  tile::GemmOp product = findProduct(copy);
+  int64_t bytes = type.getNumElements() * tile::getStorageBytes(type.getElementType());
+  if (bytes > kMaxPrefetchedBytes || (!product && isReadAhead(getView(copy.getSource()))))
     return;
   std::optional<SmallVector<Operation *>> arithmetic =
       collectArithmetic(slice, nextTurn->region, nextTurn->values);
@@ -106,6 +122,10 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
   unsigned last = view.getRank() - 1;
   if (!isContiguousAlong(view, last))
     return;
+  if (product) {
+    scope->nextTiles[product].push_back(view);
+    return;
+  }
   int64_t elements = kCacheLine / tile::getStorageBytes(type.getElementType());
   SmallVector<Value> extents(view.extents.begin(), view.extents.end());
   extents[last] = index(llvm::divideCeil(type.getDimSize(last), elements));
@@ -115,4 +135,34 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
     LLVM::Prefetch::create(b, addressOf(view, toSurface(view, place)), /*rw=*/0, kLocality,
                            /*cache=*/1);
   });
+}
+
+/// The tiles of the next turn that a product asks for on its way.
+void Lowering::addNextTiles(tile::GemmOp op, Product &product) {
+  for (const View &view : scope->nextTiles.lookup(op)) {
+    Type element = getStorageType(view.elementType);
+    std::optional<Matrix> matrix = view.getRank() == 2 ? getMatrix(view, element) : std::nullopt;
+    std::optional<int64_t> rows = getConstantIntValue(view.extents.front()),
+                           columns = getConstantIntValue(view.extents.back());
+    if (!matrix || !rows || !columns)
+      continue;
+    int64_t lineElements = kCacheLine / tile::getStorageBytes(element);
+    product.nextTiles.push_back(
+        {*matrix, element, *rows, int64_t(llvm::divideCeil(*columns, lineElements))});
+  }
+  scope->nextTiles.erase(op);
+}
+
+/// Asks for one line of each tile of the next turn; `step` counts the steps of a pass over A. The
+/// last row stands for those behind it.
+void Lowering::prefetchLine(const Product &product, Value step) {
+  for (const Product::NextTile &tile : product.nextTiles) {
+    int64_t lineElements = kCacheLine / tile::getStorageBytes(tile.element);
+    Value lines = index(tile.linesPerRow);
+    Value row = b.createOrFold<arith::MinUIOp>(b.createOrFold<arith::DivUIOp>(step, lines),
+                                               index(tile.rows - 1));
+    Value column = mul(b.createOrFold<arith::RemUIOp>(step, lines), index(lineElements));
+    LLVM::Prefetch::create(b, addressIn(tile.matrix, tile.element, row, column), /*rw=*/0,
+                           kLocality, /*cache=*/1);
+  }
 }

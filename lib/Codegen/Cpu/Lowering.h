@@ -99,6 +99,8 @@ struct Scope {
   std::vector<std::unique_ptr<Root>> scratch;
   /// Operands of products that were prepared where their tiles are filled; 1 stands for B.
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, GemmOperand> prepared;
+  /// What copies read in the next turn, by the product that asks for it.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<View, 1>> nextTiles;
   mlir::Value services;
   mlir::Value arena;            ///< Null in the host function.
   int64_t arenaBytes = 0;       ///< Taken so far.
@@ -384,6 +386,13 @@ private:
     bool isPadded;                ///< B's rows may be read to the end of the last vector.
     bool startsAtZero;            ///< C is added to the finished sum, not before it.
     std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
+    /// Rows of a tensor that the next turn reads.
+    struct NextTile {
+      Matrix matrix;
+      mlir::Type element;
+      int64_t rows, linesPerRow;
+    };
+    llvm::SmallVector<NextTile, 1> nextTiles; ///< To be prefetched.
   };
   using Operand = GemmOperand;
   std::optional<Matrix> getMatrix(const View &view, mlir::Type sumType);
@@ -396,8 +405,10 @@ private:
   void storeVector(const Matrix &matrix, mlir::Value row, mlir::Value column, mlir::Value value,
                    int64_t count);
   void multiplyBlock(const Product &product, int64_t rows, int64_t columns, mlir::Value row,
-                     mlir::Value column);
+                     mlir::Value column, mlir::Value number);
   void multiplyMatrices(const Product &product);
+  void addNextTiles(tile::GemmOp op, Product &product);
+  void prefetchLine(const Product &product, mlir::Value step);
   Operand prepareForFma(tile::GemmOp op, bool isB, const View &view);
   void multiplyByFma(tile::GemmOp op, const Operand &a, const Operand &other, Product product);
   Operand getOperand(tile::GemmOp op, bool isB, const View &view);

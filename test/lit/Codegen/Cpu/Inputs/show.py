@@ -91,6 +91,29 @@ def product_in_place():
     return main
 
 
+def products_in_turns():
+    """Each turn multiplies what the tensors hold further on, in rows that lie apart."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32, 4 * 64), "float32"),
+        B: T.Tensor((4 * 64, 2, 64), "float32"),
+        C: T.Tensor((32, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((32, 64), "float32")
+            b = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((32, 64), "float32")
+            T.clear(c)
+            for k in T.Pipelined(4):
+                T.copy(A[0, k * 64], a)
+                T.copy(B[k * 64 : k * 64 + 64, 1, :], b)
+                T.gemm(a, b, c)
+            T.copy(c, C)
+
+    return main
+
+
 if __name__ == "__main__":
     kernel = tilewright.compile(globals()[sys.argv[2]](), device="cpu")
     print(kernel.program.compile_cpu()[sys.argv[1]])
