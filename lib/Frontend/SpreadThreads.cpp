@@ -58,6 +58,8 @@ private:
   LogicalResult take(Operation *op, Operation *end);
   LogicalResult walkInside(Operation *op);
   LogicalResult openBranch(scf::IfOp branch, Operation *end);
+  bool isUniformLoop(Operation *op) const;
+  bool ordersAtomics(Operation *op) const;
   LogicalResult refuse(Operation *op);
   /// Nothing but elements of a thread's memory is used.
   LogicalResult checkPrivates();
@@ -71,6 +73,7 @@ private:
   };
   Value materialize(Value value, Loop &loop, ImplicitLocOpBuilder &b);
   void copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b);
+  void replaceThreadIndices(Operation *copy, Loop &loop);
   /// Where the value of an earlier loop is kept for later ones.
   Value slotFor(Value value);
 
@@ -121,6 +124,17 @@ static bool writesForBlock(Operation *op, const ThreadFacts &facts) {
   return result.wasInterrupted();
 }
 
+/// Whether `op` is a loop that all threads go round together, and asks what atomics have found: the
+/// updates of one trip come before those of the next.
+bool Spreader::ordersAtomics(Operation *op) const {
+  if (!isUniformLoop(op))
+    return false;
+  WalkResult result = op->walk([](AtomicElementOp atomic) {
+    return atomic.getPrevious().use_empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
+}
+
 /// Walks the statements of `block`; what becomes of them stands in front of `end`.
 LogicalResult Spreader::spread(Block &block, Operation *end) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
@@ -138,7 +152,8 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
   if (!facts.isThreaded(op)) {
     if (failed(refuseAtomics(op)))
       return failure();
-    if (!guards.empty() && !isPureScalar(op) && !isa<AllocOp>(op) && !facts.threadsAt(op))
+    bool isForAll = isPureScalar(op) || isa<AllocOp>(op) || facts.isBlockVariable(op);
+    if (!guards.empty() && !isForAll && !facts.threadsAt(op))
       return refuse(op);
     // A statement of the block comes after the group where one touches what the other writes.
     std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
@@ -153,7 +168,8 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
     return success();
   }
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
-  bool hasOwnPace = accesses && !mayMeet(*accesses, *accesses) && !writesForBlock(op, facts);
+  bool hasOwnPace = accesses && !mayMeet(*accesses, *accesses) && !writesForBlock(op, facts) &&
+                    !ordersAtomics(op);
   if (hasOwnPace) {
     if (mayMeet(groupAccesses, *accesses))
       flush(isOpened ? end : op);
@@ -173,14 +189,22 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
   return walkInside(op);
 }
 
+/// Whether all threads go round a loop equally often.
+bool Spreader::isUniformLoop(Operation *op) const {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return llvm::none_of(loop->getOperands(), [&](Value v) { return facts.varies(v); });
+  auto repeat = dyn_cast<scf::WhileOp>(op);
+  return repeat && llvm::none_of(*repeat.getBeforeBody(),
+                                 [&](Operation &inner) { return facts.isThreaded(&inner); });
+}
+
 LogicalResult Spreader::walkInside(Operation *op) {
   if (auto loop = dyn_cast<PipelinedOp>(op)) { // its statements are no longer those of a schedule
     loop.removeOrderAttr();
     loop.removeStageAttr();
     return spread(loop.getBody().front(), loop.getBody().front().getTerminator());
   }
-  auto loop = dyn_cast<scf::ForOp>(op);
-  if (loop && llvm::none_of(loop->getOperands(), [&](Value v) { return facts.varies(v); }))
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && isUniformLoop(op))
     return spread(*loop.getBody(), loop.getBody()->getTerminator());
   auto branch = dyn_cast<scf::IfOp>(op);
   if (branch && !facts.varies(branch.getCondition()) && op->getNumResults() == 0) {
@@ -189,9 +213,7 @@ LogicalResult Spreader::walkInside(Operation *op) {
         return failure();
     return success();
   }
-  auto repeat = dyn_cast<scf::WhileOp>(op);
-  if (repeat && !llvm::any_of(*repeat.getBeforeBody(),
-                              [&](Operation &inner) { return facts.isThreaded(&inner); }))
+  if (auto repeat = dyn_cast<scf::WhileOp>(op); repeat && isUniformLoop(op))
     return spread(*repeat.getAfterBody(), repeat.getAfterBody()->getTerminator());
   return refuse(op);
 }
@@ -297,12 +319,27 @@ void Spreader::copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b) {
       loop.values.map(value, materialize(value, loop, b));
   b.setLoc(op->getLoc());
   Operation *copy = b.clone(*op, loop.values);
+  replaceThreadIndices(copy, loop);
   bool isPure = isPureScalar(op);
   SmallVector<Value> results = storage.replacePrivateAccesses(copy, loop.thread);
   for (auto [original, result] : llvm::zip(op->getResults(), results)) {
     loop.values.map(original, result);
     if (!isPure || op->getNumRegions() != 0)
       origins[original] = {result, loop.thread};
+  }
+}
+
+/// A branch or loop may ask for the thread index inside.
+void Spreader::replaceThreadIndices(Operation *copy, Loop &loop) {
+  SmallVector<std::pair<Operation *, int64_t>> indices;
+  copy->walk([&](Operation *inner) {
+    if (std::optional<int64_t> dim = getThreadDim(inner))
+      indices.push_back({inner, *dim});
+  });
+  for (auto [index, dim] : indices) {
+    ImplicitLocOpBuilder b(index->getLoc(), index);
+    index->getResult(0).replaceAllUsesWith(storage.coordinate(b, loop.thread, dim));
+    index->erase();
   }
 }
 

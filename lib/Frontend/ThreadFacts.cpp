@@ -16,6 +16,12 @@ using namespace tilewright::tile;
 
 namespace tilewright::frontend {
 
+bool ThreadFacts::isBlockVariable(Operation *op) const {
+  auto load = dyn_cast<LoadOp>(op);
+  return load && getSpace(load.getBuffer()) == Space::Local && !isPrivate(load.getBuffer()) &&
+         load.getBuffer().getType().getRank() == 0;
+}
+
 bool isPureScalar(Operation *op) { return isMemoryEffectFree(op) && !isa<LoadOp>(op); }
 
 /// Statements on single elements and values, as opposed to whole tiles.
@@ -79,7 +85,8 @@ bool ThreadFacts::updateOp(Operation *op) {
   bool divergent = !threads;
   bool varies = llvm::any_of(op->getOperands(), [&](Value v) { return this->varies(v); });
   bool changed = false;
-  bool isThread = getThreadDim(op) || varies || (divergent && isElementOp(op));
+  bool isThread =
+      getThreadDim(op) || varies || (divergent && isElementOp(op) && !isBlockVariable(op));
   if (!isa<ViewLikeOpInterface, StoreOp>(op))
     isThread |= llvm::any_of(op->getOperands(), [&](Value operand) {
       return isa<MemRefType>(operand.getType()) && isPrivate(operand);

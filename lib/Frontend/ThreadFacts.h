@@ -29,6 +29,10 @@ public:
   bool isPrivateRoot(mlir::Value buffer) const { return privates.contains(buffer); }
   bool isThreaded(mlir::Operation *op) const { return threaded.contains(op); }
 
+  /// Whether `op` reads a variable that all threads have alike. The value is the same for those
+  /// that do not come to it, so that it may be read for all, under any condition.
+  bool isBlockVariable(mlir::Operation *op) const;
+
   /// The threads for which a condition is true; nothing where that is not a matter of the thread
   /// index and constants.
   std::optional<llvm::BitVector> threadsWhere(mlir::Value condition) const;

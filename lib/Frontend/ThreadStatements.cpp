@@ -144,21 +144,25 @@ LogicalResult expandThreadStatements(KernelOp kernel, const ThreadFacts &facts) 
 
 std::optional<SmallVector<SharedAccess>> collectAccesses(Operation *op, const ThreadFacts &facts) {
   SmallVector<SharedAccess> accesses;
-  auto add = [&](Operation *inner, Value buffer, EffectKind kind, ValueRange indices) {
-    Value root = getRoot(buffer);
-    if (!facts.isPrivate(root))
-      accesses.push_back({inner, root, kind, indices, buffer});
+  auto add = [&](Operation *inner, Value buffer, ValueRange indices) {
+    SmallVector<Effect, 1> effects;
+    cast<TileEffectsOpInterface>(inner).getTileEffects(effects);
+    if (!facts.isPrivate(buffer))
+      accesses.push_back({inner, effects.front(), indices, buffer});
   };
   WalkResult result = op->walk([&](Operation *inner) {
     if (auto load = dyn_cast<LoadOp>(inner))
-      add(inner, load.getBuffer(), EffectKind::Read, load.getIndices());
+      add(inner, load.getBuffer(), load.getIndices());
     else if (auto store = dyn_cast<StoreOp>(inner))
-      add(inner, store.getBuffer(), EffectKind::Write, store.getIndices());
+      add(inner, store.getBuffer(), store.getIndices());
     else if (auto atomic = dyn_cast<AtomicElementOp>(inner))
-      add(inner, atomic.getBuffer(), EffectKind::Accumulate, atomic.getIndices());
-    else if (!isa<scf::IfOp, scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, AllocOp,
-                  AssertOp, AssumeOp, PrintOp>(inner) &&
-             !isPureScalar(inner))
+      add(inner, atomic.getBuffer(), atomic.getIndices());
+    else if (auto alloc = dyn_cast<AllocOp>(inner); alloc && inner != op) {
+      if (getSpace(alloc.getBuffer()) != Space::Local) // a tile is made once, for all threads
+        return WalkResult::interrupt();
+    } else if (!isa<scf::IfOp, scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, AllocOp,
+                    AssertOp, AssumeOp, PrintOp>(inner) &&
+               !isPureScalar(inner))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -186,7 +190,7 @@ static bool areOfOwnRow(const SharedAccess &a, const SharedAccess &b) {
 }
 
 bool mayMeet(const SharedAccess &a, const SharedAccess &b) {
-  if (a.root != b.root || (a.kind == b.kind && a.kind != EffectKind::Write))
+  if (a.effect.root != b.effect.root || commute(a.effect, b.effect))
     return false;
   // The runs of one statement must be independent, which is checked later.
   return a.op != b.op && !areOfOwnRow(a, b);

@@ -15,8 +15,7 @@ mlir::LogicalResult expandThreadStatements(tile::KernelOp kernel, const ThreadFa
 /// An access of a statement to memory that threads share.
 struct SharedAccess {
   mlir::Operation *op;
-  mlir::Value root;
-  tile::EffectKind kind;
+  tile::Effect effect;
   mlir::ValueRange indices;
   mlir::Value buffer; // the view that `indices` are of
 };

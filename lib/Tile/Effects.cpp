@@ -135,6 +135,14 @@ static Effect throughViews(EffectKind kind, Value buffer, EffectRegion region) {
   return {kind, root, std::move(region)};
 }
 
+bool commute(const Effect &a, const Effect &b) {
+  if (a.kind != b.kind)
+    return false;
+  if (a.kind == EffectKind::Accumulate)
+    return a.combination == b.combination && a.combination != Combination::Ordered;
+  return a.kind == EffectKind::Read;
+}
+
 Effect makeEffect(EffectKind kind, Value buffer) {
   return throughViews(kind, buffer, wholeAsRanges(buffer));
 }

@@ -14,6 +14,48 @@ static void addElement(Effects &effects, EffectKind kind, Value buffer, ValueRan
   effects.push_back(makeElementEffect(kind, buffer, indices));
 }
 
+/// How an atomic combines, if nobody asks what was there before.
+static Combination combinationOf(AtomicKind kind) {
+  switch (kind) {
+  case AtomicKind::Add:
+    return Combination::Add;
+  case AtomicKind::Max:
+    return Combination::Max;
+  case AtomicKind::Min:
+    return Combination::Min;
+  case AtomicKind::And:
+    return Combination::And;
+  case AtomicKind::Or:
+    return Combination::Or;
+  case AtomicKind::Xor:
+    return Combination::Xor;
+  case AtomicKind::Exchange:
+    return Combination::Ordered;
+  }
+  llvm_unreachable("all kinds of atomics are handled");
+}
+
+/// How the updates of a reducer combine.
+static Combination combinationOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::AbsSum:
+    return Combination::Add;
+  case ReduceKind::Max:
+  case ReduceKind::AbsMax:
+    return Combination::Max;
+  case ReduceKind::Min:
+    return Combination::Min;
+  case ReduceKind::And:
+    return Combination::And;
+  case ReduceKind::Or:
+    return Combination::Or;
+  case ReduceKind::Xor:
+    return Combination::Xor;
+  }
+  llvm_unreachable("all kinds of reductions are handled");
+}
+
 void LoadOp::getTileEffects(Effects &effects) {
   addElement(effects, EffectKind::Read, getBuffer(), getIndices());
 }
@@ -75,14 +117,20 @@ void AtomicOp::getTileEffects(Effects &effects) {
   if (isBufferType(getValue().getType()))
     addBuffer(effects, EffectKind::Read, getValue());
   addBuffer(effects, EffectKind::Accumulate, getDest());
+  effects.back().combination = combinationOf(getKind());
 }
 
 void AtomicElementOp::getTileEffects(Effects &effects) {
   addElement(effects, EffectKind::Accumulate, getBuffer(), getIndices());
+  if (getPrevious().use_empty())
+    effects.back().combination = combinationOf(getKind());
 }
 
 void ReducerUpdateOp::getTileEffects(Effects &effects) {
   addElement(effects, EffectKind::Accumulate, getBuffer(), getIndices());
+  auto alloc = getRoot(getBuffer()).getDefiningOp<AllocOp>();
+  if (alloc && alloc.getReducer())
+    effects.back().combination = combinationOf(*alloc.getReducer());
 }
 
 void FinalizeReducerOp::getTileEffects(Effects &effects) {

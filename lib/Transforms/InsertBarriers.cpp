@@ -38,7 +38,8 @@ namespace {
 /// Roots touched since the last barrier that all paths passed. Shared tiles stand for their bytes
 /// of the arena, which other tiles may use at other times.
 struct Open {
-  llvm::SmallSetVector<Value, 8> read, written, accumulated;
+  llvm::SmallSetVector<Value, 8> read, written;
+  llvm::SmallSetVector<std::pair<Value, Combination>, 8> accumulated;
 
   /// Whether something was not open before.
   bool merge(const Open &other) {
@@ -127,18 +128,13 @@ bool Inserter::conflicts(const Open &open, const Effect &effect) {
   auto meets = [&](const llvm::SmallSetVector<Value, 8> &roots) {
     return llvm::any_of(roots, [&](Value root) { return mayMeet(root, effect.root); });
   };
-  switch (effect.kind) {
-  case EffectKind::Read:
-    return meets(open.written) || meets(open.accumulated);
-  case EffectKind::Write:
-    return meets(open.read) || meets(open.written) || meets(open.accumulated);
-  case EffectKind::Accumulate:
-    return meets(open.read) || meets(open.written) ||
-           llvm::any_of(open.accumulated, [&](Value root) {
-             return root != effect.root && mayMeet(root, effect.root);
-           });
-  }
-  llvm_unreachable("all kinds of effects are handled");
+  bool meetsUpdates = llvm::any_of(open.accumulated, [&](const auto &update) {
+    auto [root, combination] = update;
+    Effect before{EffectKind::Accumulate, root, EffectRegion::whole(), nullptr, combination};
+    return mayMeet(root, effect.root) && !(root == effect.root && commute(before, effect));
+  });
+  bool isRead = effect.kind == EffectKind::Read;
+  return meets(open.written) || meetsUpdates || (!isRead && meets(open.read));
 }
 
 void Inserter::statement(Operation *op, Open &open, bool insert) {
@@ -165,7 +161,7 @@ void Inserter::statement(Operation *op, Open &open, bool insert) {
     else if (effect.kind == EffectKind::Write)
       open.written.insert(effect.root);
     else
-      open.accumulated.insert(effect.root);
+      open.accumulated.insert({effect.root, effect.combination});
   }
 }
 

@@ -12,24 +12,25 @@ import pytest
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
-from differential import campaign, shrink  # noqa: E402
+from differential import campaign, lockstep, shrink, threads  # noqa: E402
 from differential.emit import emit  # noqa: E402
 from differential.generator import generate  # noqa: E402
 from differential.planted import PLANTS, Plant, hunt  # noqa: E402
 from differential.program import Loop, Program, Reduce, walk  # noqa: E402
 from differential.progress import Progress  # noqa: E402
 from differential.ranges import is_sound  # noqa: E402
-from differential.witnesses import Verdict, examine  # noqa: E402
+from differential.witnesses import Verdict, examine, examine_file  # noqa: E402
 
 QUICK = range(501)
 #: `make test-long`, in as many runs as the minutes of TILEWRIGHT_LONG make of it.
 LONG = range(20_000)
+THREADS = campaign.Plan(kind="threads")
 
 
-def assert_clean(outcome: campaign.Outcome) -> None:
+def assert_clean(outcome: campaign.Outcome, plan: campaign.Plan = campaign.TILES) -> None:
     """No failure; few programs that the interpreter objects to; at least half of them exact."""
     shown = "\n".join(
-        f"{seed}: {verdict}\n    python test/fuzz/differential --seed {seed}"
+        f"{seed}: {verdict}\n    python test/fuzz/differential --kind {plan.kind} --seed {seed}"
         for seed, verdict in sorted(outcome.failures.items())
     )
     assert not outcome.failures, f"{outcome}\n{shown}"
@@ -54,7 +55,40 @@ def test_engines_agree_on_many_random_programs() -> None:
     assert_clean(outcome)
 
 
+def test_engines_agree_on_random_programs_of_threads() -> None:
+    outcome = campaign.run(list(range(100)), THREADS)
+    assert outcome.programs == 100
+    assert_clean(outcome, THREADS)
+
+
+@pytest.mark.slow
+def test_engines_agree_on_many_random_programs_of_threads() -> None:
+    assert_clean(campaign.run(list(range(100, 2000)), THREADS), THREADS)
+
+
 # ---- The fuzzer itself ----
+
+
+def test_the_meaning_of_threads_is_an_independent_witness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A front end that got a statement wrong: the text that runs is not the text that is read."""
+    path = tmp_path / "program.py"
+    path.write_text(threads.emit(threads.generate(0)))
+    assert [v.kind for v in examine_file(path, True, ["cpu"])] == ["agree"]
+    original = lockstep.ast.parse
+    monkeypatch.setattr(
+        lockstep.ast,
+        "parse",
+        lambda text: original(text.replace('("int32", init=1)', '("int32", init=9)')),
+    )
+    (verdict,) = examine_file(path, True, ["cpu"])
+    assert (verdict.kind, verdict.engine) == ("difference", "interp")
+
+
+def test_engines_can_be_chosen_for_many_seeds() -> None:
+    outcome = campaign.run([0, 1], campaign.Plan(engines=("cpu-1",)))
+    assert set(outcome.tally) == {"cpu-1 agree"}
 
 
 def test_bounded_runs_add_up(tmp_path: Path) -> None:
@@ -81,6 +115,7 @@ def test_a_planted_bug_is_found(plant: Plant) -> None:
 def test_a_seed_is_a_program() -> None:
     for seed in range(50):
         assert emit(generate(seed)) == emit(generate(seed))
+        assert threads.emit(threads.generate(seed)) == threads.emit(threads.generate(seed))
 
 
 def test_programs_stay_within_their_bounds() -> None:
@@ -97,6 +132,16 @@ def test_programs_cover_the_language() -> None:
         "T.reshape", "T.alloc_reducer", "T.annotate_layout", "lambda i, j: [j, i]",
         "T.annotate_safe_value", "T.dynamic", "T.if_then_else", "float8_e4m3fn", "bfloat16",
         "uint32",
+    ]  # fmt: skip
+    assert [word for word in words if word not in text] == []
+
+
+def test_programs_of_threads_cover_the_language() -> None:
+    text = "\n".join(threads.emit(threads.generate(seed)) for seed in range(300))
+    words = [
+        "T.alloc_local", "T.atomic_max", "return_prev=True", "T.shfl_xor", "T.shfl_up",
+        "T.warp_reduce_sum", "T.ws(1)", "T.barrier_wait", "T.Parallel", "T.reduce_max", "T.cumsum",
+        "T.copy(B[bx, tx, 0:4], mine)", "T.unroll", "T.serial(u & 3)", "T.serial(x & 3)", "else:",
     ]  # fmt: skip
     assert [word for word in words if word not in text] == []
 

@@ -161,6 +161,112 @@ def test_accumulator_that_others_keep_out_of_registers() -> None:
     assert_engines_agree(main, arguments)
 
 
+# ---- Programs that name their threads (`--kind threads`) ----
+
+
+def test_atomics_of_different_kinds_keep_their_order() -> None:
+    """GPU code had no barrier between them: sums and maxima of an element in any order."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "int32"), B: T.Tensor((32,), "int32")):
+        with T.Kernel(1, threads=256):
+            s = T.alloc_shared((32,), "int32")
+            T.clear(s)
+            for i in T.Parallel(256):
+                T.atomic_add(s[i // 8], A[i])
+            for i in T.Parallel(256):
+                T.atomic_max(s[i % 32], A[i] * 3)
+            for i in T.Parallel(256):
+                T.atomic_add(s[31 - i // 8], A[i])
+            T.copy(s, B)
+
+    def arguments() -> list[np.ndarray]:
+        return [np.arange(256, dtype=np.int32) % 11, np.zeros(32, np.int32)]
+
+    assert_engines_agree(main, arguments)
+
+
+def test_an_atomic_tells_what_all_updates_before_it_left() -> None:
+    """Two atomics of one kind were taken to commute, though the second gives what it found: the
+    front end put both into one loop over the threads, GPU code had no barrier between them."""
+
+    @T.prim_func
+    def main(A: T.Tensor((128,), "int32"), B: T.Tensor((2, 128), "int32")):
+        with T.Kernel(1, threads=128):
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((128,), "int32")
+            T.fill(s, 1)
+            T.atomic_add(s[(tx * 3) % 128], A[tx])
+            for i in T.serial(2):
+                B[i, tx] = T.atomic_add(s[(tx + 95 + i) % 128], tx, return_prev=True)
+
+    values = np.arange(128, dtype=np.int32) % 7
+    expected = np.ones(128, np.int32)
+    found = np.zeros((2, 128), np.int32)
+    thread = np.arange(128)
+    expected[thread * 3 % 128] += values
+    for i in range(2):
+        found[i] = expected[(thread + 95 + i) % 128]
+        expected[(thread + 95 + i) % 128] += thread.astype(np.int32)
+    result = np.zeros((2, 128), np.int32)
+    tilewright.compile(main, device="interp")(values, result)
+    np.testing.assert_array_equal(result, found)
+    assert_engines_agree(main, lambda: [values, np.zeros((2, 128), np.int32)])
+
+
+def test_accesses_a_few_elements_apart_keep_their_order() -> None:
+    """LLVM gathers the loads of `mine[tx, 1]` and `mine[tx, 0]` into one in front of the stores
+    between them, where a loop is marked parallel: the second read what was there before."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 4), "int32"), B: T.Tensor((2, 64), "int32")):
+        with T.Kernel(1, threads=64):
+            tile = T.alloc_shared((64, 4), "int32")
+            T.fill(tile, 5)
+            for i in T.Parallel(64):
+                B[0, i] = tile[i, 1]
+                for k in T.serial(4):
+                    tile[i, k] = A[i, k]
+                B[1, i] = tile[i, 0]
+
+    def arguments() -> list[np.ndarray]:
+        return [np.arange(256, dtype=np.int32).reshape(64, 4), np.zeros((2, 64), np.int32)]
+
+    assert_engines_agree(main, arguments)
+
+
+def test_loop_of_the_block_in_a_branch_of_threads() -> None:
+    """A variable that all threads have alike was each thread's own once a thread's branch read it,
+    and the loop that it bounds was refused. In the other loop, a shuffle by nothing made a tile
+    for each thread, and a role asked for the thread's index inside."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "int32"), B: T.Tensor((256,), "int32")):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((256,), "int32")
+            x = T.alloc_var("int32", init=1)
+            trips = T.alloc_var("int32", init=3)
+            T.fill(s, 0)
+            x = A[tx]
+            if x > 3:
+                for i in T.serial(trips):
+                    s[tx ^ 3] = x + i
+                    x = s[x & 31]
+            trips = trips + 1
+            for i in T.serial(2):
+                x = T.shfl_down(x, 0) + trips
+            for i in T.serial(A[tx] & 1):
+                with T.ws(1):
+                    x += 100
+            B[tx] = x
+
+    def arguments() -> list[np.ndarray]:
+        return [np.arange(256, dtype=np.int32) * 5 % 64, np.zeros(256, np.int32)]
+
+    assert_engines_agree(main, arguments)
+
+
 @pytest.mark.parametrize("rows", [8, 16])
 def test_layout_that_splits_a_run_time_extent(rows: int) -> None:
     assert_engines_agree(split_rows(), lambda: [rows_of(rows), np.zeros((rows, 4), np.int32)])

@@ -24,9 +24,13 @@ namespace tilewright::tile {
 enum class EffectKind : uint8_t {
   Read,
   Write,
-  /// Combines into memory so that two of them commute: atomics and reducer updates.
+  /// Combines into memory, as atomics and reducer updates do: in one step, whatever others do.
   Accumulate
 };
+
+/// How an `Accumulate` combines. Two of the same way commute; an ordered one commutes with none: it
+/// replaces what was there, or tells what it was.
+enum class Combination : uint8_t { Ordered, Add, Max, Min, And, Or, Xor };
 
 /// `constant + factor * value + …`, with each value once and in order of first use.
 struct IndexSum {
@@ -63,7 +67,12 @@ struct Effect {
   EffectRegion region;
   /// The op whose completion ends the effect; null when the effect is over when the op is.
   mlir::Operation *until = nullptr;
+  /// Of an `Accumulate`.
+  Combination combination = Combination::Ordered;
 };
+
+/// Whether nobody can tell in which order two effects on one element happened.
+bool commute(const Effect &a, const Effect &b);
 
 /// The effect of touching all of `buffer`, which may be a view.
 Effect makeEffect(EffectKind kind, mlir::Value buffer);

@@ -41,6 +41,24 @@ void Lowering::markParallel(scf::ForOp loop, LLVM::AccessGroupAttr group) {
                                               {}, {}, {}, {}, {}, {}, {group}));
 }
 
+/// Keeps LLVM from unrolling the loops around rows of several vectors. It turns rows that are
+/// filled or copied into calls, counts them as one instruction each, and writes out all rows:
+/// thousands of stores in one block, on which the scheduler spends seconds.
+static void keepRolled(ArrayRef<scf::ForOp> nest, int64_t vectorWidth) {
+  scf::ForOp row = nest.back();
+  std::optional<int64_t> first = getConstantIntValue(row.getLowerBound()),
+                         past = getConstantIntValue(row.getUpperBound());
+  if (!first || !past || *past - *first < 4 * vectorWidth)
+    return;
+  MLIRContext *context = row.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, /*disable=*/BoolAttr::get(context, true), {}, {},
+                                          {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {},
+                                                  {}, {}, {}, {}, {}, {});
+  for (scf::ForOp loop : nest.drop_back())
+    loop->setAttr("llvm.loop_annotation", annotation);
+}
+
 /// After how many turns of the outermost loop of a nest a launch should look whether it is to stop;
 /// nothing for a nest that ends soon.
 std::optional<int64_t> Lowering::getPollInterval(ArrayRef<Value> lowers, ArrayRef<Value> uppers) {
@@ -81,24 +99,26 @@ void Lowering::loopNestWithoutPolls(ArrayRef<Value> lowers, ArrayRef<Value> uppe
   OpBuilder::InsertionGuard guard(b);
   LLVM::AccessGroupAttr outerGroup = parallelGroup;
   SmallVector<Value> variables;
-  scf::ForOp innermost;
+  SmallVector<scf::ForOp> nest;
   for (auto [lower, upper] : llvm::zip_equal(lowers, uppers)) {
     std::optional<int64_t> first = getConstantIntValue(lower), past = getConstantIntValue(upper);
     if (first && past && *past == *first + 1) {
       variables.push_back(lower);
       continue;
     }
-    innermost = scf::ForOp::create(b, lower, upper, index(1));
-    b.setInsertionPointToStart(innermost.getBody());
-    Value variable = innermost.getInductionVar();
+    nest.push_back(scf::ForOp::create(b, lower, upper, index(1)));
+    b.setInsertionPointToStart(nest.back().getBody());
+    Value variable = nest.back().getInductionVar();
     Interval end = ranges.get(upper);
     ranges.set(variable, {ranges.get(lower).least, (end - Interval::exactly(1)).greatest});
     variables.push_back(variable);
   }
   parallelGroup = {};
-  if (isParallel && innermost) {
+  if (!nest.empty())
+    keepRolled(nest, options.vectorWidth);
+  if (isParallel && !nest.empty()) {
     parallelGroup = LLVM::AccessGroupAttr::get(b.getContext());
-    markParallel(innermost, parallelGroup);
+    markParallel(nest.back(), parallelGroup);
   }
   body(variables);
   parallelGroup = outerGroup;

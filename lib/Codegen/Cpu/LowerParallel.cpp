@@ -2,8 +2,8 @@
 //
 // T.Parallel becomes a loop nest whose innermost loop is marked: its accesses carry an access group
 // that the loop names, which tells LLVM's vectoriser that iterations do not depend on each other.
-// A loop whose iterations meet (in an atomic update of a tile, a tile of their own) is left
-// unmarked and stays in order.
+// A loop whose iterations meet (in an atomic update of a tile, a tile of their own), or in which
+// the order of a single iteration's accesses matters to the vectoriser, is left unmarked.
 //
 // Two kinds of innermost loops, *rows*, are turned into vectors here instead of by LLVM
 // (LoopVectorizer.h): those that update an element of a reducer which is the same for the whole
@@ -76,6 +76,54 @@ static bool hasIndependentAccesses(tile::ParallelOp op, ArrayRef<tile::ReducerUp
             }).wasInterrupted();
 }
 
+/// Whether the elements that an access touches in one iteration of the innermost loop after another
+/// are neighbours in a tile.
+static bool isConsecutive(Value buffer, ValueRange indices, Value innermost) {
+  bool isPlaced = llvm::any_of(buffer.getUsers(), llvm::IsaPred<tile::AnnotateLayoutOp>);
+  if (isPlaced || buffer != tile::getRoot(buffer))
+    return false;
+  auto factor = [&](Value index) -> int64_t {
+    for (auto [value, factor] : tile::IndexSum::get(index).terms)
+      if (value == innermost)
+        return factor;
+    return 0;
+  };
+  return factor(indices.back()) == 1 &&
+         llvm::all_of(indices.drop_back(), [&](Value index) { return factor(index) == 0; });
+}
+
+/// Whether an iteration writes an element that it touches again, or may. LLVM's vectoriser gathers
+/// accesses a few elements apart, `mine[i, 0]` and `mine[i, 1]`, into one wide access, and takes
+/// the marks of a parallel loop to mean that this may pass any other access, one of the same
+/// iteration included (InterleavedAccessInfo asks for dependences that LoopAccessInfo has not
+/// looked for). Accesses of consecutive elements are not gathered.
+static bool hasOrderInside(tile::ParallelOp op) {
+  struct Accesses {
+    bool isStored = false, isTouchedAfterStore = false, areConsecutive = true;
+  };
+  llvm::SmallDenseMap<Value, Accesses> roots;
+  auto note = [&](Operation *access, Value buffer, ValueRange indices) {
+    if (indices.empty())
+      return; // a variable
+    Accesses &seen = roots[tile::getRoot(buffer)];
+    auto loop = access->getParentOfType<LoopLikeOpInterface>();
+    bool isRepeated = loop && op->isProperAncestor(loop);
+    bool isStore = isa<tile::StoreOp>(access);
+    seen.isTouchedAfterStore |= seen.isStored || (isStore && isRepeated);
+    seen.isStored |= isStore;
+    seen.areConsecutive &= isConsecutive(buffer, indices, op.getIterators().back());
+  };
+  op.walk([&](Operation *nested) {
+    if (auto load = dyn_cast<tile::LoadOp>(nested))
+      note(nested, load.getBuffer(), load.getIndices());
+    else if (auto store = dyn_cast<tile::StoreOp>(nested))
+      note(nested, store.getBuffer(), store.getIndices());
+  });
+  return llvm::any_of(roots, [](const auto &entry) {
+    return entry.second.isTouchedAfterStore && !entry.second.areConsecutive;
+  });
+}
+
 /// Whether a loop in front of the one around `load`, in the same block, reads the same elements:
 /// then they are in the caches.
 bool Lowering::isReadAgain(tile::LoadOp load) {
@@ -131,7 +179,8 @@ void Lowering::lowerParallel(tile::ParallelOp op) {
   for (OpFoldResult extent : op.getMixedExtents())
     extents.push_back(asIndex(extent));
   SmallVector<tile::ReducerUpdateOp> carried = findCarriedUpdates(op);
-  bool isIndependent = options.assumeDisjoint && hasIndependentAccesses(op, carried);
+  bool isIndependent =
+      options.assumeDisjoint && hasIndependentAccesses(op, carried) && !hasOrderInside(op);
   SmallVector<Value> lowers(extents.size(), index(0));
   bool isByRows =
       isIndependent && !getPollInterval(lowers, extents) &&

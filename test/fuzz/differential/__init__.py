@@ -6,6 +6,9 @@
     expressions.py  random scalar expressions
     statements.py   random tile statements
     generator.py    random programs: tensors, grid, tiles, statements
+    threads.py      random programs that name their threads
+    kinds.py        tiles or threads: what a seed stands for
+    lockstep.py     what a program of threads means, in numpy
     emit.py         a program as a Python file that can be read and run by itself
     witnesses.py    the engines, what each says of a program, and whether they agree
     shrink.py       from a failing program to a small one that fails alike

@@ -4,6 +4,7 @@
     python test/fuzz/differential --seed 17 --print    the program
     python test/fuzz/differential --seeds 0:500        many, a failure shrunk into failures/
     python test/fuzz/differential --seeds 0:20000 --minutes 30 --resume   from where the last ended
+    python test/fuzz/differential --kind threads --seeds 0:500   programs that name their threads
     python test/fuzz/differential --file kernel.py     a program that was emitted and perhaps edited
 
 The exit status is 1 if an engine differed, found something or refused what it must accept.
@@ -19,27 +20,26 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from differential import campaign, shrink
-from differential.emit import emit
-from differential.generator import generate
+from differential.kinds import KINDS
 from differential.program import Program
 from differential.progress import Progress
 from differential.witnesses import ENGINES, Verdict, examine, examine_file
 
 
-def shrunk(program: Program, verdict: Verdict, seconds: float) -> Program:
+def shrunk(program: Program, verdict: Verdict, options: argparse.Namespace) -> Program:
     """A small program that fails on the same engine in the same way."""
-    engines = [verdict.engine] if verdict.engine in ENGINES else None
+    engines = [verdict.engine] if verdict.engine in ENGINES else options.engines
 
     def fails(candidate: Program) -> bool:
         return any(v.kind == verdict.kind for v in examine(candidate, engines))
 
-    return shrink.shrink(program, fails, seconds)
+    return shrink.shrink(program, fails, options.shrink, KINDS[options.kind].is_sound)
 
 
 def one_seed(options: argparse.Namespace) -> int:
-    program = generate(options.seed)
+    program = KINDS[options.kind].generate(options.seed)
     if options.print:
-        print(emit(program))
+        print(KINDS[options.kind].emit(program))
         return 0
     verdicts = examine(program, options.engines)
     print(*verdicts, sep="\n")
@@ -52,11 +52,15 @@ def one_seed(options: argparse.Namespace) -> int:
 def write_failure(program: Program, verdict: Verdict, options: argparse.Namespace) -> None:
     """The failing program, shrunk unless it takes its process down, as a file."""
     if verdict.kind not in ("crash", "timeout") and options.shrink:
-        program = shrunk(replace(program), verdict, options.shrink)
+        program = shrunk(replace(program), verdict, options)
     options.failures.mkdir(parents=True, exist_ok=True)
-    path = options.failures / f"seed_{program.seed}_{verdict.engine or verdict.kind}.py"
-    path.write_text(emit(program, str(path)))
+    path = options.failures / f"{options.kind}_{program.seed}_{verdict.engine or verdict.kind}.py"
+    path.write_text(KINDS[options.kind].emit(program, str(path)))
     print(f"{program.seed}: {verdict}\n    kernel: {path}", flush=True)
+
+
+def plan_of(options: argparse.Namespace) -> campaign.Plan:
+    return campaign.Plan(options.kind, tuple(options.engines or ()), options.thorough)
 
 
 def many_seeds(options: argparse.Namespace) -> int:
@@ -68,7 +72,7 @@ def many_seeds(options: argparse.Namespace) -> int:
     progress = Progress.load(start, stop) if options.resume else None
     outcome = campaign.run(
         list(range(progress.next if progress else start, stop)),
-        options.thorough,
+        plan_of(options),
         options.jobs,
         options.minutes,
         report,
@@ -80,7 +84,7 @@ def many_seeds(options: argparse.Namespace) -> int:
     for seed, text in outcome.ill_formed.items():
         print(f"{seed}: ill-formed: {text.splitlines()[0]}")
     for seed, verdict in outcome.failures.items():
-        write_failure(generate(seed), verdict, options)
+        write_failure(KINDS[options.kind].generate(seed), verdict, options)
     return 1 if outcome.failures else 0
 
 
@@ -96,6 +100,7 @@ def main() -> int:
     what.add_argument("--file", type=Path, help="an emitted program")
     what.add_argument("--worker", nargs="+", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--print", action="store_true", help="show the program of --seed")
+    parser.add_argument("--kind", choices=KINDS, default="tiles", help="of programs")
     parser.add_argument("--engines", type=lambda text: text.split(","), help=", ".join(ENGINES))
     parser.add_argument("--thorough", action="store_true", help="all engines for each seed")
     parser.add_argument("--resume", action="store_true", help="go on where --seeds A:… ended")
@@ -104,8 +109,12 @@ def main() -> int:
     parser.add_argument("--shrink", type=float, default=120, help="seconds for a failure; 0: none")
     parser.add_argument("--failures", type=Path, default=Path("failures"), help="where they go")
     options = parser.parse_args()
+    if unknown := set(options.engines or ()) - set(ENGINES):
+        parser.error(f"no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
+    if options.resume and (options.kind != "tiles" or options.engines):
+        parser.error("--resume counts the programs of tiles, on the engines in turn")
     if options.worker:
-        campaign.work(options.worker, options.thorough)
+        campaign.work(options.worker, plan_of(options))
         return 0
     if options.file:
         exact = "exact mode" in options.file.read_text()

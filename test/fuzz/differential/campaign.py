@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from differential.generator import generate
+from differential.kinds import KINDS
 from differential.witnesses import ENGINES, Verdict, examine
 
 #: A program that computes longer hangs. Processor time counts: the machine may be busy with other
@@ -31,11 +31,31 @@ CHUNK = 20
 WORKER = Path(__file__).parent
 
 
-def engines_of(seed: int, thorough: bool) -> list[str]:
-    """The engines for a seed: all, or one of the CPU's variants and one GPU in turn."""
-    if thorough:
-        return list(ENGINES)
-    return [("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3], ("sm_80", "sm_90")[seed // 4 % 2]]
+@dataclass(frozen=True)
+class Plan:
+    """What a campaign does with each seed: makes a program of `kind`, and runs it on `engines`;
+    where none are named, on one of the CPU's variants and one GPU in turn, or, if `thorough`, on
+    all."""
+
+    kind: str = "tiles"
+    engines: tuple[str, ...] = ()
+    thorough: bool = False
+
+    def engines_of(self, seed: int) -> list[str]:
+        if self.engines or self.thorough:
+            return list(self.engines or ENGINES)
+        return [("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3], ("sm_80", "sm_90")[seed // 4 % 2]]
+
+    def options(self) -> list[str]:
+        """The same plan, on the command line of a worker."""
+        return [
+            *(["--kind", self.kind] if self.kind != "tiles" else []),
+            *(["--engines", ",".join(self.engines)] if self.engines else []),
+            *(["--thorough"] if self.thorough else []),
+        ]
+
+
+TILES = Plan()
 
 
 @dataclass
@@ -68,13 +88,13 @@ class Outcome:
 # ---- In the worker ----
 
 
-def work(seeds: Iterable[int], thorough: bool) -> None:
+def work(seeds: Iterable[int], plan: Plan) -> None:
     """Examines seeds and prints what was seen, for the campaign to read."""
     for seed in seeds:
         print(json.dumps({"begin": seed}), flush=True)
-        program = generate(seed)
-        assembles = thorough or seed % 8 == 0  # ptxas takes as long as all the rest
-        verdicts = examine(program, engines_of(seed, thorough), assembles=assembles)
+        program = KINDS[plan.kind].generate(seed)
+        assembles = plan.thorough or seed % 8 == 0  # ptxas takes as long as all the rest
+        verdicts = examine(program, plan.engines_of(seed), assembles=assembles)
         seen = [(v.kind, v.engine, v.text) for v in verdicts]
         print(json.dumps({"end": seed, "exact": program.exact, "seen": seen}), flush=True)
 
@@ -83,7 +103,7 @@ def work(seeds: Iterable[int], thorough: bool) -> None:
 
 
 def run(
-    seeds: list[int], thorough: bool = False, jobs: int | None = None, minutes: float | None = None,
+    seeds: list[int], plan: Plan = TILES, jobs: int | None = None, minutes: float | None = None,
     report=None,
 ) -> Outcome:  # fmt: skip
     """Examines all seeds, or as many as the minutes allow. `report` is called with each failure."""
@@ -100,7 +120,7 @@ def run(
                 chunk = chunks.get_nowait()
             except queue.Empty:
                 return
-            _run_chunk(chunk, thorough, outcome, lock, report)
+            _run_chunk(chunk, plan, outcome, lock, report)
 
     threads = [threading.Thread(target=feed) for _ in range(jobs or len(os.sched_getaffinity(0)))]
     for thread in threads:
@@ -111,11 +131,11 @@ def run(
 
 
 def _run_chunk(
-    chunk: list[int], thorough: bool, outcome: Outcome, lock: threading.Lock, report
+    chunk: list[int], plan: Plan, outcome: Outcome, lock: threading.Lock, report
 ) -> None:
     todo = list(chunk)
     while todo:
-        for seed, exact, verdicts in _run_worker(todo, thorough):
+        for seed, exact, verdicts in _run_worker(todo, plan):
             todo.remove(seed)
             with lock:
                 before = len(outcome.failures)
@@ -148,11 +168,9 @@ class _Watch:
         return self.used() > PROGRAM_SECONDS or time.monotonic() - self.start > WAIT_SECONDS
 
 
-def _run_worker(seeds: list[int], thorough: bool):
+def _run_worker(seeds: list[int], plan: Plan):
     """One process over `seeds`; ends early, with a verdict, where the process does."""
-    command = [sys.executable, str(WORKER), "--worker", *map(str, seeds)]
-    if thorough:
-        command.append("--thorough")
+    command = [sys.executable, str(WORKER), "--worker", *map(str, seeds), *plan.options()]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

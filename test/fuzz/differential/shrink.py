@@ -31,7 +31,10 @@ from differential.ranges import is_sound
 Fails = Callable[[Program], bool]
 
 
-def shrink(program: Program, fails: Fails, seconds: float = 120.0) -> Program:
+def shrink(
+    program: Program, fails: Fails, seconds: float = 120.0,
+    is_sound: Callable[[Program], bool] = is_sound,
+) -> Program:  # fmt: skip
     """The smallest program found within the time."""
     deadline = time.monotonic() + seconds
     progress = True

@@ -3,7 +3,8 @@
 The interpreter is the reference: a program that it refuses or finds fault with is not well-formed,
 which is the generator's mistake and not a difference. Every other engine must give the
 interpreter's bits in exact mode, or stay within twice its radii in bounded mode; the virtual GPU
-must find nothing; ptxas, where installed, must accept the PTX.
+must find nothing; ptxas, where installed, must accept the PTX. Where a program names its threads,
+the interpreter must itself give what `lockstep.py` makes of the text.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tilewright.arguments import convert_argument
 from tilewright.errors import reporting
 from tilewright.vgpu import read_launch
 
+from differential import lockstep
 from differential.emit import emit, load
 from differential.program import Program
 
@@ -125,6 +127,10 @@ def examine_file(
     except tilewright.TilewrightError as error:
         kind = "crash" if error.kind == "internal error" else "ill-formed"
         return [Verdict(kind, "interp", str(error))]
+    if lockstep.names_threads(path):
+        text, _ = _difference(module, expected, lockstep.run(path, module), {}, exact, "the text")
+        if text:
+            return [Verdict("difference", "interp", text)]
     verdicts = []
     for name in engines or list(ENGINES):
         engine = ENGINES[name]
@@ -173,23 +179,32 @@ def _witness(
     for launch in map(read_launch, result.get("launches", ())):
         if launch.findings:
             return Verdict("finding", engine.name, str(launch.findings[0])), ""
-    text, undecided = "", 0
-    for position, parameter in enumerate(kernel.params):
-        got, want = values[position], expected[position]
-        wrong, unknown = _compare(got, want, radii.get(position, 0.0), exact)
-        undecided += unknown
-        if wrong.size and not text:
-            at = np.unravel_index(wrong[0], got.shape)
-            where = ", ".join(str(int(i)) for i in at)
-            text = (
-                f"{parameter['name']}[{where}] is {got[at]!r}, the interpreter gives {want[at]!r}; "
-                f"{wrong.size} of {got.size} elements differ"
-            )
+    text, undecided = _difference(module, values, expected, radii, exact, "the interpreter")
     if text:
         return Verdict("difference", engine.name, text), ""
     if undecided > 0.01 * sum(value.size for value in expected):
         return Verdict("undecided", engine.name, f"{undecided} elements are undecided"), ""
     return Verdict("agree", engine.name), kernel.ptx if "vgpu" in engine.device else ""
+
+
+def _difference(
+    module: ModuleType, got: list[np.ndarray], expected: list[np.ndarray], radii: dict,
+    exact: bool, witness: str,
+) -> tuple[str, int]:  # fmt: skip
+    """The first difference of the arguments after a run, and how many elements are undecided."""
+    text, undecided = "", 0
+    for position, parameter in enumerate(module.main.params):
+        have, want = got[position], expected[position]
+        wrong, unknown = _compare(have, want, radii.get(position, 0.0), exact)
+        undecided += unknown
+        if wrong.size and not text:
+            at = np.unravel_index(wrong[0], have.shape)
+            where = ", ".join(str(int(i)) for i in at)
+            text = (
+                f"{parameter['name']}[{where}] is {have[at]!r}, {witness} gives {want[at]!r}; "
+                f"{wrong.size} of {have.size} elements differ"
+            )
+    return text, undecided
 
 
 def _compare(

@@ -95,6 +95,32 @@ func.func @atomics(%A: memref<32xf32, #tile.space<global>>) {
   return
 }
 
+// Updates of different kinds do not commute, nor do those that ask for what was there before.
+// CHECK-LABEL: func.func @ordered_atomics
+func.func @ordered_atomics(%A: memref<32xi32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i32
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<32xi32, #tile.space<shared>>
+    // CHECK: tile.atomic add
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.atomic max
+    // CHECK-NEXT: tile.barrier
+    // CHECK-NEXT: tile.parallel
+    // CHECK: tile.atomic_element max
+    tile.atomic add %one, %s : i32, memref<32xi32, #tile.space<shared>>
+    tile.atomic max %one, %s : i32, memref<32xi32, #tile.space<shared>>
+    tile.parallel (%i) in (32) {
+      %before = tile.atomic_element max %one, %s[%i] : memref<32xi32, #tile.space<shared>>
+      tile.store %before, %A[%i] : memref<32xi32, #tile.space<global>>
+    }
+    // CHECK: tile.barrier
+    // CHECK-NEXT: tile.atomic max
+    tile.atomic max %one, %s : i32, memref<32xi32, #tile.space<shared>>
+  }
+  return
+}
+
 // Tiles with common bytes conflict like one tile; tiles beside each other do not.
 // CHECK-LABEL: func.func @overlay
 func.func @overlay(%A: memref<32xf32, #tile.space<global>>, %B: memref<32xf32, #tile.space<global>>) {

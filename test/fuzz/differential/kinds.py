@@ -1,0 +1,24 @@
+"""The kinds of random programs: how a seed becomes a program, and a program a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from differential import emit, generator, ranges, threads
+from differential.program import Program
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`is_sound` tells whether a program that was made smaller is still one of its kind."""
+
+    generate: Callable[[int], Program]
+    emit: Callable[..., str]
+    is_sound: Callable[[Program], bool]
+
+
+KINDS = {
+    "tiles": Kind(generator.generate, emit.emit, ranges.is_sound),
+    "threads": Kind(threads.generate, threads.emit, threads.is_sound),
+}
