@@ -50,6 +50,23 @@ def test_the_fastest_candidate_is_chosen(capsys: pytest.CaptureFixture) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_a_candidate_may_say_how_it_is_compiled() -> None:
+    """`pass_configs` in a configuration are no argument of the function."""
+    fast = {"tl.enable_fast_math": True}
+    configs = [{"block": 16, "pass_configs": fast}, {"block": 16}]
+    tuner = AutoTuner.from_kernel(kernel=scale.jit_impl, configs=configs).set_kernel_parameters(
+        (256,), {}
+    )
+    result = tuner.run(warmup=1, rep=2)
+    assert [outcome.config for outcome in result.outcomes] == configs
+    assert all(outcome.latency for outcome in result.outcomes)
+    assert result.kernel.pass_configs == (fast if "pass_configs" in result.config else {})
+    with pytest.raises(tilewright.TilewrightError, match="unknown pass config"):
+        AutoTuner.from_kernel(
+            kernel=scale.jit_impl, configs=[{"block": 8, "pass_configs": {"tl.enable_fast": True}}]
+        ).set_kernel_parameters((256,), {}).run()
+
+
 def test_arguments_given_by_hand_are_not_tuned(capsys: pytest.CaptureFixture) -> None:
     kernel = scale(100, block=16)
     assert kernel.config is None
@@ -145,7 +162,10 @@ def test_inputs_given_for_tuning() -> None:
 
 
 def test_an_eager_kernel_is_tuned_on_its_arguments() -> None:
-    @tilewright.autotune(configs=[{"block": 8}, {"block": 16}], warmup=0, rep=1)
+    fast = {"pass_configs": {"tl.enable_fast_math": True}}
+    configs = [{"block": 8, **fast}, {"block": 16, **fast}]
+
+    @tilewright.autotune(configs=configs, warmup=0, rep=1)
     @tilewright.jit
     def add(A, B, block: int = 32):
         N = T.const("N")
@@ -159,7 +179,7 @@ def test_an_eager_kernel_is_tuned_on_its_arguments() -> None:
 
     a = np.arange(40, dtype=np.float32)
     np.testing.assert_array_equal(add(a, a), 2 * a)
-    assert add.compile(a, a).config in ({"block": 8}, {"block": 16})
+    assert add.compile(a, a).config in configs
     np.testing.assert_array_equal(add(a, a, block=4), 2 * a)
 
 

@@ -50,6 +50,16 @@ class AutotuneResult:
     outcomes: list[Outcome] = field(default_factory=list)
 
 
+#: A key of a configuration that is no argument of the function: how the candidate is compiled.
+PASS_CONFIGS = "pass_configs"
+
+
+def takes(function: Any, name: str) -> bool:
+    """Whether a function has such a parameter."""
+    known = inspect.signature(getattr(function, "__wrapped__", function)).parameters
+    return name in known or any(p.kind is p.VAR_KEYWORD for p in known.values())
+
+
 @dataclass(frozen=True)
 class Maker:
     """Traces a candidate: a function with the arguments that are not tuned."""
@@ -60,9 +70,12 @@ class Maker:
     out_idx: Any = None
 
     def __call__(self, config: dict[str, Any]) -> Traced:
+        named = {**self.kwargs, **config}
+        if not takes(self.function, PASS_CONFIGS):
+            named.pop(PASS_CONFIGS, None)
         if isinstance(self.function, JITFunction):
-            return self.function.trace(*self.args, **{**self.kwargs, **config})
-        made = self.function(*self.args, **{**self.kwargs, **config})
+            return self.function.trace(*self.args, **named)
+        made = self.function(*self.args, **named)
         if not isinstance(made, PrimFunc):
             raise LanguageError(
                 f"a function to tune must return a T.prim_func, got a {type(made).__name__}"
@@ -158,7 +171,8 @@ class AutoTuner:
         return search.finish(*found)
 
     def expand_configs(self) -> list[dict[str, Any]]:
-        """The configurations, each checked to name parameters of the function."""
+        """The configurations, each checked to name parameters of the function; `pass_configs` says
+        how a candidate is compiled, beyond what all have in common."""
         configs = self.configs
         if callable(configs):
             configs = configs(*self._args, **self._kwargs)
@@ -167,10 +181,8 @@ class AutoTuner:
         if not configs:
             raise LanguageError("there are no configurations to tune")
         function = getattr(self.fn, "__wrapped__", self.fn)
-        known = inspect.signature(function).parameters
-        takes_all = any(p.kind is p.VAR_KEYWORD for p in known.values())
         for config in configs:
-            unknown = [] if takes_all else [key for key in config if key not in known]
+            unknown = [key for key in config if key != PASS_CONFIGS and not takes(function, key)]
             if unknown:
                 raise LanguageError(
                     f"a configuration names '{unknown[0]}', which is no parameter of "
@@ -191,7 +203,10 @@ class _Search:
         self.configs = tuner.expand_configs()
         compile_args = tuner.compile_args
         self.placement: Placement = place(compile_args.target, compile_args.device)
-        self.pass_configs = normalize(compile_args.pass_configs)
+        common = compile_args.pass_configs or {}
+        self.pass_configs = [
+            normalize({**common, **(config.get(PASS_CONFIGS) or {})}) for config in self.configs
+        ]
         self.make = Maker(tuner.fn, tuner._args, tuner._kwargs, compile_args.out_idx)
         self.name = getattr(tuner.fn, "__name__", "kernel")
         self.traced = [self._trace(config) for config in self.configs]
@@ -282,7 +297,9 @@ class _Search:
         traced = self.traced[position]
         if isinstance(traced, str):
             raise _NotTraced(traced)
-        return JITKernel(traced.prim_func, traced.out_idx, self.placement, self.pass_configs)
+        return JITKernel(
+            traced.prim_func, traced.out_idx, self.placement, self.pass_configs[position]
+        )
 
     @staticmethod
     def _measure(bench: Bench, kernel: JITKernel, config: dict[str, Any]) -> Outcome:
@@ -295,8 +312,8 @@ class _Search:
     def run_on(self, executor: Executor) -> list[Outcome]:
         """Each candidate is a task of the executor."""
         trials = [
-            Trial(self.make, config, self.placement, self.pass_configs, self.arguments)
-            for config in self.configs
+            Trial(self.make, config, self.placement, pass_configs, self.arguments)
+            for config, pass_configs in zip(self.configs, self.pass_configs, strict=True)
         ]
         outcomes: dict[int, Outcome] = {}
         with bar(make_console(), "tuning", len(trials)) as progress:
