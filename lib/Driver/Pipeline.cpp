@@ -35,10 +35,11 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
 }
 
 void buildCpuPipeline(OpPassManager &pm) {
-  pm.addPass(createTurnTiles());  // scores with queries along their rows
-  pm.addPass(createFuseLoops());  // one loop of statements over the same elements
-  pm.addPass(createWalkRows());   // and the chain of them row by row,
-  pm.addPass(createRereadRows()); // without a copy of the row
+  pm.addPass(createFlattenBranches()); // choices between elements of tiles,
+  pm.addPass(createTurnTiles());       // which may lie better the other way
+  pm.addPass(createFuseLoops());       // one loop of statements over the same elements
+  pm.addPass(createWalkRows());        // and the chain of them row by row,
+  pm.addPass(createRereadRows());      // without a copy of the row
 }
 
 /// Whether the caller asked for the IR after this pass or stage.

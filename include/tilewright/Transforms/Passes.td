@@ -81,6 +81,22 @@ def InsertBarriers : Pass<"tile-insert-barriers"> {
                         "arguments of which one is written share no memory">];
 }
 
+def FlattenBranches : Pass<"tile-flatten-branches"> {
+  let summary = "Compute both sides of a choice between elements of tiles";
+  let description = [{
+    In element-wise loops, a branch with results whose sides only load elements of tiles that exist,
+    with little arithmetic, becomes a selection.
+
+    ```mlir
+    %x = scf.if %c -> (f32) {               %a = tile.load %s[%i, %j] : ...
+      %a = tile.load %s[%i, %j] : ...  ->   %x = arith.select %c, %a, %zero : f32
+      scf.yield %a : f32
+    } else { scf.yield %zero : f32 }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TurnTiles : Pass<"tile-turn-tiles"> {
   let summary = "Keep products of a changing right operand turned around";
   let description = [{
