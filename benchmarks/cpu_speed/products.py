@@ -17,10 +17,12 @@ from cpu_speed.peak import peak_gflops
 from cpu_speed.report import rate_figures
 
 GPU_TILES = (128, 128, 32)
-# What the tuner chooses from on a CPU: tiles that fill a second-level cache.
+# What the tuner chooses from on a CPU: tiles that fill a second-level cache, and tiles with all of
+# k, whose operands serve several blocks and whose sums need no tile.
 CPU_TILES = [
-    (128, 256, 128), (256, 256, 128), (256, 256, 256), (128, 512, 256),
-    (256, 512, 256), (512, 512, 128), (512, 512, 256),
+    (256, 256, 256), (256, 512, 256), (512, 512, 128), (512, 512, 256), (256, 256, 512),
+    (512, 128, 512), (512, 256, 512), (512, 512, 512), (512, 256, 1024), (1024, 128, 1024),
+    (1024, 256, 1024),
 ]  # fmt: skip
 SIZES = (512, 1024, 2048)
 NARROW = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "int8": np.int8}

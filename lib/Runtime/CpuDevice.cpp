@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csetjmp>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <pthread.h>
 #include <string>
@@ -148,6 +149,7 @@ private:
   std::vector<void *> workspaces;
   Progress progress{0, 0, 0};
   std::atomic<int64_t> blocksDone{0};
+  uint64_t launchNumber = 0; ///< No two launches of a process have the same one.
   std::chrono::steady_clock::time_point lastPoll = std::chrono::steady_clock::now();
 
   /// What a thread knows of the call it works for.
@@ -155,6 +157,7 @@ private:
     std::jmp_buf *stopBlock = nullptr; ///< Where a failing block returns to; null outside blocks.
     bool isCalling = false;            ///< Whether the call came from this thread.
     unsigned turns = 0;                ///< Counts polls, so that not each one looks at the clock.
+    uint64_t launch = 0;               ///< The number of the launch it last ran blocks of.
   };
   static thread_local Worker worker;
 };
@@ -204,10 +207,14 @@ void CpuRun::stopBlock() {
 bool CpuRun::runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
                        int64_t first, int64_t last, int64_t arenaBytes) {
   static thread_local Arena arena;
-  uint8_t *memory = arena.reserve(static_cast<size_t>(arenaBytes));
-  if (!memory && arenaBytes > 0) {
+  uint8_t *memory = arena.reserve(std::max(arenaBytes, host::kKeptBytes));
+  if (!memory) {
     fail("cannot allocate " + std::to_string(arenaBytes) + " bytes for the tiles of a block");
     return false;
+  }
+  if (worker.launch != launchNumber) {
+    worker.launch = launchNumber;
+    std::memset(memory, 0, host::kKeptBytes);
   }
   std::jmp_buf here;
   if (setjmp(here) == 0) {
@@ -254,6 +261,8 @@ void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const h
   }
   std::shared_ptr<ThreadPool> pool = ThreadPool::getShared();
   unsigned workers = options.isDeterministic ? 1 : pool->getNumThreads();
+  static std::atomic<uint64_t> numLaunches{0};
+  launchNumber = ++numLaunches;
   ++progress.launch;
   progress.blocks = count;
   blocksDone = 0;

@@ -26,8 +26,12 @@ struct Grid {
   int64_t extents[3];
 };
 
+/// What a block leaves at the start of its worker's memory is there when the worker runs the next
+/// block of the same launch; the first one finds so many bytes zero.
+constexpr int64_t kKeptBytes = 64;
+
 /// Runs the blocks `first` to `last - 1` of a kernel. `arena` is memory of the calling worker,
-/// 64-byte aligned, as large as the launch asked for.
+/// 64-byte aligned, as large as the launch asked for, and at least `kKeptBytes`.
 using BlockFunction = void (*)(const uint64_t *captures, const Grid *grid, int64_t first,
                                int64_t last, uint8_t *arena, Services *services);
 

@@ -170,6 +170,15 @@ void Lowering::pollInLoop(Operation *loop) {
     callPoll();
 }
 
+/// Whether a loop is known to have one turn, so that its variable has one value.
+bool Lowering::hasOneTurn(Operation *op) {
+  auto loop = dyn_cast<tile::PipelinedOp>(op);
+  if (!loop)
+    return false;
+  Interval turns = ranges.get(lookup(loop.getUpper())) - ranges.get(lookup(loop.getLower()));
+  return turns.isWithin(1, 1);
+}
+
 void Lowering::lowerPipelined(tile::PipelinedOp op) {
   loopNest({lookup(op.getLower())}, {lookup(op.getUpper())}, /*isParallel=*/false,
            [&](ArrayRef<Value> variables) {
@@ -181,7 +190,9 @@ void Lowering::lowerPipelined(tile::PipelinedOp op) {
              if (!getConstantIntValue(next))
                ranges.set(next, ranges.get(variables[0]));
              std::optional<NextTurn> outer = std::move(nextTurn);
-             nextTurn = NextTurn{&op.getBody(), {{op.getInductionVar(), next}}};
+             nextTurn.reset();
+             if (!hasOneTurn(op))
+               nextTurn = NextTurn{&op.getBody(), {{op.getInductionVar(), next}}};
              lowerRegion(op.getBody());
              nextTurn = std::move(outer);
            });

@@ -171,8 +171,12 @@ void Lowering::lowerCopy(Value sourceBuffer, Value destBuffer) {
 }
 
 void Lowering::lowerFill(tile::FillOp op) {
-  View dest = getView(op.getDest());
-  Value stored = numbers.pack(lookup(op.getValue()), dest.elementType);
+  if (!startSums(op))
+    fillView(getView(op.getDest()), lookup(op.getValue()));
+}
+
+void Lowering::fillView(const View &dest, Value value) {
+  Value stored = numbers.pack(value, dest.elementType);
   SmallVector<unsigned> dims(dest.getRank());
   for (unsigned dim = 0; dim < dims.size(); ++dim)
     dims[dim] = dim;

@@ -117,7 +117,7 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
       if (product.startsAtZero)
         sums.push_back(numbers.real(VectorType::get({block.width}, product.sumType), 0));
       else
-        sums.push_back(loadSum(product.c, add(row, index(i)), j));
+        sums.push_back(loadSum(product.source, add(row, index(i)), j));
       if (product.excess) // known beforehand, so that it is taken off at the start
         sums.back() = arith::SubIOp::create(b, sums.back(), loadSum(*product.excess, index(0), j));
     }
@@ -143,7 +143,7 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
     for (int64_t j = 0; j < block.vectors(); ++j) {
       Value sum = sums[i * block.vectors() + j];
       if (product.startsAtZero)
-        sum = arith::AddFOp::create(b, loadSum(product.c, add(row, index(i)), j), sum);
+        sum = arith::AddFOp::create(b, loadSum(product.source, add(row, index(i)), j), sum);
       storeVector(product.c, add(row, index(i)), columnAt(j), sum, block.used(j));
     }
 }
@@ -241,7 +241,8 @@ void Lowering::lowerGemm(tile::GemmOp op) {
   std::optional<Matrix> matrixC = getMatrix(c, sumType);
   bool isInPlace = matrixC && getConstantIntValue(matrixC->columnStride) == 1;
   View sums = isInPlace ? c : convertMatrix(c, typeC, sumType);
-  product.c = isInPlace ? *matrixC : *getMatrix(sums, sumType);
+  product.c = product.source = isInPlace ? *matrixC : *getMatrix(sums, sumType);
+  redirectSums(op, product);
   addNextTiles(op, product);
   if (usesDots(op))
     multiplyByDots(op, a, bView, product);

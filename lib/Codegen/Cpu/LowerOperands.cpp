@@ -159,13 +159,6 @@ bool Lowering::isReadInPlace(tile::GemmOp op, bool isB) {
 /// Up to so many rows of A, B is read from a tensor.
 static constexpr int64_t kMaxRowsOverTensor = 128;
 
-/// The products behind a copy that read the tile it fills.
-struct Lowering::OperandReaders {
-  using Reader = std::pair<tile::GemmOp, bool>; ///< Whether it is B.
-  SmallVector<Reader> readers;
-  bool areAll = true; ///< Nothing else reads the tile.
-};
-
 /// None if anything but the copy may write the tile.
 Lowering::OperandReaders Lowering::findReaders(tile::CopyOp copy) {
   OperandReaders found;
@@ -199,14 +192,14 @@ Lowering::OperandReaders Lowering::findReaders(tile::CopyOp copy) {
   return found;
 }
 
-/// What a copy reads, as a matrix of the shape of its tile; nothing unless all of it exists in rows
-/// and nothing is converted.
-std::optional<View> Lowering::getDirectSource(tile::CopyOp copy) {
-  View source = getView(copy.getSource()), dest = getView(copy.getDest());
+/// The part of a tensor that is copied from or to a tile, as a matrix of the tile's shape; nothing
+/// unless all of it exists in rows and nothing is converted.
+std::optional<View> Lowering::getDirectMatrix(Value tensor, Value tile) {
+  View source = getView(tensor), dest = getView(tile);
   if (source.root->isOnChip() || source.elementType != dest.elementType || dest.getRank() != 2)
     return std::nullopt;
-  Pairing pairing = pairDimensions(source, cast<MemRefType>(copy.getSource().getType()), dest,
-                                   cast<MemRefType>(copy.getDest().getType()));
+  Pairing pairing = pairDimensions(source, cast<MemRefType>(tensor.getType()), dest,
+                                   cast<MemRefType>(tile.getType()));
   if (pairing.source.size() != 2)
     return std::nullopt;
   View matrix = source;
@@ -246,21 +239,35 @@ std::optional<View> Lowering::getReplacement(tile::CopyOp copy, const OperandRea
   if (!isAsGood ||
       !isNeverWritten(copy->getParentOfType<tile::KernelOp>(), tile::getRoot(copy.getSource())))
     return std::nullopt;
-  return getDirectSource(copy);
+  return getDirectMatrix(copy.getSource(), copy.getDest());
 }
 
 void Lowering::lowerTileCopy(tile::CopyOp copy) {
+  if (auto written = scope->written.find(copy); written != scope->written.end()) {
+    if (Value isSkipped = written->second)
+      ifTrue(isSkipped, [&] { lowerCopy(copy.getSource(), copy.getDest()); });
+    return;
+  }
   OperandReaders found = findReaders(copy);
   if (std::optional<View> replacement = getReplacement(copy, found)) {
     for (auto [gemm, isB] : found.readers)
       scope->prepared[{gemm, isB}].view = *replacement;
     return;
   }
+  if (!found.readers.empty() && isKept(copy))
+    keepTile(copy, found);
+  else
+    fillTile(copy, found);
+}
+
+/// Fills the tile, as far as it is read, and prepares the operands of the products that read it.
+void Lowering::fillTile(tile::CopyOp copy, const OperandReaders &found) {
   bool isPackedOnly = found.areAll && !found.readers.empty() &&
                       llvm::none_of(found.readers, [&](const OperandReaders::Reader &reader) {
                         return isReadInPlace(reader.first, reader.second);
                       });
-  std::optional<View> direct = isPackedOnly ? getDirectSource(copy) : std::nullopt;
+  std::optional<View> direct =
+      isPackedOnly ? getDirectMatrix(copy.getSource(), copy.getDest()) : std::nullopt;
   if (!direct)
     lowerCopy(copy.getSource(), copy.getDest());
   View source = direct ? *direct : getView(copy.getDest());

@@ -18,7 +18,9 @@
 //   LowerAtomics.cpp     atomic updates and reducers
 //   LowerUpdates.cpp     atomic updates of whole tiles under locks
 //   LowerGemm.cpp        matrix products
+//   LowerSums.cpp        the tiles they sum up in
 //   LowerOperands.cpp    their operands, converted and turned around
+//   LowerKeptTiles.cpp   operands that serve several blocks
 //   LowerDots.cpp        the same by dot products of bfloat16 and int8
 //   LowerNotes.cpp       print, assert
 //   Services.cpp         calls of the runtime
@@ -90,6 +92,12 @@ struct GemmOperand {
   std::optional<View> columnSums; ///< Of bytes: 128 times B's.
 };
 
+/// What a product begins with instead of the contents of its tile.
+struct GemmStart {
+  View row;              ///< Stands for all rows.
+  mlir::Value isSkipped; ///< Whether the product never runs; null if it does.
+};
+
 /// What belongs to the function being built.
 struct Scope {
   llvm::DenseMap<mlir::Value, mlir::Value> values; ///< Old scalars to carriers.
@@ -101,9 +109,13 @@ struct Scope {
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, GemmOperand> prepared;
   /// What copies read in the next turn, by the product that asks for it.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<View, 1>> nextTiles;
+  llvm::DenseMap<mlir::Operation *, GemmStart> starts;
+  /// Copies of sums that products write themselves, unless they are skipped.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> written;
   mlir::Value services;
   mlir::Value arena;            ///< Null in the host function.
   int64_t arenaBytes = 0;       ///< Taken so far.
+  int64_t numKept = 0;          ///< Copies that look whether their tile is still filled.
   int64_t numAllocations = 0;   ///< Of memory whose size only the launch knows.
   mlir::Block *entry = nullptr; ///< Where allocas and addresses of tiles stand.
   bool hasAtomics = false;      ///< Other blocks may learn in the middle what this one has written.
@@ -155,6 +167,7 @@ private:
   void lowerOp(mlir::Operation &op);
   void lowerLoad(tile::LoadOp op);
   void lowerStore(tile::StoreOp op);
+  bool hasOneTurn(mlir::Operation *op);
   void lowerPipelined(tile::PipelinedOp op);
   void lowerFor(mlir::scf::ForOp op);
   void lowerIf(mlir::scf::IfOp op);
@@ -306,6 +319,7 @@ private:
                   const Window &sourceWindow, const Window &destWindow);
   void lowerCopy(mlir::Value source, mlir::Value dest);
   void lowerFill(tile::FillOp op);
+  void fillView(const View &dest, mlir::Value value);
   void lowerIm2col(tile::Im2colOp op);
 
   // LowerStreams.cpp
@@ -369,13 +383,13 @@ private:
 
     Matrix transposed() const { return {root, pointer, columnStride, rowStride}; }
   };
-  /// C += A * B over m x n x k, with B and C contiguous along n.
+  /// C = source + A * B over m x n x k, with all but A contiguous along n.
   struct Product {
     /// What one step along k does with an element of A, spread, and a vector of B. The dot products
     /// take 32-bit words: two bfloat16, or four bytes of which one side is unsigned.
     enum class Step { Fma, DotBf16, DotUnsignedSigned, DotSignedUnsigned };
 
-    Matrix a, b, c;
+    Matrix a, b, c, source;
     int64_t m, n, k; ///< k counts elements of `operandType`.
     mlir::Type sumType;
     mlir::Type operandType; ///< Of A and B: `sumType`, or i32 for words.
@@ -384,7 +398,7 @@ private:
     int64_t alignmentA;           ///< Bytes.
     bool isCompact;               ///< Seldom runs: little code before speed.
     bool isPadded;                ///< B's rows may be read to the end of the last vector.
-    bool startsAtZero;            ///< C is added to the finished sum, not before it.
+    bool startsAtZero;            ///< The source is added to the finished sum, not before it.
     std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
     /// Rows of a tensor that the next turn reads.
     struct NextTile {
@@ -412,17 +426,39 @@ private:
   Operand prepareForFma(tile::GemmOp op, bool isB, const View &view);
   void multiplyByFma(tile::GemmOp op, const Operand &a, const Operand &other, Product product);
   Operand getOperand(tile::GemmOp op, bool isB, const View &view);
-  struct OperandReaders;
+  /// The products behind a copy that read the tile it fills.
+  struct OperandReaders {
+    using Reader = std::pair<tile::GemmOp, bool>; ///< Whether it is B.
+    llvm::SmallVector<Reader> readers;
+    bool areAll = true; ///< Nothing else reads the tile.
+  };
   OperandReaders findReaders(tile::CopyOp copy);
   bool isReadInPlace(tile::GemmOp op, bool isB);
-  std::optional<View> getDirectSource(tile::CopyOp copy);
+  std::optional<View> getDirectMatrix(mlir::Value tensor, mlir::Value tile);
   bool isNeverWritten(tile::KernelOp kernel, mlir::Value tensor);
   std::optional<View> getReplacement(tile::CopyOp copy, const OperandReaders &found);
   void lowerTileCopy(tile::CopyOp copy);
+  void fillTile(tile::CopyOp copy, const OperandReaders &found);
   mlir::Value multiplyAdd(const Product &product, mlir::Value left, mlir::Value right,
                           mlir::Value sum);
   void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, const View &c,
                        mlir::Type sumType);
+
+  // LowerKeptTiles.cpp
+  bool isKept(tile::CopyOp copy);
+  View renew(View view);
+  void keepTile(tile::CopyOp copy, const OperandReaders &found);
+
+  // LowerSums.cpp
+  struct SumTile;
+  std::optional<SumTile> findSumTile(mlir::Value buffer);
+  std::optional<mlir::Value> hasNoTurn(SumTile sums);
+  bool startSums(tile::FillOp fill);
+  bool canWriteEarly(SumTile sums);
+  bool lowerAhead(mlir::Value value, mlir::Operation *place);
+  std::optional<Matrix> findTarget(SumTile sums, mlir::Type sumType);
+  Matrix chooseMatrix(mlir::Value condition, const Matrix &yes, const Matrix &no);
+  void redirectSums(tile::GemmOp op, Product &product);
 
   // LowerDots.cpp
   bool usesDots(tile::GemmOp op);

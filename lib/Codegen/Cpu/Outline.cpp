@@ -16,6 +16,7 @@
 
 #include "Lowering.h"
 #include "tilewright/Layout/RuntimeExtents.h"
+#include "tilewright/Support/HostAbi.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -390,6 +391,7 @@ void Lowering::lowerKernel(tile::KernelOp kernel) {
   Scope inner;
   inner.entry = &function.front();
   inner.arena = function.getArgument(4);
+  inner.arenaBytes = tilewright::host::kKeptBytes;
   inner.services = function.getArgument(5);
   OpBuilder::InsertPoint hostPoint = b.saveInsertionPoint();
   b.setInsertionPointToStart(inner.entry);
