@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Frontend/SpreadThreads.h"
+#include "MergeRoles.h"
 #include "ThreadFacts.h"
 #include "ThreadIndex.h"
 #include "ThreadStatements.h"
@@ -117,9 +118,10 @@ static LogicalResult refuseAtomics(Operation *op) {
 }
 
 /// Whether a statement inside `op` is the block's, so that it must not run once for each thread.
-static bool writesForBlock(Operation *op, const ThreadFacts &facts) {
-  WalkResult result = op->walk([&](StoreOp store) {
-    return facts.isThreaded(store) ? WalkResult::advance() : WalkResult::interrupt();
+static bool actsForBlock(Operation *op, const ThreadFacts &facts) {
+  WalkResult result = op->walk([&](Operation *inner) {
+    bool isBlocks = isa<StoreOp, AssertOp>(inner) && !facts.isThreaded(inner);
+    return isBlocks ? WalkResult::interrupt() : WalkResult::advance();
   });
   return result.wasInterrupted();
 }
@@ -168,8 +170,8 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
     return success();
   }
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
-  bool hasOwnPace = accesses && !mayMeet(*accesses, *accesses) && !writesForBlock(op, facts) &&
-                    !ordersAtomics(op);
+  bool hasOwnPace =
+      accesses && !mayMeet(*accesses, *accesses) && !actsForBlock(op, facts) && !ordersAtomics(op);
   if (hasOwnPace) {
     if (mayMeet(groupAccesses, *accesses))
       flush(isOpened ? end : op);
@@ -376,6 +378,7 @@ LogicalResult spreadThreads(func::FuncOp function) {
   for (auto kernel : function.getOps<KernelOp>()) {
     if (!namesThreads(kernel))
       continue;
+    mergeRoles(kernel, ThreadFacts(kernel));
     ThreadFacts first(kernel);
     SmallVector<AllocOp> uniform;
     kernel.walk([&](AllocOp alloc) {

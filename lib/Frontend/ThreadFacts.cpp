@@ -59,17 +59,10 @@ bool ThreadFacts::markVarying(ValueRange values) {
   return changed;
 }
 
-bool ThreadFacts::isOfOneRole(Operation *write, Value root) const {
-  auto branch = write->getParentOfType<scf::IfOp>();
-  while (branch && !varies(branch.getCondition()))
-    branch = branch->getParentOfType<scf::IfOp>();
-  if (!branch)
-    return false;
-  Region *side = branch.getThenRegion().isAncestor(write->getParentRegion())
-                     ? &branch.getThenRegion()
-                     : &branch.getElseRegion();
-  return llvm::all_of(root.getUsers(),
-                      [&](Operation *user) { return side->isAncestor(user->getParentRegion()); });
+bool ThreadFacts::isOfOneRole(const llvm::BitVector &threads, Value root) const {
+  return llvm::none_of(root.getUsers(), [&](Operation *user) {
+    return findThreadsAt(user, /*orFewer=*/true)->test(threads); // others come there
+  });
 }
 
 bool ThreadFacts::isUnderThreadCondition(Operation *op) const {
@@ -95,7 +88,7 @@ bool ThreadFacts::updateOp(Operation *op) {
     isThread = true; // each thread of the branch updates
   if (Value written = getWritten(op)) {
     Value root = getRoot(written);
-    bool isPartial = divergent || (threads && !threads->all() && !isOfOneRole(op, root));
+    bool isPartial = divergent || (threads && !threads->all() && !isOfOneRole(*threads, root));
     if (getSpace(root) == Space::Local && (isThread || isPartial))
       changed |= privates.insert(root);
     isThread |= isPrivate(root);
@@ -206,18 +199,20 @@ bool ThreadFacts::isDivergentBranch(Operation *op) const {
   return false;
 }
 
-std::optional<llvm::BitVector> ThreadFacts::findThreadsAt(Operation *op) const {
+std::optional<llvm::BitVector> ThreadFacts::findThreadsAt(Operation *op, bool orFewer) const {
   auto self = kernel;
   llvm::BitVector threads(self.getNumThreads(), true);
   Region *inside = op->getParentRegion();
   for (Operation *parent = op->getParentOp(); parent && parent != self.getOperation();
        inside = parent->getParentRegion(), parent = parent->getParentOp()) {
-    if (isDivergentBranch(parent))
+    if (isDivergentBranch(parent) && !orFewer)
       return std::nullopt;
     auto branch = dyn_cast<scf::IfOp>(parent);
     if (!branch || !varies(branch.getCondition()))
       continue;
     std::optional<llvm::BitVector> where = threadsWhere(branch.getCondition());
+    if (!where && orFewer)
+      continue;
     if (!where)
       return std::nullopt;
     if (inside == &branch.getElseRegion())

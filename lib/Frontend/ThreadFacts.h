@@ -45,13 +45,14 @@ public:
 
 private:
   bool update();
-  std::optional<llvm::BitVector> findThreadsAt(mlir::Operation *op) const;
+  /// As `threadsAt`. With `orFewer`, those that come there at most: always an answer.
+  std::optional<llvm::BitVector> findThreadsAt(mlir::Operation *op, bool orFewer = false) const;
   bool updateOp(mlir::Operation *op);
   bool markVarying(mlir::ValueRange values);
   bool isDivergentBranch(mlir::Operation *op) const;
   bool isUnderThreadCondition(mlir::Operation *op) const;
-  /// Whether a buffer is only used inside the branch on thread indices that surrounds `write`.
-  bool isOfOneRole(mlir::Operation *write, mlir::Value root) const;
+  /// Whether a buffer is only used by `threads`.
+  bool isOfOneRole(const llvm::BitVector &threads, mlir::Value root) const;
 
   tile::KernelOp kernel;
   llvm::DenseSet<mlir::Value> varying;

@@ -330,9 +330,7 @@ def test_warp_groups_with_barriers(device: str) -> None:
 
 
 @ON_ALL
-def test_wait_that_the_order_of_the_text_does_not_meet(device: str) -> None:
-    """Roles that must run at the same time: an error at the wait, never a wrong result."""
-
+def test_role_that_waits_lets_the_next_one_go_on(device: str) -> None:
     @T.prim_func
     def main(A: T.Tensor((128,), "float32"), B: T.Tensor((128,), "float32")):
         with T.Kernel(1, threads=256):
@@ -345,9 +343,108 @@ def test_wait_that_the_order_of_the_text_does_not_meet(device: str) -> None:
                 T.copy(A, tile)
                 T.barrier_arrive(ready)
 
-    kernel = tilewright.compile(main, device=device)
+    a, b = numbers(128), np.zeros(128, np.float32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, a)
+
+
+def pipelined(trips: int) -> Any:
+    """A product in two stages: the consumer stands first, the producer has a loop of its own, of
+    `trips` trips, and copies thread by thread."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 256), "float16"),
+        B: T.Tensor((256, 64), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            a = T.alloc_shared((2, 64, 32), "float16")
+            b = T.alloc_shared((2, 32, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            ready = T.alloc_barrier([128] * 2)
+            free = T.alloc_barrier([128] * 2)
+            if tx < 128:
+                T.clear(c)
+                for i in T.serial(4):
+                    for s in T.unroll(2):
+                        T.barrier_wait(ready[s], i & 1)
+                        T.gemm(a[s, :, :], b[s, :, :], c)
+                        T.barrier_arrive(free[s])
+                T.copy(c, C)
+            else:
+                done = T.alloc_var("int32", init=0)  # the producers have it alike
+                for i in T.serial(trips):
+                    for s in T.unroll(2):
+                        T.barrier_wait(free[s], (i & 1) ^ 1)
+                        for r in T.serial(2):
+                            row, column = r * 32 + (tx - 128) // 4, (tx - 128) % 4 * 8
+                            T.ptx_cp_async(
+                                T.access_ptr(a[s, row, column], "w", 8),
+                                T.access_ptr(A[row, (2 * i + s) * 32 + column], "r", 8),
+                                8,
+                            )
+                        T.copy(B[done * 32, 0], b[s, :, :])
+                        T.cp_async_barrier_noinc(ready[s])
+                        done += 1
+
+    return main
+
+
+@ON_ALL
+def test_roles_with_loops_of_their_own(device: str) -> None:
+    a, b = numbers(64, 256, dtype="float16"), numbers(256, 64, dtype="float16")
+    c = np.zeros((64, 64), np.float32)
+    run(pipelined(4), device, a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
+@ON_ALL
+def test_wait_whose_arrivals_never_come(device: str) -> None:
+    """An error at the wait, never a wrong result: the producer ends too early."""
+    a, b = numbers(64, 256, dtype="float16"), numbers(256, 64, dtype="float16")
     with pytest.raises(tilewright.TilewrightError, match="this wait is not met"):
-        kernel(numbers(128), np.zeros(128, np.float32))
+        tilewright.compile(pipelined(3), device=device)(a, b, np.zeros((64, 64), np.float32))
+
+
+@ON_ALL
+def test_roles_that_take_turns_inside_a_trip(device: str) -> None:
+    """Each role hands over in the middle of its trip and goes on with what the other has made."""
+
+    @T.prim_func
+    def main(A: T.Tensor((6, 64), "int32"), B: T.Tensor((6, 64), "int32")):
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64,), "int32")
+            y = T.alloc_shared((64,), "int32")
+            there = T.alloc_barrier(128)
+            back = T.alloc_barrier(128)
+            T.clear(x)
+            with T.ws(0):
+                for k in T.serial(6):
+                    for j in T.Parallel(64):
+                        x[j] += A[k, j]
+                    T.barrier_arrive(there)
+                    T.barrier_wait(back, k % 2)
+                    for j in T.Parallel(64):
+                        x[j] = y[63 - j]
+            with T.ws(1):
+                for k in T.serial(6):
+                    T.barrier_wait(there, k % 2)
+                    for j in T.Parallel(64):
+                        y[j] = x[j] * 2 + k
+                    T.copy(y, B[k, 0])
+                    T.barrier_arrive(back)
+
+    a, b = numbers(6, 64, dtype="int32"), np.zeros((6, 64), np.int32)
+    run(main, device, a, b)
+    x = np.zeros(64, np.int32)
+    expected = []
+    for k in range(6):
+        y = (x + a[k]) * 2 + k
+        expected.append(y)
+        x = y[::-1]
+    np.testing.assert_array_equal(b, expected)
 
 
 @ON_ALL

@@ -6,10 +6,11 @@ seen. So an asynchronous copy or product is the plain one, and a wait for it add
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilewright.errors import LanguageError
-from tilewright.language.barriers import Barrier, Barriers
+from tilewright.frontend.trace import Element, describe
+from tilewright.language.barriers import Barrier, Barriers, mbarrier_arrive
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import _meet
 from tilewright.language.tiles import GemmWarpPolicy, copy, gemm
@@ -31,6 +32,62 @@ def tma_copy(
     if barrier is not None and not isinstance(barrier, Barrier | Barriers):
         raise LanguageError(f"'T.tma_copy': barrier must be of T.alloc_barrier, got {barrier!r}")
     copy(src, dst, eviction_policy=eviction_policy, annotations=annotations)
+
+
+class Pointer(NamedTuple):
+    """What `T.access_ptr` gives: some elements in a row, from one on."""
+
+    first: Element
+    count: int
+
+
+def access_ptr(
+    base: Any, access_type: str = "rw", extent: int = 1, *more: Any, **options: Any
+) -> Pointer:
+    """The `extent` elements from `base` (an element, `A[i, j]`) on, for a statement that takes
+    pointers. Who reads and writes is known without `access_type`."""
+    if type(base) is not Element:
+        raise LanguageError(f"'T.access_ptr': expected an element, A[i, j], got {describe(base)}")
+    if more or options:
+        raise LanguageError("'T.access_ptr': a pointer is to elements in one row")
+    if isinstance(extent, bool) or not isinstance(extent, int) or extent < 1:
+        raise LanguageError(f"'T.access_ptr': the extent is a positive integer, got {extent!r}")
+    return Pointer(base, extent)
+
+
+def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> None:
+    """Copies elements in a row, thread by thread: `T.copy` between two pointers."""
+    state = _in_kernel("T.ptx_cp_async")
+    for pointer in (dst, src):
+        if not isinstance(pointer, Pointer):
+            what = describe(pointer)
+            raise LanguageError(f"'T.ptx_cp_async' copies between T.access_ptr, got {what}")
+        if pointer.count != num_elems:
+            raise LanguageError(
+                f"'T.ptx_cp_async': expected pointers to {num_elems!r} elements, got one to "
+                f"{pointer.count}"
+            )
+    if predicate is not None:
+        raise LanguageError(
+            "'T.ptx_cp_async' with a predicate is not supported",
+            hint="write an 'if', and T.fill for what is not copied",
+        )
+    state.core.copy(src.first.run(num_elems), dst.first.run(num_elems), {})
+
+
+def ptx_commit_group() -> None:
+    """Groups copies that are over already."""
+    _meet("T.ptx_commit_group")
+
+
+def ptx_wait_group(num: int = 0) -> None:
+    """Waits for copies that are over already."""
+    _meet("T.ptx_wait_group")
+
+
+def cp_async_barrier_noinc(barrier: Any) -> None:
+    """Each thread arrives when its copies are over, as they are already."""
+    mbarrier_arrive(barrier)
 
 
 def wgmma_gemm(

@@ -1,9 +1,9 @@
 """Barriers that programs with several roles wait at (`T.alloc_barrier`).
 
-Statements follow one another in the order of the text whatever the roles, so a wait never has to
-wait: what it waits for has happened, or never will. A barrier therefore counts arrivals, and a
-wait that is not met stops the launch with an error at its line: the program relies on roles that
-run at the same time, and its meaning here would not be the one that was meant.
+Statements follow one another: in the order of the text, and where a role waits for another one, in
+turns (lib/Frontend/MergeRoles.cpp). So a wait never has to wait: what it waits for has happened, or
+never will. A barrier therefore counts arrivals, and a wait that is not met stops the launch with an
+error at its line.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> None:
     phase = barrier.counter.load() // barrier.arrivals
     state.core.assert_(
         phase % 2 != parity % 2,
-        "this wait is not met: statements run in the order of the text, and the arrivals that it "
-        "waits for come later or never; roles that run at the same time are not supported",
+        "this wait is not met: the arrivals that it waits for come later or never; roles take "
+        "turns at waits, and in loops only where these have the same bounds",
     )
 
 

@@ -1,0 +1,470 @@
+//===- MergeRoles.cpp - roles that wait for each other take turns ----------------------------===//
+//
+// Roles follow the text: what stands first runs first, until it waits for what another role does.
+// Where two roles have loops in which each waits for the other, their trips must alternate.
+//
+//   if producer:                          for k:
+//     for k:                                if producer:
+//       wait(free, (k + 1) % 2)               wait(free, (k + 1) % 2)
+//       copy; arrive(ready)        ──▶         copy; arrive(ready)
+//   else:                                   else:
+//     for k:                                  wait(ready, k % 2)
+//       wait(ready, k % 2)                    gemm; arrive(free)
+//       gemm; arrive(free)
+//
+// How: the first trip of each loop is played through. A role runs until it comes to a wait that is
+// not met, or to a loop with waits inside; then the next role does. Loops to which all roles have
+// come, with the same bounds, become one, whose body is planned in the same way. Nothing is changed
+// unless the plan comes to an end.
+//
+// The order is only found here, not trusted: waits stay what they are, counts that are compared
+// when the program runs, so that an order which does not hold for later trips is an error then.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "MergeRoles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <vector>
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::frontend {
+
+namespace {
+
+//===----------------------------------------------------------------------------------------===//
+// What a barrier has counted
+//===----------------------------------------------------------------------------------------===//
+
+/// Whether a tile counts arrivals: it is set to 0, read, and added to.
+bool isCounter(Value tile) {
+  auto type = cast<MemRefType>(tile.getType());
+  return tile.getDefiningOp<AllocOp>() && getSpace(tile) == Space::Shared && type.getRank() == 1 &&
+         type.getElementType().isInteger(32) &&
+         llvm::all_of(tile.getUsers(), llvm::IsaPred<FillOp, LoadOp, AtomicElementOp>);
+}
+
+bool isWait(Operation *op) {
+  auto assertion = dyn_cast<AssertOp>(op);
+  if (!assertion)
+    return false;
+  SmallVector<Value> open{assertion.getCondition()};
+  while (!open.empty()) {
+    Operation *source = open.pop_back_val().getDefiningOp();
+    if (!source)
+      continue;
+    if (auto load = dyn_cast<LoadOp>(source); load && isCounter(load.getBuffer()))
+      return true;
+    if (isPureScalar(source))
+      llvm::append_range(open, source->getOperands());
+  }
+  return false;
+}
+
+bool holdsWait(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isWait(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Plays the first trip of loops through, as far as barriers are concerned.
+class FirstTrip {
+public:
+  explicit FirstTrip(const ThreadFacts &facts) : facts(facts) {}
+
+  void bind(Value variable, Value start) {
+    Attribute value = evaluate(start);
+    known[variable] = value ? value : Builder(variable.getContext()).getIndexAttr(0);
+  }
+  /// What comes now is behind a loop: nobody knows what its other trips have counted.
+  void forget() { isKnown = false; }
+
+  /// Counts the arrivals in `op`; false, with nothing counted, if a wait in it is not met.
+  bool pass(Operation *op) {
+    llvm::DenseMap<Value, SmallVector<int64_t>> before = counts;
+    if (visit(op))
+      return true;
+    counts = std::move(before);
+    return false;
+  }
+
+private:
+  bool visit(Operation *op) {
+    if (!isKnown)
+      return true;
+    if (isWait(op)) {
+      auto met = dyn_cast_or_null<IntegerAttr>(evaluate(cast<AssertOp>(op).getCondition()));
+      return !met || !met.getValue().isZero();
+    }
+    if (auto atomic = dyn_cast<AtomicElementOp>(op); atomic && isCounter(atomic.getBuffer())) {
+      std::optional<int64_t> element = evaluateIndex(atomic.getIndices()[0]);
+      const std::optional<llvm::BitVector> &threads = facts.threadsAt(op);
+      if (element && threads)
+        counter(atomic.getBuffer())[*element] += threads->count();
+      return true;
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
+      bool isElse = condition && condition.getValue().isZero();
+      return visit(isElse ? branch.getElseRegion() : branch.getThenRegion());
+    }
+    return true;
+  }
+
+  bool visit(Region &region) {
+    return region.empty() ||
+           llvm::all_of(region.front(), [&](Operation &op) { return visit(&op); });
+  }
+
+  SmallVector<int64_t> &counter(Value tile) {
+    SmallVector<int64_t> &count = counts[tile];
+    count.resize(cast<MemRefType>(tile.getType()).getNumElements());
+    return count;
+  }
+
+  std::optional<int64_t> evaluateIndex(Value value) {
+    auto index = dyn_cast_or_null<IntegerAttr>(evaluate(value));
+    return index ? std::optional(index.getInt()) : std::nullopt;
+  }
+
+  /// A scalar as a number; null where it depends on more than loops and counters.
+  Attribute evaluate(Value value) {
+    if (Attribute bound = known.lookup(value))
+      return bound;
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return {};
+    if (auto load = dyn_cast<LoadOp>(op); load && isCounter(load.getBuffer())) {
+      std::optional<int64_t> element = evaluateIndex(load.getIndices()[0]);
+      if (!element)
+        return {};
+      return IntegerAttr::get(load.getType(), counter(load.getBuffer())[*element]);
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
+      if (!condition || !isMemoryEffectFree(op))
+        return {};
+      Region &side =
+          condition.getValue().isZero() ? branch.getElseRegion() : branch.getThenRegion();
+      return evaluate(
+          side.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+    }
+    if (op->getNumRegions() != 0 || !isPureScalar(op))
+      return {};
+    SmallVector<Attribute> operands;
+    for (Value operand : op->getOperands()) {
+      operands.push_back(evaluate(operand));
+      if (!operands.back())
+        return {};
+    }
+    SmallVector<OpFoldResult> results;
+    OwningOpRef<Operation *> copy = op->clone(); // folding may change an op for good
+    if (failed((*copy)->fold(operands, results)) || results.empty())
+      return {};
+    OpFoldResult result = results[cast<OpResult>(value).getResultNumber()];
+    if (auto attribute = dyn_cast<Attribute>(result))
+      return attribute;
+    return evaluate(cast<Value>(result));
+  }
+
+  const ThreadFacts &facts;
+  bool isKnown = true;
+  llvm::DenseMap<Value, Attribute> known;
+  llvm::DenseMap<Value, SmallVector<int64_t>> counts;
+};
+
+//===----------------------------------------------------------------------------------------===//
+// The order
+//===----------------------------------------------------------------------------------------===//
+
+/// A role, or its part of a loop that roles share.
+struct Part {
+  unsigned role;
+  Block *block;
+};
+
+/// Statements of one role in a row, or a loop that the roles `loops` go round together.
+struct Step {
+  unsigned role = 0;
+  SmallVector<Operation *> statements;
+  SmallVector<std::pair<unsigned, scf::ForOp>> loops;
+  std::vector<Step> body;
+};
+
+/// Whether two scalars are the same number, computed in the same way.
+bool areEqual(Value a, Value b) {
+  if (a == b)
+    return true;
+  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+  if (!first || !second || first->getName() != second->getName() ||
+      first->getAttrDictionary() != second->getAttrDictionary() ||
+      first->getNumOperands() != second->getNumOperands() || first->getNumRegions() != 0 ||
+      !isPureScalar(first) ||
+      cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber())
+    return false;
+  return llvm::all_of(llvm::zip(first->getOperands(), second->getOperands()),
+                      [](auto pair) { return areEqual(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+bool haveEqualBounds(scf::ForOp a, scf::ForOp b) {
+  return a.getInitArgs().empty() && b.getInitArgs().empty() &&
+         areEqual(a.getLowerBound(), b.getLowerBound()) &&
+         areEqual(a.getUpperBound(), b.getUpperBound()) && areEqual(a.getStep(), b.getStep());
+}
+
+/// What is read for a wait is read when it comes to the wait: the wait that follows `op` with
+/// nothing but reads and numbers between, else `op` itself.
+Operation *findEndOfStatement(Operation *op) {
+  if (isa<LoadOp>(op))
+    for (Operation *last = op; isPureScalar(last) || isa<LoadOp, AssertOp>(last);
+         last = last->getNextNode()) {
+      if (isWait(last))
+        return last;
+      if (last->hasTrait<OpTrait::IsTerminator>())
+        break;
+    }
+  return op;
+}
+
+/// The steps in which the parts come to their ends, or nothing.
+std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
+  std::vector<Step> steps;
+  SmallVector<Operation *> next;
+  for (const Part &part : parts)
+    next.push_back(&part.block->front());
+  auto isAtEnd = [&](unsigned i) { return next[i]->hasTrait<OpTrait::IsTerminator>(); };
+  auto loopAt = [&](unsigned i) {
+    auto loop = dyn_cast<scf::ForOp>(next[i]);
+    return loop && holdsWait(loop) ? loop : scf::ForOp();
+  };
+  while (true) {
+    bool progress = false;
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      Step step;
+      step.role = part.role;
+      while (!isAtEnd(i) && !loopAt(i)) {
+        Operation *behind = findEndOfStatement(next[i])->getNextNode();
+        if (!trip.pass(behind->getPrevNode()))
+          break;
+        for (; next[i] != behind; next[i] = next[i]->getNextNode())
+          step.statements.push_back(next[i]);
+      }
+      if (!step.statements.empty()) {
+        steps.push_back(std::move(step));
+        progress = true;
+      }
+    }
+    if (progress)
+      continue;
+    Step shared;
+    SmallVector<Part> bodies;
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      if (isAtEnd(i))
+        continue;
+      scf::ForOp loop = loopAt(i);
+      if (!loop)
+        return std::nullopt; // waits for what does not come
+      if (!shared.loops.empty() && !haveEqualBounds(shared.loops.front().second, loop))
+        return std::nullopt;
+      shared.loops.push_back({part.role, loop});
+      bodies.push_back({part.role, loop.getBody()});
+      trip.bind(loop.getInductionVar(), loop.getLowerBound());
+      next[i] = next[i]->getNextNode();
+    }
+    if (bodies.empty())
+      return steps;
+    std::optional<std::vector<Step>> body = plan(bodies, trip);
+    if (!body)
+      return std::nullopt;
+    shared.body = std::move(*body);
+    steps.push_back(std::move(shared));
+    trip.forget();
+  }
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Writing it down
+//===----------------------------------------------------------------------------------------===//
+
+/// Whether an op may stand in front of its role's condition: it computes a number from such.
+bool isForAll(Operation *op, const llvm::DenseSet<Value> &guarded) {
+  return (isPureScalar(op) && op->getNumRegions() == 0 &&
+          llvm::none_of(op->getOperands(), [&](Value v) { return guarded.contains(v); })) ||
+         isa<AllocOp>(op);
+}
+
+/// Whether no step uses what another one has read: values under a condition end with it.
+bool areSelfContained(ArrayRef<Step> steps, llvm::DenseSet<Value> &guarded) {
+  for (const Step &step : steps) {
+    if (!areSelfContained(step.body, guarded))
+      return false;
+    llvm::SmallPtrSet<Operation *, 8> own(step.statements.begin(), step.statements.end());
+    for (Operation *op : step.statements) {
+      if (isForAll(op, guarded))
+        continue;
+      guarded.insert(op->result_begin(), op->result_end());
+      for (Operation *user : op->getUsers())
+        if (!own.contains(op->getBlock()->findAncestorOpInBlock(*user)))
+          return false;
+    }
+  }
+  return true;
+}
+
+void write(MutableArrayRef<Step> steps, ArrayRef<Value> conditions, ImplicitLocOpBuilder &b,
+           const llvm::DenseSet<Value> &guarded) {
+  for (Step &step : steps) {
+    if (step.loops.empty()) {
+      b.setLoc(step.statements.front()->getLoc());
+      auto guard = scf::IfOp::create(b, conditions[step.role], /*withElseRegion=*/false);
+      for (Operation *op : step.statements)
+        op->moveBefore(isForAll(op, guarded) ? guard.getOperation()
+                                             : guard.getThenRegion().front().getTerminator());
+      continue;
+    }
+    scf::ForOp first = step.loops.front().second;
+    b.setLoc(first.getLoc());
+    auto loop =
+        scf::ForOp::create(b, first.getLowerBound(), first.getUpperBound(), first.getStep());
+    for (auto [role, old] : step.loops)
+      old.getInductionVar().replaceAllUsesWith(loop.getInductionVar());
+    OpBuilder::InsertionGuard inside(b);
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    write(step.body, conditions, b, guarded);
+    for (auto [role, old] : step.loops)
+      old.erase();
+  }
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------------------------===//
+
+/// Roles that stand one after another, or are the sides of one branch.
+struct Roles {
+  SmallVector<scf::IfOp> branches; // the outermost ones
+  SmallVector<Part> parts;
+  SmallVector<Value> conditions;
+};
+
+class Merger {
+public:
+  Merger(KernelOp kernel, const ThreadFacts &facts) : kernel(kernel), facts(facts) {}
+
+  void run() { mergeIn(kernel.getBody().front()); }
+
+private:
+  bool isRole(scf::IfOp branch) {
+    return branch.getNumResults() == 0 && facts.varies(branch.getCondition()) &&
+           facts.threadsWhere(branch.getCondition()).has_value();
+  }
+
+  void mergeIn(Block &block) {
+    for (Operation *op = &block.front(); op; op = op->getNextNode()) {
+      auto branch = dyn_cast<scf::IfOp>(op);
+      if (!branch || !isRole(branch)) {
+        for (Region &region : op->getRegions())
+          for (Block &inner : region)
+            mergeIn(inner);
+        continue;
+      }
+      Operation *behind = op->getNextNode();
+      SmallVector<scf::IfOp> branches{branch};
+      for (; behind; behind = behind->getNextNode()) {
+        auto another = dyn_cast<scf::IfOp>(behind);
+        if (another && isRole(another))
+          branches.push_back(another);
+        else if (!isPureScalar(behind) || behind->hasTrait<OpTrait::IsTerminator>())
+          break;
+      }
+      merge(branches);
+      op = behind->getPrevNode();
+    }
+  }
+
+  /// Adds the sides of a branch as roles. An `else` that is itself a branch is its sides.
+  void addSides(scf::IfOp branch, Value around, Roles &roles, ImplicitLocOpBuilder &b) {
+    Value condition = branch.getCondition();
+    Value then = around ? arith::AndIOp::create(b, around, condition).getResult() : condition;
+    addRole(branch.getThenRegion(), then, roles);
+    if (branch.getElseRegion().empty())
+      return;
+    Value negated =
+        arith::XOrIOp::create(b, condition, arith::ConstantIntOp::create(b, 1, 1)).getResult();
+    Value other = around ? arith::AndIOp::create(b, around, negated).getResult() : negated;
+    Block &side = branch.getElseRegion().front();
+    scf::IfOp only;
+    for (Operation &op : side.without_terminator())
+      if (!isPureScalar(&op) || isa<scf::IfOp>(op)) {
+        only = only ? scf::IfOp() : dyn_cast<scf::IfOp>(op);
+        if (!only)
+          return addRole(branch.getElseRegion(), other, roles);
+      }
+    if (!only || !isRole(only))
+      return addRole(branch.getElseRegion(), other, roles);
+    for (Operation &op : llvm::make_early_inc_range(side.without_terminator()))
+      if (&op != only)
+        op.moveBefore(&*b.getInsertionPoint());
+    addSides(only, other, roles, b);
+  }
+
+  void addRole(Region &region, Value condition, Roles &roles) {
+    roles.parts.push_back({static_cast<unsigned>(roles.conditions.size()), &region.front()});
+    roles.conditions.push_back(condition);
+  }
+
+  void merge(ArrayRef<scf::IfOp> branches) {
+    if (!llvm::any_of(branches, holdsWait))
+      return;
+    // Numbers between the branches come in front of all.
+    scf::IfOp first = branches.front();
+    for (Operation *op = first; op != branches.back();) {
+      Operation *next = op->getNextNode();
+      if (!llvm::is_contained(branches, op))
+        op->moveBefore(first);
+      op = next;
+    }
+    ImplicitLocOpBuilder b(first.getLoc(), first);
+    Roles roles;
+    for (scf::IfOp branch : branches)
+      addSides(branch, Value(), roles, b);
+    if (roles.parts.size() < 2)
+      return;
+    FirstTrip trip(facts);
+    playUpTo(first, trip);
+    std::optional<std::vector<Step>> steps = plan(roles.parts, trip);
+    llvm::DenseSet<Value> guarded;
+    if (!steps || !areSelfContained(*steps, guarded))
+      return;
+    write(*steps, roles.conditions, b, guarded);
+    for (scf::IfOp branch : branches)
+      branch.erase();
+  }
+
+  /// All that happens in front of `op` in the first trips of the loops around it.
+  void playUpTo(Operation *op, FirstTrip &trip) {
+    if (op->getParentOp() != kernel)
+      playUpTo(op->getParentOp(), trip);
+    if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp()))
+      trip.bind(loop.getInductionVar(), loop.getLowerBound());
+    for (Operation &before : *op->getBlock()) {
+      if (&before == op)
+        return;
+      trip.pass(&before);
+    }
+  }
+
+  KernelOp kernel;
+  const ThreadFacts &facts;
+};
+
+} // namespace
+
+void mergeRoles(KernelOp kernel, const ThreadFacts &facts) { Merger(kernel, facts).run(); }
+
+} // namespace tilewright::frontend
