@@ -228,7 +228,7 @@ class _Generator:
                    (some.reducer, 1), (some.scalar_loop, 1), (some.move, 1)]  # fmt: skip
         if not scope:
             choices += [(some.variable, 1), (some.view, 1), (some.tensor_view, 1),
-                        (some.gemm_group, 3)]  # fmt: skip
+                        (some.gemm_group, 3), (some.reshape, 1)]  # fmt: skip
         if depth:
             choices += [(lambda s: self.loop(s, depth), 2), (lambda s: self.branch(s, depth), 1)]
         made = rng.choices([c for c, _ in choices], [w for _, w in choices])[0](scope)

@@ -215,6 +215,21 @@ class Statements:
             return None
         return Copy(frm, to)
 
+    def reshape(self, _: list[Var]) -> list[Stmt] | None:
+        """A tile through two others that have an extent of 1 in different places."""
+        rng = self.rng
+        sources = [b for b in self.tiles(role="tile") if len(b.shape) <= 2 and "1" not in b.shape]
+        if not sources:
+            return None
+        source = rng.choice(sources)
+        places = rng.sample(range(len(source.shape) + 1), 2)
+        tiles = [
+            self.new_tile((*source.shape[:p], "1", *source.shape[p:]), source.dtype, "large")
+            for p in places
+        ]
+        first, second = (Region(tile.name) for tile in tiles)
+        return [Copy(Region(source.name), first), Copy(first, second)]
+
     def move(self, _: list[Var]) -> Stmt | None:
         """A part of a tile, or of the block's part of a tensor, onto another part of the same:
         all is read before anything is written."""
