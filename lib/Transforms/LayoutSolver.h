@@ -54,6 +54,7 @@ private:
   void readAnnotations();
   void placeGemms();
   void placeGemm(tile::GemmOp gemm);
+  bool mustRunOnce(tile::ParallelOp loop);
   void placeLoop(tile::ParallelOp loop, bool allowFree);
   void placeReduction(tile::ReduceOp reduce);
   bool placeRemaining();

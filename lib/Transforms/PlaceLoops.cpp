@@ -134,6 +134,24 @@ std::optional<Fragment> placementFor(const Fragment &distribution, ArrayRef<int6
                        current.getSlot().substitute(renamed), current.getReplicas());
 }
 
+/// Whether no iteration may run on several threads: an update whose previous value is used happens
+/// once, and what an iteration reads from memory must not be what its double has written.
+bool LayoutSolver::mustRunOnce(ParallelOp loop) {
+  llvm::SmallDenseSet<Value> read, written;
+  bool usesPrevious = false;
+  loop.walk([&](Operation *op) {
+    if (auto atomic = dyn_cast<AtomicElementOp>(op))
+      usesPrevious |= !atomic.getPrevious().use_empty();
+    else if (auto load = dyn_cast<LoadOp>(op); load && !fragmentRoot(load.getBuffer()))
+      read.insert(getRoot(load.getBuffer()));
+    else if (auto store = dyn_cast<StoreOp>(op); store && !fragmentRoot(store.getBuffer()))
+      written.insert(getRoot(store.getBuffer()));
+  });
+  return usesPrevious || llvm::any_of(written, [&](Value root) {
+           return read.contains(root) && getSpace(root) != Space::Local;
+         });
+}
+
 void LayoutSolver::placeLoop(ParallelOp loop, bool allowFree) {
   if (distributions.contains(loop) || loop->hasAttr(kExchangeAttr))
     return;
@@ -155,12 +173,7 @@ void LayoutSolver::placeLoop(ParallelOp loop, bool allowFree) {
     accesses.emplace(); // solved again with the tile in memory
   }
   std::optional<Fragment> distribution;
-  // An update whose previous value is used happens once, so nothing of its loop is done twice.
-  bool isOnce = loop.walk([](AtomicElementOp atomic) {
-                      return atomic.getPrevious().use_empty() ? WalkResult::advance()
-                                                              : WalkResult::interrupt();
-                    })
-                    .wasInterrupted();
+  bool isOnce = mustRunOnce(loop);
   // Writes first: every copy of what is written must be reached.
   for (bool writes : {true, false})
     for (const FragmentAccess &access : *accesses)

@@ -299,3 +299,25 @@ def split_rows():
 
 def rows_of(count: int) -> np.ndarray:
     return np.arange(count * 4, dtype=np.int32).reshape(count, 4)
+
+
+def test_an_iteration_that_changes_memory_runs_on_one_thread() -> None:
+    """Two warps hold each element of `left`, so both ran the iteration that fills it, and both
+    added to the same element of `right`, which lies in memory."""
+
+    @T.prim_func
+    def main(C: T.Tensor((32, 32), "float32")):
+        with T.Kernel(1, threads=128):
+            left = T.alloc_fragment((32, 32), "float16")
+            right = T.alloc_fragment((32, 32), "float16")
+            sums = T.alloc_shared((32, 32), "float32")
+            for i, j in T.Parallel(32, 32):
+                right[i, j] = i - j
+            for k in T.serial(2):
+                for i, j in T.Parallel(32, 32):
+                    right[i, j] += T.float16(1)
+                    left[31 - i, j] = T.clamp(right[i, j], -4.0, 4.0)
+                T.gemm(left, right, sums, clear_accum=k == 0)
+            T.copy(sums, C)
+
+    assert_engines_agree(main, lambda: [np.zeros((32, 32), np.float32)])
