@@ -14,8 +14,9 @@
 //
 // How: the first trip of each loop is played through. A role runs until it comes to a wait that is
 // not met, or to a loop with waits inside; then the next role does. Loops to which all roles have
-// come, with the same bounds, become one, whose body is planned in the same way. Nothing is changed
-// unless the plan comes to an end.
+// come, with the same bounds, become one, whose body is planned in the same way. Where only some
+// have come to loops, one of them goes through its loop alone, if all waits in it are met. Nothing
+// is changed unless the plan comes to an end.
 //
 // The order is only found here, not trusted: waits stay what they are, counts that are compared
 // when the program runs, so that an order which does not hold for later trips is an error then.
@@ -72,6 +73,16 @@ bool holdsWait(Operation *op) {
       .wasInterrupted();
 }
 
+bool usesCounters(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        auto atomic = dyn_cast<AtomicElementOp>(inner);
+        return isWait(inner) || (atomic && isCounter(atomic.getBuffer())) ? WalkResult::interrupt()
+                                                                          : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Plays the first trip of loops through, as far as barriers are concerned.
 class FirstTrip {
 public:
@@ -81,8 +92,10 @@ public:
     Attribute value = evaluate(start);
     known[variable] = value ? value : Builder(variable.getContext()).getIndexAttr(0);
   }
-  /// What comes now is behind a loop: nobody knows what its other trips have counted.
+  /// What comes now is behind a loop: nobody knows what its other trips have counted. No wait is
+  /// met then.
   void forget() { isKnown = false; }
+  bool hasForgotten() const { return !isKnown; }
 
   /// Counts the arrivals in `op`; false, with nothing counted, if a wait in it is not met.
   bool pass(Operation *op) {
@@ -96,7 +109,7 @@ public:
 private:
   bool visit(Operation *op) {
     if (!isKnown)
-      return true;
+      return !holdsWait(op);
     if (isWait(op)) {
       auto met = dyn_cast_or_null<IntegerAttr>(evaluate(cast<AssertOp>(op).getCondition()));
       return !met || !met.getValue().isZero();
@@ -112,6 +125,24 @@ private:
       auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
       bool isElse = condition && condition.getValue().isZero();
       return visit(isElse ? branch.getElseRegion() : branch.getThenRegion());
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op); loop && usesCounters(op))
+      return visitTrips(loop);
+    return true;
+  }
+
+  /// All trips of a loop that one role goes round alone.
+  bool visitTrips(scf::ForOp loop) {
+    constexpr int64_t kMostTrips = 64;
+    std::optional<int64_t> lower = evaluateIndex(loop.getLowerBound()),
+                           upper = evaluateIndex(loop.getUpperBound()),
+                           step = evaluateIndex(loop.getStep());
+    if (!lower || !upper || !step || *step < 1 || *upper - *lower > kMostTrips * *step)
+      return false;
+    for (int64_t trip = *lower; trip < *upper; trip += *step) {
+      known[loop.getInductionVar()] = Builder(loop.getContext()).getIndexAttr(trip);
+      if (!visit(loop.getRegion()))
+        return false;
     }
     return true;
   }
@@ -263,21 +294,45 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
       continue;
     Step shared;
     SmallVector<Part> bodies;
+    bool canShare = true;
     for (auto [i, part] : llvm::enumerate(parts)) {
       if (isAtEnd(i))
         continue;
       scf::ForOp loop = loopAt(i);
-      if (!loop)
-        return std::nullopt; // waits for what does not come
-      if (!shared.loops.empty() && !haveEqualBounds(shared.loops.front().second, loop))
-        return std::nullopt;
+      canShare &=
+          loop && (shared.loops.empty() || haveEqualBounds(shared.loops.front().second, loop));
+      if (!canShare)
+        break;
       shared.loops.push_back({part.role, loop});
       bodies.push_back({part.role, loop.getBody()});
-      trip.bind(loop.getInductionVar(), loop.getLowerBound());
-      next[i] = next[i]->getNextNode();
+    }
+    if (!canShare) {
+      // A role may still come through a loop alone, and let others go on.
+      // Behind a loop, where all have come to waits, the first wait is as good as any.
+      auto isFree = [&](unsigned i) {
+        if (isAtEnd(i))
+          return false;
+        return loopAt(i) ? trip.pass(next[i]) : trip.hasForgotten();
+      };
+      auto all = llvm::seq<unsigned>(0, parts.size());
+      auto found = llvm::find_if(all, isFree);
+      if (found == all.end())
+        return std::nullopt; // all wait for what does not come
+      Step step;
+      step.role = parts[*found].role;
+      Operation *behind = findEndOfStatement(next[*found])->getNextNode();
+      for (Operation *&op = next[*found]; op != behind; op = op->getNextNode())
+        step.statements.push_back(op);
+      steps.push_back(std::move(step));
+      continue;
     }
     if (bodies.empty())
       return steps;
+    for (auto [i, part] : llvm::enumerate(parts))
+      if (!isAtEnd(i)) {
+        trip.bind(loopAt(i).getInductionVar(), loopAt(i).getLowerBound());
+        next[i] = next[i]->getNextNode();
+      }
     std::optional<std::vector<Step>> body = plan(bodies, trip);
     if (!body)
       return std::nullopt;

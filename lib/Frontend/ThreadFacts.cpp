@@ -73,6 +73,16 @@ bool ThreadFacts::isUnderThreadCondition(Operation *op) const {
   return false;
 }
 
+/// Whether a store gives a thread's value to an element that does not depend on the thread, of a
+/// fragment that is only used element by element: an array of threads by another name.
+bool ThreadFacts::isArrayByUse(Operation *op) const {
+  auto store = dyn_cast<StoreOp>(op);
+  return store && getSpace(store.getBuffer()) == Space::Fragment &&
+         store.getBuffer().getDefiningOp<AllocOp>() && varies(store.getValue()) &&
+         llvm::none_of(store.getIndices(), [&](Value index) { return varies(index); }) &&
+         llvm::all_of(store.getBuffer().getUsers(), llvm::IsaPred<LoadOp, StoreOp>);
+}
+
 bool ThreadFacts::updateOp(Operation *op) {
   std::optional<llvm::BitVector> threads = findThreadsAt(op);
   bool divergent = !threads;
@@ -89,7 +99,7 @@ bool ThreadFacts::updateOp(Operation *op) {
   if (Value written = getWritten(op)) {
     Value root = getRoot(written);
     bool isPartial = divergent || (threads && !threads->all() && !isOfOneRole(*threads, root));
-    if (getSpace(root) == Space::Local && (isThread || isPartial))
+    if ((getSpace(root) == Space::Local && (isThread || isPartial)) || isArrayByUse(op))
       changed |= privates.insert(root);
     isThread |= isPrivate(root);
   }

@@ -51,6 +51,7 @@ private:
   bool markVarying(mlir::ValueRange values);
   bool isDivergentBranch(mlir::Operation *op) const;
   bool isUnderThreadCondition(mlir::Operation *op) const;
+  bool isArrayByUse(mlir::Operation *op) const;
   /// Whether a buffer is only used by `threads`.
   bool isOfOneRole(const llvm::BitVector &threads, mlir::Value root) const;
 

@@ -130,6 +130,28 @@ def test_arrays_of_threads(device: str, picked: str) -> None:
 
 
 @ON_ALL
+def test_fragment_that_is_an_array_of_threads(device: str) -> None:
+    """TileLang programs keep what a thread has read in a fragment, at an index of the loop."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 64), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            kept = T.alloc_fragment((2, 2), "int32")
+            total = T.alloc_var("int32", init=0)
+            for i in T.serial(2):
+                for j in T.unroll(2):
+                    kept[i, j] = A[2 * i + j, 63 - tx]
+            for i in T.serial(2):
+                total += kept[i, 0] * 10 + kept[i, 1]
+            B[tx] = total
+
+    a, b = numbers(4, 64, dtype="int32"), np.zeros(64, np.int32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, (a[0] * 10 + a[1] + a[2] * 10 + a[3])[::-1])
+
+
+@ON_ALL
 def test_threads_in_two_dimensions(device: str) -> None:
     """Split-k: the threads of a column share a sum, and all of them write it."""
 
@@ -410,15 +432,18 @@ def test_wait_whose_arrivals_never_come(device: str) -> None:
 
 @ON_ALL
 def test_roles_that_take_turns_inside_a_trip(device: str) -> None:
-    """Each role hands over in the middle of its trip and goes on with what the other has made."""
+    """Each role hands over in the middle of its trip and goes on with what the other has made; and
+    once more behind the loops."""
 
     @T.prim_func
-    def main(A: T.Tensor((6, 64), "int32"), B: T.Tensor((6, 64), "int32")):
+    def main(A: T.Tensor((6, 64), "int32"), B: T.Tensor((7, 64), "int32")):
         with T.Kernel(1, threads=256):
             x = T.alloc_shared((64,), "int32")
             y = T.alloc_shared((64,), "int32")
             there = T.alloc_barrier(128)
             back = T.alloc_barrier(128)
+            z = T.alloc_shared((64,), "int32")
+            last = T.alloc_barrier([128] * 2)
             T.clear(x)
             with T.ws(0):
                 for k in T.serial(6):
@@ -428,6 +453,9 @@ def test_roles_that_take_turns_inside_a_trip(device: str) -> None:
                     T.barrier_wait(back, k % 2)
                     for j in T.Parallel(64):
                         x[j] = y[63 - j]
+                T.barrier_wait(last[0], 0)
+                T.copy(z, B[6, 0])
+                T.barrier_arrive(last[1])
             with T.ws(1):
                 for k in T.serial(6):
                     T.barrier_wait(there, k % 2)
@@ -435,8 +463,13 @@ def test_roles_that_take_turns_inside_a_trip(device: str) -> None:
                         y[j] = x[j] * 2 + k
                     T.copy(y, B[k, 0])
                     T.barrier_arrive(back)
+                T.fill(z, 5)
+                T.barrier_arrive(last[0])
+                T.barrier_wait(last[1], 0)
+                for j in T.Parallel(64):
+                    B[6, j] += 1
 
-    a, b = numbers(6, 64, dtype="int32"), np.zeros((6, 64), np.int32)
+    a, b = numbers(6, 64, dtype="int32"), np.zeros((7, 64), np.int32)
     run(main, device, a, b)
     x = np.zeros(64, np.int32)
     expected = []
@@ -444,7 +477,7 @@ def test_roles_that_take_turns_inside_a_trip(device: str) -> None:
         y = (x + a[k]) * 2 + k
         expected.append(y)
         x = y[::-1]
-    np.testing.assert_array_equal(b, expected)
+    np.testing.assert_array_equal(b, [*expected, np.full(64, 6)])
 
 
 @ON_ALL
