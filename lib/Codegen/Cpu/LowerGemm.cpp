@@ -111,6 +111,11 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
   auto loadSum = [&](const Matrix &matrix, Value line, int64_t j) {
     return loadVector(matrix, product.sumType, block.width, line, columnAt(j), block.used(j));
   };
+  for (int64_t i = 0; i < rows && product.isFarAway; ++i)
+    for (int64_t j = 0; j < block.vectors(); ++j)
+      LLVM::Prefetch::create(b,
+                             addressIn(product.c, product.sumType, add(row, index(i)), columnAt(j)),
+                             /*rw=*/1, /*hint=*/3, /*cache=*/1);
   SmallVector<Value> sums;
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < block.vectors(); ++j) {

@@ -10,8 +10,8 @@
 //
 // A microkernel reads sums from one matrix and writes them to another, so that the tile need not be
 // filled (one row is, which all rows of the first turn read), nor be copied: the last turn writes
-// to the tensor. A loop of one turn does not touch the tile at all. Values are what they were: each
-// sum is formed from the same terms in the same order.
+// to the tensor, whose lines it asks for beforehand. A loop of one turn does not touch the tile at
+// all. Values are what they were: each sum is formed from the same terms in the same order.
 //
 // Both follow from the uses of the tile. The second one moves writes of the tensor from the copy to
 // the last turn, which nothing may notice: neither the loop nor what stands between it and the copy
@@ -194,5 +194,6 @@ void Lowering::redirectSums(tile::GemmOp op, Product &product) {
   if (!target)
     return;
   product.c = chooseMatrix(isLast, *target, product.c);
+  product.isFarAway = true;
   scope->written[sums.copy] = start->second.isSkipped;
 }

@@ -399,6 +399,7 @@ private:
     bool isCompact;               ///< Seldom runs: little code before speed.
     bool isPadded;                ///< B's rows may be read to the end of the last vector.
     bool startsAtZero;            ///< The source is added to the finished sum, not before it.
+    bool isFarAway;               ///< C is not in the caches, and asked for before it is written.
     std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
     /// Rows of a tensor that the next turn reads.
     struct NextTile {

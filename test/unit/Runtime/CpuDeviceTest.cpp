@@ -1,6 +1,7 @@
 //===- CpuDeviceTest.cpp - what compiled code gets from the runtime ---------------------------===//
 
 #include "tilewright/Runtime/CpuDevice.h"
+#include "tilewright/Runtime/ThreadPool.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
@@ -31,6 +32,29 @@ TEST(CpuDeviceTest, LaunchesAllBlocksOfAGrid) {
   uint64_t arguments[] = {3};
   EXPECT_FALSE(bool(runOnCpu(entry, arguments)));
   EXPECT_EQ(blocksRun, 3 * 5 * 7);
+}
+
+static std::atomic<int64_t> workersBegun;
+
+static void leaveAMark(const uint64_t *, const host::Grid *, int64_t, int64_t, uint8_t *arena,
+                       host::Services *) {
+  for (int64_t byte = 0; byte < host::kKeptBytes; ++byte)
+    EXPECT_EQ(arena[byte], arena[0]);
+  workersBegun += arena[0] == 0;
+  std::memset(arena, 1, host::kKeptBytes);
+}
+
+TEST(CpuDeviceTest, BlocksFindWhatTheLastOneOfTheirLaunchHasLeft) {
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{1000, 1, 1}};
+    for (int64_t launch = 0; launch < 3; ++launch) {
+      workersBegun = 0;
+      services->launch(services, leaveAMark, nullptr, &grid, 0);
+      EXPECT_GE(workersBegun, 1);
+      EXPECT_LE(workersBegun, ThreadPool::getShared()->getNumThreads());
+    }
+  };
+  EXPECT_FALSE(bool(runOnCpu(entry, {})));
 }
 
 TEST(CpuDeviceTest, RefusesAGridThatCannotBe) {
