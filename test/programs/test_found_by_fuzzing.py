@@ -321,3 +321,25 @@ def test_an_iteration_that_changes_memory_runs_on_one_thread() -> None:
             T.copy(sums, C)
 
     assert_engines_agree(main, lambda: [np.zeros((32, 32), np.float32)])
+
+
+@pytest.mark.parametrize("dtype", ["float8_e5m2", "float8_e4m3fn", "int8"])
+def test_a_branch_that_only_the_first_column_takes(dtype: str) -> None:
+    """LLVM stored the wide, not yet truncated element, over its neighbours."""
+
+    @T.prim_func
+    def main(A: T.Tensor((9, 3), "int16"), B: T.Tensor((4, 8), dtype)):
+        with T.Kernel(1, threads=32):
+            tile = T.alloc_shared((4, 8), dtype)
+            T.fill(tile, 1)
+            for i, j in T.Parallel(4, 8):
+                if i >= j:
+                    value = T.floor(T.cast(T.clamp(A[i + 7, j], -64, 64), "float32") * 0.5)
+                    tile[i, j] = T.cast(T.clamp(value, -4.0, 4.0), dtype)
+            T.copy(tile, B)
+
+    def arguments() -> list[np.ndarray]:
+        a = np.random.default_rng(0).integers(-9, 9, (9, 3)).astype(np.int16)
+        return [a, np.zeros((4, 8), dtype)]
+
+    assert_engines_agree(main, arguments)

@@ -6,6 +6,7 @@
 
 #include "tilewright/Codegen/Cpu/HostCode.h"
 
+#include "SplitMaskedStores.h"
 #include "UseScalef.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -153,7 +154,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ha
   llvm::PassBuilder builder(&machine, tuning);
   if (hasAvx512)
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes, auto, auto) {
-      passes.addPass(llvm::createModuleToFunctionPassAdaptor(UseScalefPass()));
+      llvm::FunctionPassManager last;
+      last.addPass(UseScalefPass());
+      last.addPass(SplitMaskedStoresPass());
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(last)));
     });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
