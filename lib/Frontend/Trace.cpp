@@ -5,12 +5,14 @@
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Frontend/SpreadThreads.h"
 
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Parser/Parser.h"
 #include <atomic>
 #include <mutex>
 
@@ -65,11 +67,18 @@ std::unique_ptr<MLIRContext> makeContext() {
 }
 
 std::unique_ptr<Program> Program::withFastMath(bool isAllowed) const {
-  auto copy = std::make_unique<Program>(
-      context, OwningOpRef<ModuleOp>(llvm::cast<ModuleOp>(getModule()->clone())));
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  if (failed(writeBytecodeToFile(getModule(), os)))
+    return nullptr;
+  std::shared_ptr<MLIRContext> own = makeContext();
+  OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(bytes, ParserConfig(own.get()));
+  if (!read)
+    return nullptr;
+  auto copy = std::make_unique<Program>(own, std::move(read));
   func::FuncOp function = copy->getFunction();
   if (isAllowed)
-    function->setAttr("tile.fast_math", UnitAttr::get(context.get()));
+    function->setAttr("tile.fast_math", UnitAttr::get(own.get()));
   else
     function->removeAttr("tile.fast_math");
   return copy;

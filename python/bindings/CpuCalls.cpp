@@ -12,15 +12,17 @@ using driver::CompiledCpuKernel;
 static std::shared_ptr<CompiledCpuKernel> getCpuKernel(const Program &program) {
   std::shared_ptr<void> cached = program.getCompiled("cpu");
   if (!cached) {
-    auto kernel = [&] {
-      nb::gil_scoped_release release;
-      return CompiledCpuKernel::compile(program.getModule(), {});
-    }();
-    if (!kernel)
-      throw UserError(llvm::toString(kernel.takeError()));
+    CompileLock lock(program);
     std::shared_ptr<void> &place = program.getCompiled("cpu");
-    if (!place) // another thread may have been faster
+    if (!place) { // another thread may have been faster
+      auto kernel = [&] {
+        nb::gil_scoped_release release;
+        return CompiledCpuKernel::compile(program.getModule(), {});
+      }();
+      if (!kernel)
+        throw UserError(llvm::toString(kernel.takeError()));
       place = std::shared_ptr<CompiledCpuKernel>(std::move(*kernel));
+    }
     cached = place;
   }
   return std::static_pointer_cast<CompiledCpuKernel>(cached);
@@ -199,6 +201,7 @@ nb::dict tilewright::bindings::compileCpu(const Program &program) {
   options.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
     result[phase.str().c_str()] = text.str();
   };
+  CompileLock lock(program);
   auto kernel = CompiledCpuKernel::compile(program.getModule(), options);
   if (!kernel)
     throw UserError(llvm::toString(kernel.takeError()));

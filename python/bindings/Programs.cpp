@@ -110,6 +110,7 @@ nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
   options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
     dumps.append(nb::make_tuple(pass.str(), ir.str()));
   };
+  CompileLock lock(self);
   mlir::ModuleOp module = self.getModule();
   DiagnosticCapture capture(module.getContext());
   if (mlir::failed(driver::checkProgram(module, options)))
@@ -169,6 +170,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
     dumps.append(nb::make_tuple(pass.str(), ir.str()));
   };
+  CompileLock lock(self);
   mlir::ModuleOp module = self.getModule();
   DiagnosticCapture capture(module.getContext());
   mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpuOrLoad(module, *arch, options);
@@ -248,6 +250,7 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   std::string output; // of T.print
   llvm::raw_string_ostream outputStream(output);
   interpOptions.output = &outputStream;
+  CompileLock lock(self);
   auto start = std::chrono::steady_clock::now();
   SignalWatch signals;
   interpOptions.poll = [&] { return signals.goesOn(); };
@@ -292,7 +295,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   bool isEdited = options.contains("ptx");
   std::shared_ptr<void> &cached =
       isEdited ? edited : self.getCompiled(device + " " + pipeline.calls.getKey());
-  if (!cached) {
+  if (CompileLock lock(self); !cached) {
     DiagnosticCapture capture(self.getModule().getContext());
     mlir::FailureOr<driver::GpuProgram> program =
         driver::compileForGpuOrLoad(self.getModule(), *arch, pipeline);
@@ -423,7 +426,13 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("compile_cpu", &compileCpu)
       .def(
           "with_fast_math",
-          [](const Program &self, bool allowed) { return self.withFastMath(allowed).release(); },
+          [](const Program &self, bool allowed) {
+            CompileLock lock(self);
+            std::unique_ptr<Program> copy = self.withFastMath(allowed);
+            if (!copy)
+              throw UserError("internal error: the program cannot be copied");
+            return copy.release();
+          },
           nb::rv_policy::take_ownership, nb::arg("allowed"),
           "A copy of the program with fast math allowed or not.")
       .def("logical_index", &getLogicalIndex, nb::arg("argument"), nb::arg("shape"),

@@ -10,6 +10,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace tilewright::frontend {
@@ -27,16 +28,21 @@ public:
   }
   std::string getText(bool withLocations) const;
 
-  /// A copy that differs in whether fast math is allowed; this one may be in use.
+  /// A copy, in a context of its own, that differs in whether fast math is allowed; null if MLIR
+  /// cannot read back what it wrote.
   std::unique_ptr<Program> withFastMath(bool isAllowed) const;
 
   /// What an engine made of this program, kept with it; empty until the engine has run.
   std::shared_ptr<void> &getCompiled(llvm::StringRef engine) const { return compiled[engine]; }
 
+  /// Held by whoever compiles or interprets the program: its context is for one thread at a time.
+  std::mutex &getMutex() const { return mutex; }
+
 private:
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mutable llvm::StringMap<std::shared_ptr<void>> compiled;
+  mutable std::mutex mutex;
 };
 
 /// A context with the dialects of tile programs loaded.
