@@ -69,8 +69,8 @@ void bindTraces(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
 void bindCpuCalls(nb::module_ &module);
 void bindCache(nb::module_ &module);
-/// Keeps a program to one thread while it is compiled or interpreted. Other Python threads go on while this one
-/// waits, also the one it waits for: who holds the GIL never waits for a program.
+/// Keeps a program to one thread while it is compiled or interpreted. Other Python threads go on
+/// while this one waits, also the one it waits for: who holds the GIL never waits for a program.
 class CompileLock {
 public:
   explicit CompileLock(const Program &program) : mutex(program.getMutex()) {
