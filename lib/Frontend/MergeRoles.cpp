@@ -176,31 +176,7 @@ private:
         return {};
       return IntegerAttr::get(load.getType(), counter(load.getBuffer())[*element]);
     }
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
-      if (!condition || !isMemoryEffectFree(op))
-        return {};
-      Region &side =
-          condition.getValue().isZero() ? branch.getElseRegion() : branch.getThenRegion();
-      return evaluate(
-          side.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
-    }
-    if (op->getNumRegions() != 0 || !isPureScalar(op))
-      return {};
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(evaluate(operand));
-      if (!operands.back())
-        return {};
-    }
-    SmallVector<OpFoldResult> results;
-    OwningOpRef<Operation *> copy = op->clone(); // folding may change an op for good
-    if (failed((*copy)->fold(operands, results)) || results.empty())
-      return {};
-    OpFoldResult result = results[cast<OpResult>(value).getResultNumber()];
-    if (auto attribute = dyn_cast<Attribute>(result))
-      return attribute;
-    return evaluate(cast<Value>(result));
+    return foldScalar(value, [&](Value operand) { return evaluate(operand); });
   }
 
   const ThreadFacts &facts;

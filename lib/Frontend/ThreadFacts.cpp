@@ -24,6 +24,35 @@ bool ThreadFacts::isBlockVariable(Operation *op) const {
 
 bool isPureScalar(Operation *op) { return isMemoryEffectFree(op) && !isa<LoadOp>(op); }
 
+Attribute foldScalar(Value value, llvm::function_ref<Attribute(Value)> evaluate) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPureScalar(op))
+    return {};
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
+    if (!condition)
+      return {};
+    Region &side = condition.getValue().isZero() ? branch.getElseRegion() : branch.getThenRegion();
+    return evaluate(side.front().getTerminator()->getOperand(number));
+  }
+  if (op->getNumRegions() != 0)
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(evaluate(operand));
+    if (!operands.back())
+      return {};
+  }
+  SmallVector<OpFoldResult> results;
+  OwningOpRef<Operation *> copy = op->clone(); // folding may change an op for good
+  if (failed((*copy)->fold(operands, results)) || results.empty())
+    return {};
+  if (auto attribute = dyn_cast<Attribute>(results[number]))
+    return attribute;
+  return evaluate(cast<Value>(results[number])); // one of the operands
+}
+
 /// Statements on single elements and values, as opposed to whole tiles.
 static bool isElementOp(Operation *op) {
   return isa<LoadOp, StoreOp, AtomicElementOp, AssertOp, AssumeOp, PrintOp>(op);
@@ -145,31 +174,7 @@ private:
       return {};
     if (std::optional<int64_t> dim = getThreadDim(op))
       return IntegerAttr::get(value.getType(), coordinate(*dim));
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
-      if (!condition || !isMemoryEffectFree(op))
-        return {};
-      Region &side =
-          condition.getValue().isZero() ? branch.getElseRegion() : branch.getThenRegion();
-      return evaluate(
-          side.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
-    }
-    if (op->getNumRegions() != 0 || !isMemoryEffectFree(op))
-      return {};
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(evaluate(operand));
-      if (!operands.back())
-        return {};
-    }
-    SmallVector<OpFoldResult> results;
-    OwningOpRef<Operation *> copy = op->clone(); // folding may change an op for good
-    if (failed((*copy)->fold(operands, results)) || results.empty())
-      return {};
-    OpFoldResult result = results[cast<OpResult>(value).getResultNumber()];
-    if (auto attribute = dyn_cast<Attribute>(result))
-      return attribute;
-    return evaluate(cast<Value>(result)); // one of the operands
+    return foldScalar(value, [&](Value operand) { return evaluate(operand); });
   }
 
   int64_t coordinate(int64_t dim) {

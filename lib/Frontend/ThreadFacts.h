@@ -16,6 +16,11 @@ namespace tilewright::frontend {
 /// Whether an op computes a scalar or a view and touches no memory.
 bool isPureScalar(mlir::Operation *op);
 
+/// What a scalar is, by folding, if `evaluate` knows what it is computed from; else null. Of a
+/// branch the side that its condition names counts.
+mlir::Attribute foldScalar(mlir::Value value,
+                           llvm::function_ref<mlir::Attribute(mlir::Value)> evaluate);
+
 /// Finds, for a kernel that names its threads, which values, variables and statements are a single
 /// thread's. A value *varies* if threads may see different ones; a variable is *private* if threads
 /// may assign different values to it; an op is *threaded* if it must run once for each thread.

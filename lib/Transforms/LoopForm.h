@@ -37,6 +37,10 @@ std::optional<LoopForm> describeLoop(mlir::Operation *statement, tile::ParallelO
 /// is prepared for them where it is copied.
 std::optional<LoopForm> writeLoopForm(mlir::Operation *statement);
 
+/// Shorter rows stay in the caches anyway: they are too short to pay for a loop of their own, and
+/// cost nothing to copy.
+inline constexpr int64_t kLongRowBytes = 2048;
+
 /// Whether an op touches no memory, so that statements may be moved past it.
 bool isTransparent(mlir::Operation &op);
 

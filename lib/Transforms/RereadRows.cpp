@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopForm.h"
+#include "MoveUses.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -39,20 +40,10 @@ using analysis::LoopAccess;
 
 namespace {
 
-/// Shorter rows cost nothing to copy.
-constexpr int64_t kLongRowBytes = 2048;
-
 bool isLongRow(MemRefType type) {
   return type.hasStaticShape() && type.getRank() > 0 &&
          type.getNumElements() == type.getShape().back() &&
          type.getNumElements() * getStorageBytes(type.getElementType()) >= kLongRowBytes;
-}
-
-bool isOnlyRead(Value root, KernelOp kernel) {
-  auto effects = getEffects(kernel);
-  return effects && llvm::none_of(*effects, [&](const Effect &effect) {
-           return effect.root == root && effect.kind != EffectKind::Read;
-         });
 }
 
 /// The loop directly around an access, as a form, and the access in it.
@@ -124,7 +115,7 @@ std::optional<CopiedRow> CopiedRow::find(AllocOp tile) {
       row.source.getBuffer().getType().getElementType() !=
           tile.getBuffer().getType().getElementType() ||
       getSpace(read->access->root) != Space::Global ||
-      !isOnlyRead(read->access->root, tile->getParentOfType<KernelOp>()))
+      writesBuffer(tile->getParentOfType<KernelOp>(), read->access->root))
     return std::nullopt;
   return row;
 }

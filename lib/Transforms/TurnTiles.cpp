@@ -21,6 +21,7 @@
 // Expects: tile IR that passed tile-check-parallel.   Leaves: the same program.
 //===----------------------------------------------------------------------------------------===//
 
+#include "MoveUses.h"
 #include "tilewright/Analysis/LoopAccesses.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
@@ -45,13 +46,6 @@ namespace {
 /// Rows of the turned tile are vectors: of this many elements at least, and of multiples of this.
 constexpr int64_t kMinRow = 32, kRowMultiple = 16;
 
-bool writes(Operation *op, Value root) {
-  auto effects = getEffects(op);
-  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
-    return effect.root == root && effect.kind != EffectKind::Read;
-  });
-}
-
 /// The tile behind a value, if the value is all of one with two constant extents.
 AllocOp getTile(Value buffer) {
   auto alloc = buffer.getDefiningOp<AllocOp>();
@@ -69,7 +63,7 @@ bool isPreparedOutside(Value buffer, Operation *loop) {
     return false;
   unsigned numWriters = 0;
   for (Operation *user : tile.getBuffer().getUsers()) {
-    if (isa<AnnotateLayoutOp>(user) || !writes(user, tile.getBuffer()))
+    if (isa<AnnotateLayoutOp>(user) || !writesBuffer(user, tile.getBuffer()))
       continue;
     ++numWriters;
     if (!isa<CopyOp>(user) || loop->isProperAncestor(user))
@@ -87,7 +81,7 @@ bool wantsToTurn(GemmOp gemm) {
       gemm.getTransposeA())
     return false;
   int64_t row = gemm.getExtents().m;
-  return row >= kMinRow && row % kRowMultiple == 0 && writes(loop, right.getBuffer()) &&
+  return row >= kMinRow && row % kRowMultiple == 0 && writesBuffer(loop, right.getBuffer()) &&
          isPreparedOutside(gemm.getA(), loop);
 }
 

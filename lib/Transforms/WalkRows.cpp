@@ -46,9 +46,6 @@ using analysis::LoopAccess;
 
 namespace {
 
-/// Shorter rows stay in the caches anyway, and are too short to pay for a loop of their own.
-constexpr int64_t kLongRowBytes = 2048;
-
 /// Where the rows of a buffer lie: row i at coordinate `i + offset` of dimension `dim`.
 struct RowPlace {
   unsigned dim;
