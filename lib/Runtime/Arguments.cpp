@@ -236,21 +236,11 @@ llvm::Error Binder::checkLayouts() {
   return error;
 }
 
-/// Whether the function may write the parameter.
-static bool mayWrite(func::FuncOp function, Value parameter) {
-  return llvm::any_of(function.front(), [&](Operation &op) {
-    std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(&op);
-    return !effects || llvm::any_of(*effects, [&](const tile::Effect &effect) {
-      return effect.root == parameter && effect.kind != tile::EffectKind::Read;
-    });
-  });
-}
-
 /// A tensor that the function may write needs memory that can be written.
 llvm::Error Binder::checkWritable() {
   for (auto [position, argument] : llvm::enumerate(arguments)) {
     auto *view = std::get_if<TensorView>(&argument);
-    if (view && !view->isWritable && mayWrite(function, function.getArgument(position)))
+    if (view && !view->isWritable && tile::mayWrite(function, function.getArgument(position)))
       return refuse(position, "the kernel writes it, got a read-only tensor; pass a writable copy");
   }
   return llvm::Error::success();

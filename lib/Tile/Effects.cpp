@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -168,7 +169,7 @@ std::optional<SmallVector<Effect>> getEffects(Operation *op) {
     // An op that touches no memory of its own; what its regions do is walked too.
     bool ownEffects = !nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
                       !nested->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(nested) &&
-                      !isa<AllocOp>(nested);
+                      !isa<AllocOp, FunctionOpInterface>(nested);
     return ownEffects ? WalkResult::interrupt() : WalkResult::advance();
   });
   // A buffer of unknown origin may be another one under a second name.
@@ -177,5 +178,16 @@ std::optional<SmallVector<Effect>> getEffects(Operation *op) {
     return std::nullopt;
   return effects;
 }
+
+/// Whether some effect on `root` may be of another kind than `kind`.
+static bool mayDoOtherThan(EffectKind kind, Operation *op, Value root) {
+  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
+    return effect.root == root && effect.kind != kind;
+  });
+}
+
+bool mayWrite(Operation *op, Value root) { return mayDoOtherThan(EffectKind::Read, op, root); }
+bool mayRead(Operation *op, Value root) { return mayDoOtherThan(EffectKind::Write, op, root); }
 
 } // namespace tilewright::tile

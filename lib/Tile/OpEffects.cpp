@@ -1,5 +1,6 @@
 //===- OpEffects.cpp - the effects of each statement, one short function an op ---------------===//
 
+#include "tilewright/Target/Arch.h"
 #include "tilewright/Tile/Tile.h"
 
 using namespace mlir;
@@ -86,7 +87,9 @@ void ReduceOp::getTileEffects(Effects &effects) {
 }
 
 /// Warps that share a row of a tile in memory leave a partial result each.
-static int64_t warpResultsBytes(int64_t numThreads) { return llvm::divideCeil(numThreads, 32) * 8; }
+static int64_t warpResultsBytes(int64_t numThreads) {
+  return llvm::divideCeil(numThreads, tilewright::kWarpSize) * 8;
+}
 
 /// A register tile that many threads share is combined through one partial result of each of its
 /// slots for every thread.

@@ -123,7 +123,7 @@ bool LayoutSolver::exchange(const Refusal &refusal) {
   auto it = distributions.find(refusal.statement);
   AllocOp fragment = refusal.fragment, undecided;
   if (!loop || loop->hasAttr(kExchangeAttr) || copyLoops.contains(loop) ||
-      it == distributions.end() || writesBuffer(loop, fragment.getBuffer()))
+      it == distributions.end() || mayWrite(loop, fragment.getBuffer()))
     return false;
   std::optional<SmallVector<FragmentAccess>> accesses = accessesOf(loop, &undecided);
   std::optional<SmallVector<int64_t>> extents = getStaticExtents(loop);

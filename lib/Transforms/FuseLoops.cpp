@@ -258,22 +258,15 @@ ParallelOp merge(MutableArrayRef<Member> members) {
 // Stores that nobody reads
 //===----------------------------------------------------------------------------------------===//
 
-bool readsRoot(Operation *op, Value root) {
-  auto effects = getEffects(op);
-  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
-    return effect.root == root && effect.kind != EffectKind::Write;
-  });
-}
-
 /// Whether something may read what `store` wrote. Iterations of its own loop read only what they
 /// have stored themselves, and that was forwarded. Inside another loop everything is behind.
 bool isReadLater(StoreOp store, ParallelOp loop, KernelOp kernel) {
   Value root = getRoot(store.getBuffer());
   if (loop->getParentOp() != kernel)
-    return readsRoot(kernel, root);
+    return mayRead(kernel, root);
   auto readsFrom = [&](Operation *op) {
     for (op = op->getNextNode(); op; op = op->getNextNode())
-      if (readsRoot(op, root))
+      if (mayRead(op, root))
         return true;
     return false;
   };

@@ -39,20 +39,10 @@ static Value rebase(OpBuilder &b, Value buffer, Value root, Value copy) {
   return clone->getResult(0);
 }
 
-bool writesBuffer(Operation *statement, Value root) {
-  std::optional<SmallVector<Effect>> effects = getEffects(statement);
-  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
-    return effect.root == root && effect.kind != EffectKind::Read;
-  });
-}
-
 /// Whether a statement overwrites all of a buffer without reading it.
 static bool overwrites(Operation *statement, AllocOp fragment) {
   Value root = fragment.getBuffer();
-  std::optional<SmallVector<Effect>> effects = getEffects(statement);
-  if (!effects || llvm::any_of(*effects, [&](const Effect &effect) {
-        return effect.root == root && effect.kind != EffectKind::Write;
-      }))
+  if (mayRead(statement, root))
     return false;
   if (auto scan = dyn_cast<CumsumOp>(statement))
     return scan.getDest() == root;
@@ -76,7 +66,7 @@ MovedUse moveUse(Operation *statement, AllocOp fragment, Space space) {
   ImplicitLocOpBuilder b(statement->getLoc(), statement);
   Value root = fragment.getBuffer();
   MemRefType type = fragment.getBuffer().getType();
-  bool isWritten = writesBuffer(statement, root), isFilled = !overwrites(statement, fragment);
+  bool isWritten = mayWrite(statement, root), isFilled = !overwrites(statement, fragment);
   MovedUse moved;
   moved.copy = AllocOp::create(b, makeBufferType(type.getShape(), type.getElementType(), space),
                                fragment.getNameAttr(), ValueRange(), ReduceKindAttr());

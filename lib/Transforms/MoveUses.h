@@ -23,9 +23,6 @@ struct MovedUse {
   tile::ParallelOp fill, bringBack; ///< Null where nothing must be copied.
 };
 
-/// Whether an op or one inside it writes a buffer or a part of it.
-bool writesBuffer(mlir::Operation *statement, mlir::Value root);
-
 /// Lets a statement work on a copy of `fragment` in a space.
 MovedUse moveUse(mlir::Operation *statement, tile::AllocOp fragment, tile::Space space);
 

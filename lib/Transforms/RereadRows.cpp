@@ -20,7 +20,6 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopForm.h"
-#include "MoveUses.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -115,7 +114,7 @@ std::optional<CopiedRow> CopiedRow::find(AllocOp tile) {
       row.source.getBuffer().getType().getElementType() !=
           tile.getBuffer().getType().getElementType() ||
       getSpace(read->access->root) != Space::Global ||
-      writesBuffer(tile->getParentOfType<KernelOp>(), read->access->root))
+      mayWrite(tile->getParentOfType<KernelOp>(), read->access->root))
     return std::nullopt;
   return row;
 }

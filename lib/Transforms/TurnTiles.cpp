@@ -21,7 +21,6 @@
 // Expects: tile IR that passed tile-check-parallel.   Leaves: the same program.
 //===----------------------------------------------------------------------------------------===//
 
-#include "MoveUses.h"
 #include "tilewright/Analysis/LoopAccesses.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
@@ -63,7 +62,7 @@ bool isPreparedOutside(Value buffer, Operation *loop) {
     return false;
   unsigned numWriters = 0;
   for (Operation *user : tile.getBuffer().getUsers()) {
-    if (isa<AnnotateLayoutOp>(user) || !writesBuffer(user, tile.getBuffer()))
+    if (isa<AnnotateLayoutOp>(user) || !mayWrite(user, tile.getBuffer()))
       continue;
     ++numWriters;
     if (!isa<CopyOp>(user) || loop->isProperAncestor(user))
@@ -81,7 +80,7 @@ bool wantsToTurn(GemmOp gemm) {
       gemm.getTransposeA())
     return false;
   int64_t row = gemm.getExtents().m;
-  return row >= kMinRow && row % kRowMultiple == 0 && writesBuffer(loop, right.getBuffer()) &&
+  return row >= kMinRow && row % kRowMultiple == 0 && mayWrite(loop, right.getBuffer()) &&
          isPreparedOutside(gemm.getA(), loop);
 }
 

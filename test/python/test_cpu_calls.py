@@ -30,6 +30,32 @@ def doubler(n=None, dtype: str = "float32"):
     return tilewright.compile(main, device="cpu")
 
 
+def test_only_tensors_that_are_written_need_careful_code(tmp_path, monkeypatch) -> None:
+    """One tensor for two parameters that are only read is no overlap, as K and V of attention."""
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path))
+
+    @T.prim_func
+    def main(A: T.Tensor((32,), "int32"), B: T.Tensor((32,), "int32"), C: T.Tensor((32,), "int32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                C[i] = A[i] + B[i] * 2
+
+    kernel = tilewright.compile(main, device="cpu")
+    a, c = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+
+    def count_compiled() -> int:
+        return len(list(tmp_path.glob("cpu-*")))
+
+    kernel(a, a.copy(), c)
+    before = count_compiled()
+    kernel(a, a, c)
+    assert c.tolist() == [3 * i for i in range(32)]
+    assert count_compiled() == before
+    kernel(a, a, a)
+    assert a.tolist() == [3 * i for i in range(32)]
+    assert count_compiled() == before + 1
+
+
 # ---- What a second call may not take for granted ----
 
 

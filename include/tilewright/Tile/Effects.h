@@ -83,6 +83,11 @@ Effect makeElementEffect(EffectKind kind, mlir::Value buffer, mlir::ValueRange i
 /// callers must treat as touching everything.
 std::optional<llvm::SmallVector<Effect>> getEffects(mlir::Operation *op);
 
+/// Whether an op or one inside it may change, or look at, memory of `root`. An accumulation does
+/// both, and so does an op whose effects are unknown.
+bool mayWrite(mlir::Operation *op, mlir::Value root);
+bool mayRead(mlir::Operation *op, mlir::Value root);
+
 } // namespace tilewright::tile
 
 #endif // TILEWRIGHT_TILE_EFFECTS_H

@@ -216,11 +216,7 @@ std::optional<View> Lowering::getDirectMatrix(Value tensor, Value tile) {
 
 /// Whether no statement of the kernel, of this or of another block, writes the tensor.
 bool Lowering::isNeverWritten(tile::KernelOp kernel, Value tensor) {
-  auto effects = tile::getEffects(kernel);
-  return options.assumeDisjoint && effects &&
-         llvm::none_of(*effects, [&](const tile::Effect &effect) {
-           return effect.root == tensor && effect.kind != tile::EffectKind::Read;
-         });
+  return options.assumeDisjoint && !tile::mayWrite(kernel, tensor);
 }
 
 /// What products read in place of the tile that the copy would fill, if that is as good: each reads
