@@ -93,9 +93,7 @@ static void reportPoison(Warp &warp, const Inst &inst, uint32_t lanes, const cha
                        inst.source ? inst.source->opcode : ""));
 }
 
-/// Where poison decides something: guards of branches and memory operations, addresses, values that
-/// reach global memory.
-void PoisonTracker::checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
+void PoisonTracker::check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
   bool isMemory = inst.addressSlot != 0xff;
   bool isControl = inst.flow != Flow::Plain;
   if (inst.isGuarded && (isMemory || isControl)) {
@@ -180,7 +178,6 @@ template <class Op> static void bitwiseByWidth(Warp &warp, const Inst &inst, uin
 }
 
 void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
-  checkDecisive(warp, inst, mask, active);
   if (mask == 0 || inst.slots == nullptr)
     return;
   PoisonRule rule = inst.poison;

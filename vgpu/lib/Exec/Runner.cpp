@@ -78,6 +78,11 @@ uint64_t SplitRunner::run(size_t splitIndex, uint64_t quantum) {
   return executed;
 }
 
+/// Whether the instruction waits until all lanes of the warp are there that take part in it.
+static bool mustGather(const Inst &inst) {
+  return inst.flow == Flow::Collective || (inst.flow == Flow::Blocking && inst.isAligned);
+}
+
 /// The loop leaves when the split is gone (mask 0), waits, or has used its quantum.
 template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
   const Inst *code = launch.program->code.data();
@@ -92,8 +97,11 @@ template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
     }
     ++block.executed[split.pc];
     ++executed;
-    if constexpr (isObserved)
-      launch.poison->step(warp, inst, mask, split.mask);
+    if constexpr (isObserved) {
+      launch.poison->check(warp, inst, mask, split.mask);
+      if (!mustGather(inst)) // what others bring is known when they are all there
+        launch.poison->step(warp, inst, mask, split.mask);
+    }
     switch (inst.flow) {
     case Flow::Plain:
       if (mask)
@@ -104,10 +112,12 @@ template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
     case Flow::Blocking: {
       Outcome outcome = Outcome::Continue;
       if (mask) {
-        bool mustGather = inst.flow == Flow::Collective || inst.isAligned;
-        uint32_t united = mustGather ? gather(inst, mask) : mask;
+        uint32_t united = mustGather(inst) ? gather(inst, mask) : mask;
         if (united == 0)
           return executed;
+        if constexpr (isObserved)
+          if (mustGather(inst))
+            launch.poison->step(warp, inst, united, united | split.mask);
         if (inst.flow == Flow::Blocking)
           outcome = inst.executeBlocking(warp, inst, united);
         else
@@ -395,6 +405,8 @@ bool forceCollective(Block &block) {
       report(warp, inst, __builtin_ctz(united),
              isBarrier ? FindingKind::BarrierDivergence : FindingKind::DivergentCollective,
              message);
+      if (PoisonTracker *poison = block.launch->poison)
+        poison->step(warp, inst, united, united);
       uint32_t pc = split.pc;
       Outcome outcome = Outcome::Continue;
       if (isBarrier)

@@ -17,15 +17,18 @@ namespace vgpu {
 class PoisonTracker {
 public:
   explicit PoisonTracker(const Program &program);
-  /// Called before an instruction is executed by the lanes of `mask` (those of `active` whose guard
-  /// holds): reports decisive poison and computes the shadow of the results.
+  /// Called when lanes reach an instruction, which those of `mask` (those of `active` whose guard
+  /// holds) will execute: reports poison in guards of branches and memory operations and in
+  /// addresses.
+  void check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
+  /// Called just before the instruction is executed, when all lanes are there that take part in it:
+  /// computes the shadow of the results, and reports poison that reaches global memory.
   void step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
 
 private:
   /// Lanes of a row with a poison bit in the first `bytes` bytes.
   uint32_t poisonedLanes(Warp &warp, const Slot &slot, unsigned bytes = 8);
   void setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint32_t poisoned);
-  void checkDecisive(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
   void runOnShadow(Warp &warp, const Inst &inst, uint32_t mask);
   /// The same; results under a predicate that is poison are poison.
   void moveShadow(Warp &warp, const Inst &inst, uint32_t mask, uint32_t guardPoison);
