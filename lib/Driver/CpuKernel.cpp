@@ -2,7 +2,6 @@
 
 #include "tilewright/Driver/CpuKernel.h"
 #include "tilewright/Driver/CallFacts.h"
-#include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Runtime/DiskCache.h"
 #include "tilewright/Support/BuildId.h"
 #include "tilewright/Tile/Tile.h"
@@ -25,24 +24,25 @@ template <typename... OpTs> static bool contains(func::FuncOp function) {
       .wasInterrupted();
 }
 
-CompiledCpuKernel::CompiledCpuKernel(ModuleOp module, const Options &options)
-    : module(module), function(*module.getOps<func::FuncOp>().begin()), options(options),
-      isWritten(findWritten(function)),
+CompiledCpuKernel::CompiledCpuKernel(ModuleOp module, std::mutex &moduleMutex,
+                                     const Options &options)
+    : module(module), moduleMutex(moduleMutex), function(*module.getOps<func::FuncOp>().begin()),
+      options(options), isWritten(findWritten(function)),
       dependsOnBlockOrder(contains<tile::AtomicOp, tile::AtomicElementOp>(function)),
       printsSomething(contains<tile::PrintOp>(function)) {}
 
 llvm::Expected<std::unique_ptr<CompiledCpuKernel>>
-CompiledCpuKernel::compile(ModuleOp module, const Options &options) {
+CompiledCpuKernel::compile(ModuleOp module, std::mutex &moduleMutex, const Options &options) {
   if (module.getOps<func::FuncOp>().empty())
     return llvm::createStringError("there is no function to compile");
-  std::unique_ptr<CompiledCpuKernel> kernel(new CompiledCpuKernel(module, options));
+  std::unique_ptr<CompiledCpuKernel> kernel(new CompiledCpuKernel(module, moduleMutex, options));
   if (llvm::Error error = kernel->makeVariant(kernel->disjoint, /*assumeDisjoint=*/true))
     return error;
   return kernel;
 }
 
 //===----------------------------------------------------------------------------------------===//
-// Variants
+// Entries of the cache
 //===----------------------------------------------------------------------------------------===//
 
 /// The name of a variant's object code in the cache: everything that the code depends on. Positions
@@ -59,60 +59,80 @@ static std::string makeEntryName(ModuleOp module, const cpu::CompileOptions &opt
       "cpu", {getBuildId(), options.target.cpu, options.target.features, width, overlap, program});
 }
 
+/// A line with the decisions as JSON, then the object code.
+static std::string writeEntry(ArrayRef<Decision> decisions, StringRef object) {
+  std::string content;
+  llvm::raw_string_ostream os(content);
+  os << llvm::json::Value(llvm::json::Array(decisions)) << '\n' << object;
+  return content;
+}
+
+/// The object code of an entry; nothing where the decisions are not what `writeEntry` makes.
+static std::optional<StringRef> readEntry(StringRef content, std::vector<Decision> &decisions) {
+  auto [line, object] = content.split('\n');
+  auto read = llvm::json::parse<std::vector<Decision>>(line);
+  if (!read) {
+    llvm::consumeError(read.takeError());
+    return std::nullopt;
+  }
+  decisions = std::move(*read);
+  return object;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Variants
+//===----------------------------------------------------------------------------------------===//
+
 llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint) {
   Options variantOptions = options;
-  variantOptions.lower.assumeDisjoint = assumeDisjoint;
-  phases.clear();
-  std::string object;
-  if (options.dump)
-    return compileVariant(variant, variantOptions, object);
+  variantOptions.code.lower.assumeDisjoint = assumeDisjoint;
+  if (options.isShown()) {
+    llvm::Expected<std::string> object = compileVariant(variant, variantOptions);
+    return object ? linkVariant(variant, *object) : object.takeError();
+  }
   auto start = std::chrono::steady_clock::now();
   std::shared_ptr<DiskCache> cache = DiskCache::getShared();
-  std::string name = makeEntryName(module, variantOptions);
-  if (std::optional<std::string> found = cache->lookup(name)) {
-    llvm::Error error = linkVariant(variant, *found);
-    if (!error) {
+  std::string name = makeEntryName(module, variantOptions.code);
+  if (std::optional<std::string> found = cache->lookup(name))
+    if (std::optional<StringRef> object = readEntry(*found, variant.decisions)) {
       variant.isFromCache = true;
-      std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-      phases.push_back({"load from the cache", taken.count()});
-      return llvm::Error::success();
+      llvm::Error error = linkVariant(variant, *object);
+      if (!error) {
+        std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+        variant.phases.push_back({"load from the cache", taken.count()});
+        return llvm::Error::success();
+      }
+      llvm::consumeError(std::move(error)); // compiled anew, and the entry with it
+      variant.isFromCache = false;
+      variant.decisions.clear();
     }
-    llvm::consumeError(std::move(error)); // compiled anew, and the entry with it
-  }
-  if (llvm::Error error = compileVariant(variant, variantOptions, object))
+  llvm::Expected<std::string> object = compileVariant(variant, variantOptions);
+  if (!object)
+    return object.takeError();
+  if (llvm::Error error = linkVariant(variant, *object))
     return error;
-  cache->store(name, object);
+  cache->store(name, writeEntry(variant.decisions, *object));
   return llvm::Error::success();
 }
 
-/// The program with statements that run together where the variant permits it.
-static OwningOpRef<ModuleOp> fuseStatements(ModuleOp module, const cpu::CompileOptions &options) {
-  OwningOpRef<ModuleOp> fused = cast<ModuleOp>(module->clone());
-  if (!options.lower.assumeDisjoint)
-    return fused;
-  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
-  });
-  PassManager pm(module.getContext());
-  buildCpuPipeline(pm);
-  if (failed(pm.run(*fused)))
-    return {};
-  return fused;
-}
-
-llvm::Error CompiledCpuKernel::compileVariant(Variant &variant, const Options &variantOptions,
-                                              std::string &object) {
+llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Variant &variant,
+                                                              const Options &variantOptions) {
   auto start = std::chrono::steady_clock::now();
-  OwningOpRef<ModuleOp> fused = fuseStatements(module, variantOptions);
-  if (!fused)
-    return llvm::createStringError("internal error: the program could not be fused");
+  ModuleOp source = module;
+  OwningOpRef<ModuleOp> prepared;
+  if (variantOptions.code.lower.assumeDisjoint) { // statements run together
+    auto passed = prepareForCpu(module, variant.decisions, variantOptions.passes);
+    if (failed(passed))
+      return llvm::createStringError("internal error: the program could not be fused");
+    prepared = std::move(*passed);
+    source = *prepared;
+  }
   std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-  phases.push_back({"fuse statements", taken.count()});
-  auto compiled = cpu::compileToObject(*fused, variantOptions, &phases);
+  variant.phases.push_back({"fuse statements", taken.count()});
+  auto compiled = cpu::compileToObject(source, variantOptions.code, &variant.phases);
   if (!compiled)
     return compiled.takeError();
-  object = (*compiled)->getBuffer().str();
-  return linkVariant(variant, object);
+  return (*compiled)->getBuffer().str();
 }
 
 llvm::Error CompiledCpuKernel::linkVariant(Variant &variant, StringRef object) {
@@ -125,6 +145,17 @@ llvm::Error CompiledCpuKernel::linkVariant(Variant &variant, StringRef object) {
   variant.code = std::move(*code);
   variant.entry = *entry;
   return llvm::Error::success();
+}
+
+/// The code for calls with overlap, compiled when the first one comes.
+llvm::Expected<host::Entry> CompiledCpuKernel::getOverlappingEntry() {
+  if (host::Entry entry = overlapping.entry)
+    return entry;
+  std::lock_guard lock(moduleMutex);
+  if (!overlapping.entry) // another thread may have been faster
+    if (llvm::Error error = makeVariant(overlapping, /*assumeDisjoint=*/false))
+      return error;
+  return overlapping.entry;
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -180,17 +211,38 @@ llvm::Error CompiledCpuKernel::run(const CpuArguments &arguments,
                                    const runtime::CpuRunOptions &runOptions) {
   if (llvm::Error error = checkAlignment(arguments))
     return error;
-  Variant *variant = &disjoint;
+  host::Entry entry = disjoint.entry;
   if (hasOverlap(arguments)) {
-    std::lock_guard lock(mutex);
-    variant = &overlapping;
-    if (!variant->entry)
-      if (llvm::Error error = makeVariant(*variant, /*assumeDisjoint=*/false))
-        return error;
+    llvm::Expected<host::Entry> overlap = getOverlappingEntry();
+    if (!overlap)
+      return overlap.takeError();
+    entry = *overlap;
   }
   if (!runOptions.isDeterministic || dependsOnBlockOrder)
-    return runtime::runOnCpu(variant->entry, arguments.slots, runOptions);
+    return runtime::runOnCpu(entry, arguments.slots, runOptions);
   runtime::CpuRunOptions anyOrder = runOptions;
   anyOrder.isDeterministic = false;
-  return runtime::runOnCpu(variant->entry, arguments.slots, anyOrder);
+  return runtime::runOnCpu(entry, arguments.slots, anyOrder);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------------------------===//
+
+std::vector<Decision> CompiledCpuKernel::getDecisions() const {
+  std::vector<Decision> all = disjoint.decisions;
+  if (!overlapping.entry)
+    return all;
+  Decision decision;
+  if (auto place = function->getLoc()->findInstanceOf<FileLineColLoc>()) {
+    decision.file = place.getFilename().str();
+    decision.line = place.getLine();
+    decision.column = place.getColumn();
+  }
+  decision.kind = "overlap";
+  decision.message = "a call has arguments that share memory with one that is written: it and its "
+                     "like run code in which no statements run together";
+  all.push_back(std::move(decision));
+  llvm::append_range(all, overlapping.decisions);
+  return all;
 }

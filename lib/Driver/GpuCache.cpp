@@ -35,13 +35,7 @@ static std::string write(const GpuProgram &program) {
                                    {"threads", kernel.numThreads},
                                    {"shared_bytes", kernel.sharedBytes}});
   for (const Decision &decision : program.decisions)
-    remarks.push_back(json::Object{{"file", decision.file},
-                                   {"line", decision.line},
-                                   {"column", decision.column},
-                                   {"message", decision.message},
-                                   {"kind", decision.kind},
-                                   {"buffer", decision.buffer},
-                                   {"data", json::Object(decision.data)}});
+    remarks.push_back(toJSON(decision));
   json::Value all = json::Object{
       {"ptx", program.ptx}, {"kernels", std::move(kernels)}, {"decisions", std::move(remarks)}};
   std::string text;
@@ -53,17 +47,6 @@ static bool fromJSON(const json::Value &value, nvptx::KernelInfo &kernel, json::
   json::ObjectMapper map(value, path);
   return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
          map.map("shared_bytes", kernel.sharedBytes);
-}
-
-static bool fromJSON(const json::Value &value, Decision &decision, json::Path path) {
-  json::ObjectMapper map(value, path);
-  const json::Object *object = value.getAsObject();
-  const json::Object *data = object ? object->getObject("data") : nullptr;
-  if (data)
-    decision.data = *data;
-  return map && data && map.map("file", decision.file) && map.map("line", decision.line) &&
-         map.map("column", decision.column) && map.map("message", decision.message) &&
-         map.map("kind", decision.kind) && map.map("buffer", decision.buffer);
 }
 
 template <typename T>

@@ -2,7 +2,6 @@
 
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
-#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -96,35 +95,25 @@ private:
 };
 } // namespace
 
-/// A remark with what it says for programs.
-static Decision toDecision(Diagnostic &remark) {
-  Decision decision;
-  decision.message = remark.str();
-  if (auto place = remark.getLocation()->findInstanceOf<FileLineColLoc>()) {
-    decision.file = place.getFilename().str();
-    decision.line = place.getLine();
-    decision.column = place.getColumn();
-  }
-  DictionaryAttr facts = tile::getRemarkFacts(remark);
-  if (!facts)
-    return decision;
-  decision.kind = cast<StringAttr>(facts.get("kind")).str();
-  decision.buffer = cast<StringAttr>(facts.get("buffer")).str();
-  for (NamedAttribute fact : cast<DictionaryAttr>(facts.get("data"))) {
-    if (auto number = dyn_cast<IntegerAttr>(fact.getValue()))
-      decision.data[fact.getName().getValue()] = number.getInt();
-    else
-      decision.data[fact.getName().getValue()] = cast<StringAttr>(fact.getValue()).str();
-  }
-  return decision;
-}
-
 LogicalResult checkProgram(ModuleOp module, const PipelineOptions &options) {
   PassManager pm(module.getContext());
   buildCheckPipeline(pm);
   if (options.afterPass)
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
   return pm.run(module);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> prepareForCpu(ModuleOp module, std::vector<Decision> &decisions,
+                                               const PipelineOptions &options) {
+  DecisionCollector collector(module.getContext(), decisions);
+  OwningOpRef<ModuleOp> prepared = cast<ModuleOp>(module->clone());
+  PassManager pm(module.getContext());
+  buildCpuPipeline(pm);
+  if (options.afterPass)
+    pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
+  if (failed(pm.run(*prepared)))
+    return failure();
+  return std::move(prepared);
 }
 
 FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
@@ -134,12 +123,7 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
   GpuProgram program;
-  ScopedDiagnosticHandler keepRemarks(module.getContext(), [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
-      return failure(); // for the caller's handler
-    program.decisions.push_back(toDecision(diagnostic));
-    return success();
-  });
+  DecisionCollector collector(module.getContext(), program.decisions);
   StageRecorder recorder(options, program.phases);
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
   auto function = *planned->getOps<func::FuncOp>().begin();
@@ -170,16 +154,21 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
   return program;
 }
 
-std::vector<std::string> getPassNames() {
-  OpPassManager pm("builtin.module");
-  buildCheckPipeline(pm);
-  PipelineOptions options;
-  options.checkPlans = true;
-  buildGpuPipeline(pm, "sm_80", options);
+static std::vector<std::string> getNames(const OpPassManager &pm) {
   std::vector<std::string> names;
-  for (Pass &pass : pm.getPasses())
+  for (const Pass &pass : pm.getPasses())
     names.push_back(pass.getArgument().str());
   return names;
+}
+
+PassNames PassNames::get() {
+  OpPassManager check("builtin.module"), cpu("builtin.module"), gpu("builtin.module");
+  PipelineOptions options;
+  options.checkPlans = true;
+  buildCheckPipeline(check);
+  buildCpuPipeline(cpu);
+  buildGpuPipeline(gpu, "sm_80", options);
+  return {getNames(check), getNames(cpu), getNames(gpu)};
 }
 
 } // namespace tilewright::driver

@@ -294,9 +294,12 @@ void fuseBlock(Block &block, SmallVectorImpl<ParallelOp> &merged) {
     statements.push_back(&op);
   SmallVector<Member, 0> group;
   auto close = [&] {
-    if (group.size() > 1)
+    if (group.size() > 1) {
+      auto remark = group.front().form.statement->emitRemark("the ")
+                    << group.size() << " statements from here on run as one loop";
+      describeRemark(remark, "fusion", "", {{"statements", int64_t(group.size())}});
       merged.push_back(merge(group));
-    else if (!group.empty())
+    } else if (!group.empty())
       group.front().discard();
     group.clear();
   };

@@ -18,6 +18,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+namespace tilewright::driver {
+struct Decision;
+} // namespace tilewright::driver
+
 namespace vgpu {
 struct LaunchResult;
 } // namespace vgpu
@@ -56,8 +60,12 @@ inline double secondsSince(std::chrono::steady_clock::time_point start) {
 /// Runs a program as compiled CPU code: {output, findings, stopped, seconds}.
 nb::dict runOnCpu(const Program &program, nb::list arguments, nb::dict options);
 
-/// Compiles for the CPU, keeping nothing: {phases: [(name, ms)], host, llvm, asm}.
-nb::dict compileCpu(const Program &program);
+/// Compiles for the CPU, keeping nothing: {phases: [(name, ms)], host, llvm, asm, remarks, dumps:
+/// [(pass, text)]}.
+nb::dict compileCpu(const Program &program, const std::vector<std::string> &dumpAfter);
+
+/// Decisions as [(file, line, kind, buffer, message, data as JSON)].
+nb::list toList(llvm::ArrayRef<driver::Decision> decisions);
 
 /// Findings and counters of a launch as JSON text.
 std::string describeLaunch(const vgpu::LaunchResult &result);

@@ -17,7 +17,7 @@ static std::shared_ptr<CompiledCpuKernel> getCpuKernel(const Program &program) {
     if (!place) { // another thread may have been faster
       auto kernel = [&] {
         nb::gil_scoped_release release;
-        return CompiledCpuKernel::compile(program.getModule(), {});
+        return CompiledCpuKernel::compile(program.getModule(), program.getMutex(), {});
       }();
       if (!kernel)
         throw UserError(llvm::toString(kernel.takeError()));
@@ -177,6 +177,7 @@ public:
   void setDeterministic(std::optional<bool> value) { isDeterministic = value; }
   bool isFromCache() const { return kernel->isFromCache(); }
   nb::list getPhases() const { return listPhases(*kernel); }
+  nb::list getRemarks() const { return toList(kernel->getDecisions()); }
 
   static nb::list listPhases(const CompiledCpuKernel &kernel) {
     nb::list phases;
@@ -195,17 +196,25 @@ private:
 
 } // namespace
 
-nb::dict tilewright::bindings::compileCpu(const Program &program) {
+nb::dict tilewright::bindings::compileCpu(const Program &program,
+                                          const std::vector<std::string> &dumpAfter) {
   nb::dict result;
+  nb::list dumps;
   CompiledCpuKernel::Options options;
-  options.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
+  options.code.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
     result[phase.str().c_str()] = text.str();
   };
+  options.passes.dumpAfter = dumpAfter;
+  options.passes.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
+    dumps.append(nb::make_tuple(pass.str(), ir.str()));
+  };
   CompileLock lock(program);
-  auto kernel = CompiledCpuKernel::compile(program.getModule(), options);
+  auto kernel = CompiledCpuKernel::compile(program.getModule(), program.getMutex(), options);
   if (!kernel)
     throw UserError(llvm::toString(kernel.takeError()));
   result["phases"] = CpuCaller::listPhases(**kernel);
+  result["remarks"] = toList((*kernel)->getDecisions());
+  result["dumps"] = dumps;
   return result;
 }
 
@@ -217,5 +226,6 @@ void tilewright::bindings::bindCpuCalls(nb::module_ &module) {
       .def("set_progress", &CpuCaller::setProgress, nb::arg("callback").none())
       .def("set_deterministic", &CpuCaller::setDeterministic, nb::arg("value").none())
       .def_prop_ro("is_from_cache", &CpuCaller::isFromCache)
-      .def_prop_ro("phases", &CpuCaller::getPhases);
+      .def_prop_ro("phases", &CpuCaller::getPhases)
+      .def_prop_ro("remarks", &CpuCaller::getRemarks);
 }

@@ -131,18 +131,6 @@ driver::PipelineOptions getGpuOptions() {
   return options;
 }
 
-/// Decisions as [(file, line, kind, buffer, message, data as JSON)].
-nb::list toList(llvm::ArrayRef<driver::Decision> decisions) {
-  nb::list list;
-  for (const driver::Decision &decision : decisions) {
-    std::string data;
-    llvm::raw_string_ostream(data) << llvm::json::Value(llvm::json::Object(decision.data));
-    list.append(nb::make_tuple(decision.file, decision.line, decision.kind, decision.buffer,
-                               decision.message, data));
-  }
-  return list;
-}
-
 bool hasSymbol(mlir::func::FuncOp function, llvm::StringRef name) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto symbol = function.getArgAttrOfType<mlir::StringAttr>(i, tile::kSymbolAttr);
@@ -412,8 +400,29 @@ std::vector<runtime::BoundArgument> tilewright::bindings::bind(const Program &se
   return std::move(*bound);
 }
 
+nb::list tilewright::bindings::toList(llvm::ArrayRef<driver::Decision> decisions) {
+  nb::list list;
+  for (const driver::Decision &decision : decisions) {
+    std::string data;
+    llvm::raw_string_ostream(data) << llvm::json::Value(llvm::json::Object(decision.data));
+    list.append(nb::make_tuple(decision.file, decision.line, decision.kind, decision.buffer,
+                               decision.message, data));
+  }
+  return list;
+}
+
 void tilewright::bindings::bindPrograms(nb::module_ &module) {
-  module.def("pass_names", &driver::getPassNames, "All passes, in order.");
+  module.def(
+      "pass_names",
+      [] {
+        driver::PassNames names = driver::PassNames::get();
+        nb::dict all;
+        all["check"] = names.check;
+        all["cpu"] = names.cpu;
+        all["gpu"] = names.gpu;
+        return all;
+      },
+      "The passes of each pipeline, in order.");
   module.def("parse_program", &parseProgram, nb::arg("text"), "A program from its tile IR.");
   nb::class_<Program>(module, "Program", "Verified tile IR of one prim_func.")
       .def("text", &Program::getText, nb::arg("locations") = false)
@@ -423,7 +432,7 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("compile_gpu", &compileGpu, nb::arg("arch"),
            nb::arg("dump_after") = std::vector<std::string>(),
            nb::arg("divisible") = std::vector<std::string>())
-      .def("compile_cpu", &compileCpu)
+      .def("compile_cpu", &compileCpu, nb::arg("dump_after") = std::vector<std::string>())
       .def(
           "with_fast_math",
           [](const Program &self, bool allowed) {

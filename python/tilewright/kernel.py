@@ -37,6 +37,9 @@ class Remark(NamedTuple):
     - "gemm": a product that leaves the tensor cores: "unit", "reason";
     - "placement": a fragment (`buffer`) that lives in shared memory: "space", "reason";
     - "pipeline": a copy that is not overlapped: "reason";
+    - "fusion", "rows", "turned": which statements run together on the CPU, row by row, or on tiles
+      stored the other way round, and what stands in the way (docs/cpu.md);
+    - "overlap": a call has arguments that share memory, and runs code of its own on the CPU;
     - "spill": registers that ptxas keeps in memory, with all its figures;
     - "device": why a kernel runs where it does;
     - "cache": why nothing is kept on disk.
@@ -60,6 +63,9 @@ Progress = Callable[[int, int, int], Any]
 
 #: What `JITKernel.ir` shows of the way to GPU code, in order.
 GPU_STAGES = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx")
+
+#: What it shows of the way to CPU code, behind the passes on tile IR, and its name there.
+CPU_STAGES = {"host": "host", "host-llvm": "llvm", "asm": "asm"}
 
 #: Called with each kernel after it was compiled and after each run; `tw run` listens.
 listeners: list[Any] = []
@@ -88,7 +94,7 @@ class JITKernel:
         self.placement = placement or Placement("interp", "interp", None)
         self.findings: list[dict[str, Any]] = []
         self.last_run: dict[str, Any] = {}
-        self.remarks: list[Remark] = []
+        self._remarks: list[Remark] = []
         self.options: dict[str, Any] = {}
         self.seconds: dict[str, float] = dict(prim_func.seconds)  # how long each phase took
         self.latency: float | None = None  # of the tuner, in milliseconds
@@ -137,12 +143,21 @@ class JITKernel:
         from tilewright._core import core
 
         problem = core.cache_status()["problem"]
-        if problem and not any(remark.kind == "cache" for remark in self.remarks):
+        if problem and not any(remark.kind == "cache" for remark in self._remarks):
             self._remark("cache", problem)
 
     def _remark(self, kind: str, message: str) -> None:
         place = self.prim_func.place
-        self.remarks.append(Remark(place.file, place.line, "remark", kind, "", message, {}))
+        self._remarks.append(Remark(place.file, place.line, "remark", kind, "", message, {}))
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """What the compiler decided, up to now: a call may need code that no other has needed."""
+        decided = [] if self._cpu is None else self._cpu.remarks
+        return self._remarks + [
+            Remark(file, line, "remark", kind, buffer, message, json.loads(data))
+            for file, line, kind, buffer, message, data in decided
+        ]
 
     @property
     def name(self) -> str:
@@ -230,33 +245,39 @@ class JITKernel:
     def ir(
         self, stage: str = "tile", arch: str | None = None, divisible: Sequence[str] = ()
     ) -> str:
-        """The program as text, at one stage of its way to GPU code for `arch`.
+        """The program as text, at one stage of its way to code.
 
-        "tile" is as it was traced, "layouts" after layout inference, "threads" the code of one
-        thread, "nvvm" the same in LLVM's and NVVM's dialects, "llvm" optimised LLVM IR, "ptx" what
-        the GPU is given. The name of a pass gives the IR after it.
+        "tile" is as it was traced. To GPU code for `arch`: "layouts" after layout inference,
+        "threads" the code of one thread, "nvvm" the same in LLVM's and NVVM's dialects, "llvm"
+        optimised LLVM IR, "ptx" what the GPU is given. To CPU code: "host" loops and vectors,
+        "host-llvm" optimised LLVM IR, "asm" the machine's code. The name of a pass gives the IR
+        after it.
 
         The code is right for all shapes. A call in which 16 divides some of the symbols in the
-        shapes of its tensors takes code with wider accesses: `divisible` names the symbols, and
+        shapes of its tensors takes GPU code with wider accesses: `divisible` names the symbols, and
         shows that code.
         """
         from tilewright._core import core
 
-        known = [*GPU_STAGES, *core.pass_names()]
+        passes = core.pass_names()
+        known = [*GPU_STAGES, *CPU_STAGES, *(name for names in passes.values() for name in names)]
         if stage not in known:
             raise TilewrightError(f"there is no stage '{stage}'; the stages are {', '.join(known)}")
         if stage == "tile":
             return self.program.text()
         if stage == "ptx":
             return self._compiled(arch, divisible)["ptx"]
+        if stage in CPU_STAGES:
+            return self.program.compile_cpu()[CPU_STAGES[stage]]
         stage = {"layouts": "tile-infer-layouts"}.get(stage, stage)
-        dumps = dict(self.program.check([stage]))
-        if stage not in dumps:
-            compiled = self.program.compile_gpu(
-                arch or self.placement.arch, [stage], list(divisible)
-            )
-            dumps = dict(compiled["dumps"])
-        return dumps[stage]
+        if stage in passes["check"]:
+            dumps = self.program.check([stage])
+        elif stage in passes["cpu"]:
+            dumps = self.program.compile_cpu([stage])["dumps"]
+        else:
+            arch = arch or self.placement.arch
+            dumps = self.program.compile_gpu(arch, [stage], list(divisible))["dumps"]
+        return dict(dumps)[stage]
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
         """The generated code: PTX for a GPU target, else the tile IR that is executed."""
@@ -299,7 +320,7 @@ class JITKernel:
             shared["divisible"] = tuple(divisible)
         for file, line, kind, buffer, message, data in remarks:
             facts = {**json.loads(data), **shared}
-            self.remarks.append(Remark(file, line, "remark", kind, buffer, message, facts))
+            self._remarks.append(Remark(file, line, "remark", kind, buffer, message, facts))
 
     @property
     def ptx(self) -> str:
@@ -327,7 +348,7 @@ class JITKernel:
                         f"{usage.spill_load_bytes} bytes of spill loads a thread"
                     )
                     data = {"arch": arch, **asdict(usage)}
-                    self.remarks.append(
+                    self._remarks.append(
                         Remark(place.file, place.line, "remark", "spill", "", text, data)
                     )
         return self._cubins[arch]

@@ -11,9 +11,11 @@
 #define TILEWRIGHT_DRIVER_CPUKERNEL_H
 
 #include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Runtime/Arguments.h"
 #include "tilewright/Runtime/CpuDevice.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace tilewright::driver {
@@ -37,12 +39,20 @@ uint64_t toSlot(const runtime::BoundArgument &argument);
 
 class CompiledCpuKernel {
 public:
-  using Options = cpu::CompileOptions;
+  struct Options {
+    cpu::CompileOptions code;
+    /// Which passes are shown, and to whom.
+    PipelineOptions passes;
 
-  /// Compiles the one function of `module`, which must outlive the result: a call whose tensors
-  /// overlap compiles a second variant. Code that is shown (`Options::dump`) is always compiled.
-  static llvm::Expected<std::unique_ptr<CompiledCpuKernel>> compile(mlir::ModuleOp module,
-                                                                    const Options &options);
+    /// Code that is shown is always compiled.
+    bool isShown() const { return code.dump || passes.afterPass; }
+  };
+
+  /// Compiles the one function of `module` for a caller who holds `moduleMutex`, which keeps the
+  /// module's context to one thread. Both must outlive the result: a call whose tensors overlap
+  /// takes the mutex and compiles a second variant.
+  static llvm::Expected<std::unique_ptr<CompiledCpuKernel>>
+  compile(mlir::ModuleOp module, std::mutex &moduleMutex, const Options &options);
 
   /// The slots of arguments that `runtime::bindArguments` checked.
   CpuArguments makeArguments(llvm::ArrayRef<runtime::BoundArgument> arguments) const;
@@ -50,10 +60,12 @@ public:
   /// Runs the kernel. May be called from several threads at once.
   llvm::Error run(const CpuArguments &arguments, const runtime::CpuRunOptions &runOptions = {});
 
-  /// How long each phase of the last compilation took.
-  const std::vector<cpu::Phase> &getPhases() const { return phases; }
+  /// How long each phase of the compilation took, for calls without overlap.
+  const std::vector<cpu::Phase> &getPhases() const { return disjoint.phases; }
   /// Whether the code of calls without overlap was found on disk.
   bool isFromCache() const { return disjoint.isFromCache; }
+  /// What the compiler decided, up to now: a call may need another variant.
+  std::vector<Decision> getDecisions() const;
   /// Whether calls print.
   bool hasPrints() const { return printsSomething; }
 
@@ -61,17 +73,21 @@ private:
   /// The program compiled under one assumption.
   struct Variant {
     std::unique_ptr<cpu::HostCode> code;
-    host::Entry entry = nullptr;
+    std::atomic<host::Entry> entry = nullptr; ///< Set last: who sees it may use all the others.
     bool isFromCache = false;
+    std::vector<cpu::Phase> phases;
+    std::vector<Decision> decisions;
   };
 
-  CompiledCpuKernel(mlir::ModuleOp module, const Options &options);
+  CompiledCpuKernel(mlir::ModuleOp module, std::mutex &moduleMutex, const Options &options);
   llvm::Error makeVariant(Variant &variant, bool assumeDisjoint);
-  llvm::Error compileVariant(Variant &variant, const Options &variantOptions, std::string &object);
+  llvm::Expected<std::string> compileVariant(Variant &variant, const Options &variantOptions);
   llvm::Error linkVariant(Variant &variant, llvm::StringRef object);
+  llvm::Expected<host::Entry> getOverlappingEntry();
   llvm::Error checkAlignment(const CpuArguments &arguments) const;
 
   mlir::ModuleOp module;
+  std::mutex &moduleMutex;
   mlir::func::FuncOp function;
   Options options;
   llvm::SmallVector<bool> isWritten; ///< Which tensor arguments the program changes.
@@ -79,9 +95,7 @@ private:
   /// sum, or in the previous value that an update returns.
   bool dependsOnBlockOrder;
   bool printsSomething;
-  std::vector<cpu::Phase> phases;
   Variant disjoint, overlapping;
-  std::mutex mutex; ///< Guards the second variant's compilation.
 };
 
 } // namespace tilewright::driver

@@ -10,11 +10,12 @@
 
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Driver/CallFacts.h"
+#include "tilewright/Driver/Decisions.h"
 #include "tilewright/Target/Arch.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/JSON.h"
 #include <functional>
 #include <string>
 
@@ -48,18 +49,15 @@ void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
 /// memory where one is written.
 void buildCpuPipeline(mlir::OpPassManager &pm);
 
+/// A copy of `module` after the CPU pipeline. Remarks become `decisions`; errors are emitted.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+prepareForCpu(mlir::ModuleOp module, std::vector<Decision> &decisions,
+              const PipelineOptions &options = {});
+
 /// The processor time of a part of a compilation: "passes", "threads", "nvvm", "llvm", "ptx".
 struct PhaseTime {
   std::string name;
   double milliseconds;
-};
-
-/// What a pass decided, at the user's line (Tile/Remarks.h says what the fields mean).
-struct Decision {
-  std::string file;
-  int64_t line = 0, column = 0;
-  std::string message, kind, buffer;
-  llvm::json::Object data;
 };
 
 /// A function compiled for a GPU architecture.
@@ -74,8 +72,11 @@ struct GpuProgram {
 mlir::FailureOr<GpuProgram> compileForGpu(mlir::ModuleOp module, const Arch &arch,
                                           const PipelineOptions &options = {});
 
-/// The names of all passes of the pipelines, in order, for `--dump-ir-after`.
-std::vector<std::string> getPassNames();
+/// The names of the passes of each pipeline, in order, for `--dump-ir-after`.
+struct PassNames {
+  std::vector<std::string> check, cpu, gpu;
+  static PassNames get();
+};
 
 } // namespace tilewright::driver
 

@@ -16,7 +16,7 @@ examples:
 
 
 #: Stages of `tw compile`, as in `kernel.ir`.
-EMIT = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx", "cubin")
+EMIT = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx", "cubin", "host", "host-llvm", "asm")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -54,8 +54,8 @@ def make_parser() -> argparse.ArgumentParser:
         "--emit",
         choices=EMIT,
         default="tile",
-        help="how far to go: tile IR, layouts, the code of a thread, its NVVM and LLVM IR, PTX, or "
-        "machine code by ptxas",
+        help="how far to go. For a GPU: tile IR, layouts, the code of a thread, its NVVM and LLVM "
+        "IR, PTX, machine code by ptxas. For the CPU: loops and vectors, LLVM IR, assembly",
     )
     compile_.add_argument(
         "--divisible",

@@ -27,7 +27,7 @@ def _print_kernel(kernel: Any, session: Any) -> None:
         f"kernel '{kernel.name}' ({shorten(place.file)}:{place.line}) on {kernel.placement.device}"
     )
     for remark in kernel.remarks:
-        print(f"  remark: {remark.message}")
+        print(f"  line {remark.line}: {remark.message}")
     for launch in summary["kernels"]:
         grid = " x ".join(str(extent) for extent in launch["grid"])
         threads = " x ".join(str(extent) for extent in launch["threads"])

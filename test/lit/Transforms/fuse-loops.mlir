@@ -21,6 +21,7 @@ func.func @squares(%X: memref<64x256xf32, #tile.space<global>>, %Z: memref<64xf3
     // CHECK-NEXT: tile.reducer_update %[[SQUARE]], %[[SUM]][%[[I]]]
     // CHECK-NEXT: }
     // CHECK-NEXT: tile.finalize_reducer %[[SUM]], %{{.*}}
+    // expected-remark @+1 {{the 3 statements from here on run as one loop}}
     tile.copy %in, %x : memref<16x256xf32, #tile.space<global>> to memref<16x256xf32, #tile.space<fragment>>
     tile.parallel (%i, %j) in (16, 256) {
       %v = tile.load %x[%i, %j] : memref<16x256xf32, #tile.space<fragment>>
@@ -47,6 +48,7 @@ func.func @extremes(%X: memref<16x256xf16, #tile.space<global>>) {
     // CHECK: arith.constant 0x7FC00000 : f32
     // CHECK: tile.parallel
     // CHECK: tile.cast %{{.*}} from f16 to f32
+    // expected-remark @+1 {{the 2 statements from here on run as one loop}}
     tile.copy %X, %x : memref<16x256xf16, #tile.space<global>> to memref<16x256xf16, #tile.space<fragment>>
     tile.reduce max %x, %t dim 1 clear : memref<16x256xf16, #tile.space<fragment>> to memref<16xf16, #tile.space<fragment>>
     // CHECK: tile.reduce max {{.*}} nan_propagate
@@ -77,7 +79,8 @@ func.func @neighbours(%X: memref<8x64xf32, #tile.space<global>>, %Z: memref<8x64
     }
     // CHECK: tile.parallel
     // CHECK: tile.reducer_update
-    // expected-remark @+1 {{starts a loop of its own: an iteration needs elements of 'x' of others}}
+    // expected-remark @+2 {{starts a loop of its own: an iteration needs elements of 'x' of others}}
+    // expected-remark @+1 {{the 2 statements from here on run as one loop}}
     tile.parallel (%i, %j) in (8, 64) {
       %v = tile.load %Z[%i, %j] : memref<8x64xf32, #tile.space<global>>
       tile.store %v, %x[%i, %j] : memref<8x64xf32, #tile.space<shared>>
@@ -146,6 +149,7 @@ func.func @carried(%Z: memref<64xf32, #tile.space<global>>) {
       // CHECK: %[[D:.*]] = arith.addf
       // CHECK-NEXT: tile.store %[[D]], %{{.*}} : memref<64xf32, #tile.space<fragment>>
       // CHECK-NEXT: tile.store %[[D]], %{{.*}} : memref<64xf32, #tile.space<global>>
+      // expected-remark @+1 {{the 2 statements from here on run as one loop}}
       tile.parallel (%j) in (64) {
         %v = tile.load %x[%j] : memref<64xf32, #tile.space<fragment>>
         %d = arith.addf %v, %v : f32

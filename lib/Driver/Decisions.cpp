@@ -1,0 +1,66 @@
+//===- Decisions.cpp - what the compiler decided, kept with the code --------------------------===//
+
+#include "tilewright/Driver/Decisions.h"
+#include "tilewright/Tile/Remarks.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace tilewright::driver {
+
+/// A remark with what it says for programs.
+static Decision toDecision(Diagnostic &remark) {
+  Decision decision;
+  decision.message = remark.str();
+  if (auto place = remark.getLocation()->findInstanceOf<FileLineColLoc>()) {
+    decision.file = place.getFilename().str();
+    decision.line = place.getLine();
+    decision.column = place.getColumn();
+  }
+  DictionaryAttr facts = tile::getRemarkFacts(remark);
+  if (!facts)
+    return decision;
+  decision.kind = cast<StringAttr>(facts.get("kind")).str();
+  decision.buffer = cast<StringAttr>(facts.get("buffer")).str();
+  for (NamedAttribute fact : cast<DictionaryAttr>(facts.get("data"))) {
+    if (auto number = dyn_cast<IntegerAttr>(fact.getValue()))
+      decision.data[fact.getName().getValue()] = number.getInt();
+    else
+      decision.data[fact.getName().getValue()] = cast<StringAttr>(fact.getValue()).str();
+  }
+  return decision;
+}
+
+DecisionCollector::DecisionCollector(MLIRContext *context, std::vector<Decision> &decisions)
+    : handler(context, [&decisions](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+          return failure();
+        decisions.push_back(toDecision(diagnostic));
+        return success();
+      }) {}
+
+json::Value toJSON(const Decision &decision) {
+  return json::Object{{"file", decision.file},
+                      {"line", decision.line},
+                      {"column", decision.column},
+                      {"message", decision.message},
+                      {"kind", decision.kind},
+                      {"buffer", decision.buffer},
+                      {"data", json::Object(decision.data)}};
+}
+
+bool fromJSON(const json::Value &value, Decision &decision, json::Path path) {
+  json::ObjectMapper map(value, path);
+  const json::Object *object = value.getAsObject();
+  const json::Object *data = object ? object->getObject("data") : nullptr;
+  if (data)
+    decision.data = *data;
+  return map && data && map.map("file", decision.file) && map.map("line", decision.line) &&
+         map.map("column", decision.column) && map.map("message", decision.message) &&
+         map.map("kind", decision.kind) && map.map("buffer", decision.buffer);
+}
+
+} // namespace tilewright::driver
