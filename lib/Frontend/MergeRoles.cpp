@@ -13,10 +13,11 @@
 //       gemm; arrive(free)
 //
 // How: the first trip of each loop is played through. A role runs until it comes to a wait that is
-// not met, or to a loop with waits inside; then the next role does. Loops to which all roles have
-// come, with the same bounds, become one, whose body is planned in the same way. Where only some
-// have come to loops, one of them goes through its loop alone, if all waits in it are met. Nothing
-// is changed unless the plan comes to an end.
+// not met, or to a loop in which it waits for another role; then the next role does. A branch that
+// only later trips take, with waits inside, is come to when no other role can go on: in those trips
+// all has been done that it can wait for. Loops to which all roles have come, with the same bounds,
+// become one, whose body is planned in the same way. Nothing changes its place unless the plan
+// comes to an end.
 //
 // The order is only found here, not trusted: waits stay what they are, counts that are compared
 // when the program runs, so that an order which does not hold for later trips is an error then.
@@ -25,8 +26,12 @@
 
 #include "MergeRoles.h"
 
+#include "BarrierCounts.h"
+#include "SplitBranches.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <utility>
 #include <vector>
 
 using namespace mlir;
@@ -40,49 +45,6 @@ namespace {
 // What a barrier has counted
 //===----------------------------------------------------------------------------------------===//
 
-/// Whether a tile counts arrivals: it is set to 0, read, and added to.
-bool isCounter(Value tile) {
-  auto type = cast<MemRefType>(tile.getType());
-  return tile.getDefiningOp<AllocOp>() && getSpace(tile) == Space::Shared && type.getRank() == 1 &&
-         type.getElementType().isInteger(32) &&
-         llvm::all_of(tile.getUsers(), llvm::IsaPred<FillOp, LoadOp, AtomicElementOp>);
-}
-
-bool isWait(Operation *op) {
-  auto assertion = dyn_cast<AssertOp>(op);
-  if (!assertion)
-    return false;
-  SmallVector<Value> open{assertion.getCondition()};
-  while (!open.empty()) {
-    Operation *source = open.pop_back_val().getDefiningOp();
-    if (!source)
-      continue;
-    if (auto load = dyn_cast<LoadOp>(source); load && isCounter(load.getBuffer()))
-      return true;
-    if (isPureScalar(source))
-      llvm::append_range(open, source->getOperands());
-  }
-  return false;
-}
-
-bool holdsWait(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isWait(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-bool usesCounters(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        auto atomic = dyn_cast<AtomicElementOp>(inner);
-        return isWait(inner) || (atomic && isCounter(atomic.getBuffer())) ? WalkResult::interrupt()
-                                                                          : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Plays the first trip of loops through, as far as barriers are concerned.
 class FirstTrip {
 public:
@@ -92,12 +54,38 @@ public:
     Attribute value = evaluate(start);
     known[variable] = value ? value : Builder(variable.getContext()).getIndexAttr(0);
   }
-  /// What comes now is behind a loop: nobody knows what its other trips have counted. No wait is
-  /// met then.
-  void forget() { isKnown = false; }
-  bool hasForgotten() const { return !isKnown; }
+  /// What comes now is behind a loop: nobody knows what its other trips have counted.
+  void forgetCountsOf(scf::ForOp loop) {
+    loop.walk([&](Operation *op) {
+      if (std::optional<Arrival> arrival = findArrival(op))
+        forgotten.insert(arrival->counter);
+    });
+  }
+  /// Whether `op` holds a wait of which nobody knows whether it is met.
+  bool isInDoubt(Operation *op) const {
+    return op
+        ->walk([&](Operation *inner) {
+          Value counter = waitedFor(inner);
+          return counter && forgotten.contains(counter) ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
 
-  /// Counts the arrivals in `op`; false, with nothing counted, if a wait in it is not met.
+  /// Whether the first trip passes over a wait in `op` that another trip may come to.
+  bool skipsWait(Operation *op) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    auto condition =
+        branch ? dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition())) : IntegerAttr();
+    if (!condition)
+      return false;
+    Region &skipped =
+        condition.getValue().isZero() ? branch.getThenRegion() : branch.getElseRegion();
+    return llvm::any_of(skipped.getOps(), [](Operation &inner) { return holdsWait(&inner); });
+  }
+
+  /// Counts the arrivals in `op`; false, with nothing counted, if a wait in it is not met, or in
+  /// doubt.
   bool pass(Operation *op) {
     llvm::DenseMap<Value, SmallVector<int64_t>> before = counts;
     if (visit(op))
@@ -108,17 +96,17 @@ public:
 
 private:
   bool visit(Operation *op) {
-    if (!isKnown)
-      return !holdsWait(op);
-    if (isWait(op)) {
+    if (Value counter = waitedFor(op)) {
+      if (forgotten.contains(counter))
+        return false;
       auto met = dyn_cast_or_null<IntegerAttr>(evaluate(cast<AssertOp>(op).getCondition()));
       return !met || !met.getValue().isZero();
     }
-    if (auto atomic = dyn_cast<AtomicElementOp>(op); atomic && isCounter(atomic.getBuffer())) {
-      std::optional<int64_t> element = evaluateIndex(atomic.getIndices()[0]);
+    if (std::optional<Arrival> arrival = findArrival(op)) {
+      std::optional<int64_t> element = evaluateIndex(arrival->element);
       const std::optional<llvm::BitVector> &threads = facts.threadsAt(op);
-      if (element && threads)
-        counter(atomic.getBuffer())[*element] += threads->count();
+      if (element && (arrival->isOnce || threads))
+        counter(arrival->counter)[*element] += arrival->isOnce ? 1 : threads->count();
       return true;
     }
     if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -180,7 +168,7 @@ private:
   }
 
   const ThreadFacts &facts;
-  bool isKnown = true;
+  llvm::DenseSet<Value> forgotten; // counters
   llvm::DenseMap<Value, Attribute> known;
   llvm::DenseMap<Value, SmallVector<int64_t>> counts;
 };
@@ -203,39 +191,10 @@ struct Step {
   std::vector<Step> body;
 };
 
-/// Whether two scalars are the same number, computed in the same way.
-bool areEqual(Value a, Value b) {
-  if (a == b)
-    return true;
-  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  if (!first || !second || first->getName() != second->getName() ||
-      first->getAttrDictionary() != second->getAttrDictionary() ||
-      first->getNumOperands() != second->getNumOperands() || first->getNumRegions() != 0 ||
-      !isPureScalar(first) ||
-      cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber())
-    return false;
-  return llvm::all_of(llvm::zip(first->getOperands(), second->getOperands()),
-                      [](auto pair) { return areEqual(std::get<0>(pair), std::get<1>(pair)); });
-}
-
 bool haveEqualBounds(scf::ForOp a, scf::ForOp b) {
   return a.getInitArgs().empty() && b.getInitArgs().empty() &&
          areEqual(a.getLowerBound(), b.getLowerBound()) &&
          areEqual(a.getUpperBound(), b.getUpperBound()) && areEqual(a.getStep(), b.getStep());
-}
-
-/// What is read for a wait is read when it comes to the wait: the wait that follows `op` with
-/// nothing but reads and numbers between, else `op` itself.
-Operation *findEndOfStatement(Operation *op) {
-  if (isa<LoadOp>(op))
-    for (Operation *last = op; isPureScalar(last) || isa<LoadOp, AssertOp>(last);
-         last = last->getNextNode()) {
-      if (isWait(last))
-        return last;
-      if (last->hasTrait<OpTrait::IsTerminator>())
-        break;
-    }
-  return op;
 }
 
 /// The steps in which the parts come to their ends, or nothing.
@@ -249,15 +208,18 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
     auto loop = dyn_cast<scf::ForOp>(next[i]);
     return loop && holdsWait(loop) ? loop : scf::ForOp();
   };
+  bool mayPassOver = false; // the next branch that the first trip does not take
   while (true) {
     bool progress = false;
     for (auto [i, part] : llvm::enumerate(parts)) {
       Step step;
       step.role = part.role;
-      while (!isAtEnd(i) && !loopAt(i)) {
+      while (!isAtEnd(i)) {
+        bool passesOver = trip.skipsWait(next[i]);
         Operation *behind = findEndOfStatement(next[i])->getNextNode();
-        if (!trip.pass(behind->getPrevNode()))
+        if ((passesOver && !mayPassOver) || !trip.pass(behind->getPrevNode()))
           break;
+        mayPassOver &= !passesOver;
         for (; next[i] != behind; next[i] = next[i]->getNextNode())
           step.statements.push_back(next[i]);
       }
@@ -268,6 +230,11 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
     }
     if (progress)
       continue;
+    auto skipsWait = [&](unsigned i) { return !isAtEnd(i) && trip.skipsWait(next[i]); };
+    if (!std::exchange(mayPassOver, true) &&
+        llvm::any_of(llvm::seq<unsigned>(0, parts.size()), skipsWait))
+      continue;
+    mayPassOver = false;
     Step shared;
     SmallVector<Part> bodies;
     bool canShare = true;
@@ -283,12 +250,9 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
       bodies.push_back({part.role, loop.getBody()});
     }
     if (!canShare) {
-      // A role may still come through a loop alone, and let others go on.
-      // Behind a loop, where all have come to waits, the first wait is as good as any.
+      // Where all have come to waits, the first of which nobody knows is as good as any.
       auto isFree = [&](unsigned i) {
-        if (isAtEnd(i))
-          return false;
-        return loopAt(i) ? trip.pass(next[i]) : trip.hasForgotten();
+        return !isAtEnd(i) && !loopAt(i) && trip.isInDoubt(findEndOfStatement(next[i]));
       };
       auto all = llvm::seq<unsigned>(0, parts.size());
       auto found = llvm::find_if(all, isFree);
@@ -313,8 +277,9 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
     if (!body)
       return std::nullopt;
     shared.body = std::move(*body);
+    for (auto [role, loop] : shared.loops)
+      trip.forgetCountsOf(loop);
     steps.push_back(std::move(shared));
-    trip.forget();
   }
 }
 
@@ -466,6 +431,8 @@ private:
       addSides(branch, Value(), roles, b);
     if (roles.parts.size() < 2)
       return;
+    for (const Part &part : roles.parts)
+      splitBranches(*part.block, facts);
     FirstTrip trip(facts);
     playUpTo(first, trip);
     std::optional<std::vector<Step>> steps = plan(roles.parts, trip);

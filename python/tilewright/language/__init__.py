@@ -178,6 +178,14 @@ from tilewright.language.scalars import (
 )
 from tilewright.language.tensor import Buffer, FragmentBuffer, SharedBuffer, Tensor
 from tilewright.language.tensor import Storage as _Storage
+from tilewright.language.tensor_memory import (
+    alloc_tmem,
+    deallocate_tmem,
+    tcgen05_after_thread_sync,
+    tcgen05_before_thread_sync,
+    tcgen05_gemm,
+    tcgen05_mma_arrive,
+)
 from tilewright.language.threads import (
     get_block_binding,
     get_block_bindings,
@@ -353,6 +361,7 @@ __all__ = [
     "alloc_local",
     "alloc_reducer",
     "alloc_shared",
+    "alloc_tmem",
     "alloc_var",
     "annotate_consumer_reg_alloc",
     "annotate_l2_hit_ratio",
@@ -394,6 +403,7 @@ __all__ = [
     "cosh",
     "cp_async_barrier_noinc",
     "cumsum",
+    "deallocate_tmem",
     "device_assert",
     "disable_warp_group_reg_alloc",
     "double",
@@ -500,6 +510,10 @@ __all__ = [
     "sync_warp",
     "tan",
     "tanh",
+    "tcgen05_after_thread_sync",
+    "tcgen05_before_thread_sync",
+    "tcgen05_gemm",
+    "tcgen05_mma_arrive",
     "tfloat32",
     "thread_binding",
     "tma_copy",

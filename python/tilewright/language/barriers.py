@@ -86,6 +86,13 @@ def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
     state.close(region)
 
 
+def arrive_once(mbarrier: Any, what: str) -> None:
+    """One arrival, whoever and how many come here."""
+    _in_kernel(what)
+    counter = _barrier(mbarrier, what).counter
+    counter.store(counter.load() + 1)
+
+
 def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> None:
     """Goes on if the phase of this parity is over; the one before the first counts as over."""
     state = _in_kernel("T.mbarrier_wait_parity")

@@ -110,7 +110,10 @@ def gemm(
     """
     state = _in_kernel("T.gemm")
     if mbar is not None:
-        raise LanguageError("'T.gemm' with 'mbar' is not supported yet", hint="leave 'mbar' out")
+        raise LanguageError(
+            "'T.gemm' is over before the next statement, it tells no barrier",
+            hint="leave 'mbar' out, or use T.tcgen05_gemm",
+        )
     for tile, role in ((A, "A"), (B, "B"), (C, "C")):
         require_tile(tile, "T.gemm", role)
     if is_kernel_value(transpose_A) or is_kernel_value(transpose_B):

@@ -1,0 +1,152 @@
+"""Roles that wait for each other in the middle of branches, and behind loops of their own.
+
+Found with TileLang's examples: the warp-specialised attention and multi-head latent attention
+stopped with "this wait is not met", though their barriers are right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+ON_ALL = pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90"])
+
+
+def run(func: Any, device: str, *arrays: np.ndarray) -> None:
+    """Runs a kernel; nothing may be found."""
+    kernel = tilewright.compile(func, device=device)
+    kernel(*arrays)
+    assert kernel.findings == []
+
+
+@ON_ALL
+def test_roles_that_take_turns_inside_a_branch(device: str) -> None:
+    """In all trips but the last, each role waits for the other within its own branch."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 64), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((64,), "int32")
+            y = T.alloc_shared((64,), "int32")
+            there = T.alloc_barrier(128)
+            back = T.alloc_barrier(128)
+            T.clear(x)
+            T.clear(y)
+            if tx < 128:
+                for k in T.serial(5):
+                    if k < 4:
+                        for j in T.Parallel(64):
+                            x[j] = y[j] * 2 + A[k, j]
+                        T.barrier_arrive(there)
+                        T.barrier_wait(back, k % 2)
+                        for j in T.Parallel(64):
+                            x[j] = y[j] + k
+            else:
+                for k in T.serial(5):
+                    if k < 4:
+                        T.barrier_wait(there, k % 2)
+                        for j in T.Parallel(64):
+                            y[j] = x[j] + 1
+                        T.barrier_arrive(back)
+                T.copy(y, B)
+
+    a, b = np.arange(256, dtype=np.int32).reshape(4, 64), np.zeros(64, np.int32)
+    run(main, device, a, b)
+    y = np.zeros(64, np.int32)
+    for k in range(4):
+        y = y * 2 + a[k] + 1
+    np.testing.assert_array_equal(b, y)
+
+
+@ON_ALL
+def test_branch_that_only_the_last_trip_takes(device: str) -> None:
+    """The first role stores behind the last trip of the second, which comes later in the text."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 64), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((4, 64), "int32")
+            total = T.alloc_shared((64,), "int32")
+            there = T.alloc_barrier(128)
+            done = T.alloc_barrier(4 * 128)
+            T.clear(total)
+            if tx < 128:
+                for k in T.serial(4):
+                    T.copy(A[k, :], x[k, :])
+                    T.barrier_arrive(there)
+                    if k == 3:
+                        T.barrier_wait(done, 0)
+                        T.copy(total, B)
+            else:
+                for k in T.serial(4):
+                    T.barrier_wait(there, k % 2)
+                    for j in T.Parallel(64):
+                        total[j] += x[k, j]
+                    T.barrier_arrive(done)
+
+    a, b = np.arange(256, dtype=np.int32).reshape(4, 64), np.zeros(64, np.int32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, a.sum(0))
+
+
+@ON_ALL
+def test_barrier_that_a_loop_does_not_touch(device: str) -> None:
+    """Behind loops that they share, roles still know what other barriers have counted: the first
+    role must not go on before the second has arrived. Before them, each has a loop of waits."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 64), "int32"), B: T.Tensor((2, 64), "int32")):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((2, 64), "int32")
+            y = T.alloc_shared((2, 64), "int32")
+            first = T.alloc_barrier([128] * 2)
+            second = T.alloc_barrier([128] * 2)
+            there = T.alloc_barrier(128)
+            back = T.alloc_barrier(128)
+            left = T.alloc_barrier(128)
+            right = T.alloc_barrier(128)
+            if tx < 128:
+                for s in T.unroll(2):
+                    T.copy(A[s, 0], x[s, :])
+                    T.barrier_arrive(first[s])
+                for s in T.unroll(2):
+                    T.barrier_wait(second[s], 0)
+                for k in T.serial(3):
+                    for j in T.Parallel(64):
+                        x[0, j] += y[0, j]
+                    T.barrier_arrive(there)
+                    T.barrier_wait(back, k % 2)
+                T.barrier_arrive(left)
+                T.barrier_wait(right, 0)
+                T.copy(y[1, :], B[0, :])
+            else:
+                for s in T.unroll(2):
+                    T.copy(A[2 + s, 0], y[s, :])
+                    T.barrier_arrive(second[s])
+                for s in T.unroll(2):
+                    T.barrier_wait(first[s], 0)
+                for k in T.serial(3):
+                    T.barrier_wait(there, k % 2)
+                    for j in T.Parallel(64):
+                        y[0, j] += x[0, j]
+                    T.barrier_arrive(back)
+                T.barrier_wait(left, 0)
+                for j in T.Parallel(64):
+                    y[1, j] += x[0, j]
+                T.barrier_arrive(right)
+                T.copy(y[0, :], B[1, :])
+
+    a, b = np.arange(256, dtype=np.int32).reshape(4, 64), np.zeros((2, 64), np.int32)
+    run(main, device, a, b)
+    x, y = a[0].copy(), a[2].copy()
+    for _ in range(3):
+        x += y
+        y += x
+    np.testing.assert_array_equal(b, [a[3] + x, y])
