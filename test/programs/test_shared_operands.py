@@ -24,164 +24,110 @@ DTYPES = {
 SHAPE = (TURNS + 1, SIZE, 2, SIZE)  # rows lie apart
 
 
-def check(build: Callable, dtype: str, scale: float = 1) -> None:
-    """The kernel of `build(dtype, sums)` on two tensors, on the interpreter and the CPU."""
+def make_kernel(statements: Callable, dtype: str, sums: str):
+    """C = what the statements sum up in `c`, with the tiles `a` and `b` to copy A and B to."""
+
+    @T.prim_func
+    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            b = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), sums)
+            T.clear(c)
+            statements(A, B, a, b, c)
+            T.copy(c, C)
+
+    return main
+
+
+def check(statements: Callable, dtype: str, scale: float = 1) -> None:
+    """The kernel of the statements on two tensors, on the interpreter and the CPU."""
     array_type, sums = DTYPES[dtype]
     rng = np.random.default_rng(4)
     a, b = ((rng.integers(-3, 4, SHAPE) * scale).astype(array_type) for _ in range(2))
     results = {}
     for engine in ("interp", "cpu"):
         results[engine] = np.zeros((SIZE, SIZE), sums)
-        kernel = tilewright.compile(build(dtype, sums), target=engine)
+        kernel = tilewright.compile(make_kernel(statements, dtype, sums), target=engine)
         kernel(a.copy(), b.copy(), results[engine])
     assert results["interp"].any()
     np.testing.assert_array_equal(results["cpu"], results["interp"])
 
 
-def in_all_forms(dtype: str, sums: str):
+@T.macro
+def in_all_forms(A, B, a, b, c):
     """`b` is read as it is, transposed, on the left, and twice in one form."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            T.copy(A[0, :, 1, :], a)
-            for turn in T.Pipelined(TURNS, num_stages=2):
-                T.copy(B[turn, :, 1, :], b)
-                T.gemm(a, b, c)
-                T.gemm(a, b, c, transpose_B=True)
-                T.gemm(a, b, c, transpose_A=True, transpose_B=True)
-                T.gemm(b, a, c, transpose_A=True)
-                T.gemm(a, b, c)
-            T.copy(c, C)
-
-    return main
+    T.copy(A[0, :, 1, :], a)
+    for turn in T.Pipelined(TURNS, num_stages=2):
+        T.copy(B[turn, :, 1, :], b)
+        T.gemm(a, b, c)
+        T.gemm(a, b, c, transpose_B=True)
+        T.gemm(a, b, c, transpose_A=True, transpose_B=True)
+        T.gemm(b, a, c, transpose_A=True)
+        T.gemm(a, b, c)
 
 
-def beside_other_readers(dtype: str, sums: str):
+@T.macro
+def beside_other_readers(A, B, a, b, c):
     """An element-wise loop reads the tile too, so it must be there."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            T.copy(A[0, :, 0, :], a)
-            for turn in T.Pipelined(TURNS, num_stages=1):
-                T.copy(B[turn, :, 0, :], b)
-                T.gemm(a, b, c, transpose_B=True)
-                for i, j in T.Parallel(SIZE, SIZE):
-                    c[i, j] += T.cast(b[j, i], sums)
-            T.copy(c, C)
-
-    return main
+    T.copy(A[0, :, 0, :], a)
+    for turn in T.Pipelined(TURNS, num_stages=1):
+        T.copy(B[turn, :, 0, :], b)
+        T.gemm(a, b, c, transpose_B=True)
+        for i, j in T.Parallel(SIZE, SIZE):
+            c[i, j] += T.cast(b[j, i], c.dtype)
 
 
-def filled_twice(dtype: str, sums: str):
+@T.macro
+def filled_twice(A, B, a, b, c):
     """The second copy makes what the first one was packed into stale."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            T.copy(A[0, :, 0, :], a)
-            T.copy(B[0, :, 0, :], b)
-            for turn in T.serial(TURNS):
-                T.gemm(a, b, c, transpose_B=True)
-                if turn == 1:
-                    T.copy(B[turn, :, 1, :], b)
-            T.copy(c, C)
-
-    return main
+    T.copy(A[0, :, 0, :], a)
+    T.copy(B[0, :, 0, :], b)
+    for turn in T.serial(TURNS):
+        T.gemm(a, b, c, transpose_B=True)
+        if turn == 1:
+            T.copy(B[turn, :, 1, :], b)
 
 
-def read_a_turn_later(dtype: str, sums: str):
+@T.macro
+def read_a_turn_later(A, B, a, b, c):
     """The gemm of a turn stands before the copy and reads what the turn before it copied."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            T.copy(A[0, :, 0, :], a)
-            for turn in T.serial(TURNS):
-                if turn > 0:
-                    T.gemm(a, b, c, transpose_B=True)
-                T.copy(B[turn, :, 1, :], b)
-                T.gemm(a, b, c)
-            T.copy(c, C)
-
-    return main
+    T.copy(A[0, :, 0, :], a)
+    for turn in T.serial(TURNS):
+        if turn > 0:
+            T.gemm(a, b, c, transpose_B=True)
+        T.copy(B[turn, :, 1, :], b)
+        T.gemm(a, b, c)
 
 
-def beyond_the_edge(dtype: str, sums: str):
+@T.macro
+def beyond_the_edge(A, B, a, b, c):
     """Half of each copy lies outside and is zero."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            T.copy(A[0, :, 0, :], a)
-            for turn in T.Pipelined(TURNS, num_stages=1):
-                T.copy(B[turn, turn * 32 : turn * 32 + SIZE, 0, 8 : 8 + SIZE], b)
-                T.gemm(a, b, c, transpose_B=True)
-            T.copy(c, C)
-
-    return main
+    T.copy(A[0, :, 0, :], a)
+    for turn in T.Pipelined(TURNS, num_stages=1):
+        T.copy(B[turn, turn * 32 : turn * 32 + SIZE, 0, 8 : 8 + SIZE], b)
+        T.gemm(a, b, c, transpose_B=True)
 
 
-def as_they_are(dtype: str, sums: str):
+@T.macro
+def as_they_are(A, B, a, b, c):
     """Each tile is read once in a turn, as it is: float32 straight from the tensors."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for turn in T.Pipelined(TURNS, num_stages=2):
-                T.copy(A[turn, :, 1, :], a)
-                T.copy(B[turn, :, 0, :], b)
-                T.gemm(a, b, c)
-                T.gemm(a, b, c, transpose_A=True)
-            T.copy(c, C)
-
-    return main
+    for turn in T.Pipelined(TURNS, num_stages=2):
+        T.copy(A[turn, :, 1, :], a)
+        T.copy(B[turn, :, 0, :], b)
+        T.gemm(a, b, c)
+        T.gemm(a, b, c, transpose_A=True)
 
 
-def tensor_written_between(dtype: str, sums: str):
+@T.macro
+def tensor_written_between(A, B, a, b, c):
     """The tensor changes between the copy and the gemm; the tile does not."""
-
-    @T.prim_func
-    def main(A: T.Tensor(SHAPE, dtype), B: T.Tensor(SHAPE, dtype), C: T.Tensor((SIZE, SIZE), sums)):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for turn in T.Pipelined(TURNS, num_stages=1):
-                T.copy(A[turn, :, 1, :], a)
-                T.copy(B[turn, :, 0, :], b)
-                for i, j in T.Parallel(SIZE, SIZE):
-                    B[turn, i, 0, j] = T.cast(1, dtype)
-                T.gemm(a, b, c)
-            T.copy(c, C)
-
-    return main
+    for turn in T.Pipelined(TURNS, num_stages=1):
+        T.copy(A[turn, :, 1, :], a)
+        T.copy(B[turn, :, 0, :], b)
+        for i, j in T.Parallel(SIZE, SIZE):
+            B[turn, i, 0, j] = T.cast(1, B.dtype)
+        T.gemm(a, b, c)
 
 
 PROGRAMS = [
@@ -196,9 +142,9 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("dtype", list(DTYPES))
-@pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
-def test_operands_are_what_the_tile_holds(build: Callable, dtype: str) -> None:
-    check(build, dtype)
+@pytest.mark.parametrize("statements", PROGRAMS, ids=lambda macro: macro.__name__)
+def test_operands_are_what_the_tile_holds(statements: Callable, dtype: str) -> None:
+    check(statements, dtype)
 
 
 def test_tile_keeps_what_a_result_in_the_same_memory_overwrites() -> None:
@@ -222,6 +168,6 @@ def test_tile_keeps_what_a_result_in_the_same_memory_overwrites() -> None:
     np.testing.assert_array_equal(both, given @ given)
 
 
-@pytest.mark.parametrize("build", PROGRAMS, ids=lambda build: build.__name__)
-def test_subnormal_bfloat16_is_found_in_packed_tiles(build: Callable) -> None:
-    check(build, "bfloat16", scale=2.0**-70)
+@pytest.mark.parametrize("statements", PROGRAMS, ids=lambda macro: macro.__name__)
+def test_subnormal_bfloat16_is_found_in_packed_tiles(statements: Callable) -> None:
+    check(statements, "bfloat16", scale=2.0**-70)

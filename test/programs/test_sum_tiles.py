@@ -82,161 +82,107 @@ def test_loops_of_any_number_of_turns(dtype, kind, first, by_copy) -> None:
     check(product(kind, first, by_copy), dtype, (0, 1, 2, TURNS))
 
 
-def reads_the_tensor_behind_the_product(dtype: str, sums: str):
+def make_kernel(statements: Callable, blocks: int):
+    """The statements, which sum up in `c`, with the tiles `a` and `b` to copy A and B to."""
+
+    def build(dtype: str, sums: str):
+        @T.prim_func
+        def main(
+            A: T.Tensor((SIZE, SIZE * TURNS), dtype),
+            B: T.Tensor((SIZE * TURNS, SIZE), dtype),
+            C: T.Tensor((2 * SIZE, SIZE), sums),
+        ):
+            with T.Kernel(blocks, threads=128) as block:
+                a = T.alloc_shared((SIZE, SIZE), dtype)
+                b = T.alloc_shared((SIZE, SIZE), dtype)
+                c = T.alloc_fragment((SIZE, SIZE), sums)
+                T.clear(c)
+                statements(block, A, B, C, a, b, c)
+
+        return main
+
+    return build
+
+
+@T.macro
+def reads_the_tensor_behind_the_product(block, A, B, C, a, b, c):
     """Each turn reads what the tensor held before the kernel."""
-
-    @T.prim_func
-    def main(
-        A: T.Tensor((SIZE, SIZE * TURNS), dtype),
-        B: T.Tensor((SIZE * TURNS, SIZE), dtype),
-        C: T.Tensor((2 * SIZE, SIZE), sums),
-    ):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            before = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for turn in T.Pipelined(TURNS, num_stages=1):
-                T.copy(A[0, turn * SIZE], a)
-                T.copy(B[turn * SIZE, 0], b)
-                T.gemm(a, b, c)
-                T.copy(C[0, 0], before)
-            T.copy(c, C[0, 0])
-            T.copy(before, C[SIZE, 0])
-
-    return main
+    before = T.alloc_fragment((SIZE, SIZE), c.dtype)
+    for turn in T.Pipelined(TURNS, num_stages=1):
+        T.copy(A[0, turn * SIZE], a)
+        T.copy(B[turn * SIZE, 0], b)
+        T.gemm(a, b, c)
+        T.copy(C[0, 0], before)
+    T.copy(c, C[0, 0])
+    T.copy(before, C[SIZE, 0])
 
 
-def reads_the_tensor_before_the_copy(dtype: str, sums: str):
-    @T.prim_func
-    def main(
-        A: T.Tensor((SIZE, SIZE * TURNS), dtype),
-        B: T.Tensor((SIZE * TURNS, SIZE), dtype),
-        C: T.Tensor((2 * SIZE, SIZE), sums),
-    ):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            T.copy(A[0, 0], a)
-            T.copy(B[0, 0], b)
-            T.gemm(a, b, c)
-            T.copy(C[0, 0], C[SIZE, 0])
-            T.copy(c, C[0, 0])
-
-    return main
+@T.macro
+def reads_the_tensor_before_the_copy(block, A, B, C, a, b, c):
+    T.copy(A[0, 0], a)
+    T.copy(B[0, 0], b)
+    T.gemm(a, b, c)
+    T.copy(C[0, 0], C[SIZE, 0])
+    T.copy(c, C[0, 0])
 
 
-def goes_on_from_the_last_sums(dtype: str, sums: str):
+@T.macro
+def goes_on_from_the_last_sums(block, A, B, C, a, b, c):
     """Filled once: what the outer loop copies must stay in the tile."""
-
-    @T.prim_func
-    def main(
-        A: T.Tensor((SIZE, SIZE * TURNS), dtype),
-        B: T.Tensor((SIZE * TURNS, SIZE), dtype),
-        C: T.Tensor((2 * SIZE, SIZE), sums),
-    ):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for half in T.serial(2):
-                for turn in T.serial(TURNS):
-                    T.copy(A[0, turn * SIZE], a)
-                    T.copy(B[turn * SIZE, 0], b)
-                    T.gemm(a, b, c)
-                T.copy(c, C[half * SIZE, 0])
-
-    return main
+    for half in T.serial(2):
+        for turn in T.serial(TURNS):
+            T.copy(A[0, turn * SIZE], a)
+            T.copy(B[turn * SIZE, 0], b)
+            T.gemm(a, b, c)
+        T.copy(c, C[half * SIZE, 0])
 
 
-def is_read_again_behind_the_copy(dtype: str, sums: str):
-    @T.prim_func
-    def main(
-        A: T.Tensor((SIZE, SIZE * TURNS), dtype),
-        B: T.Tensor((SIZE * TURNS, SIZE), dtype),
-        C: T.Tensor((2 * SIZE, SIZE), sums),
-    ):
-        with T.Kernel(1, threads=128):
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for turn in T.Pipelined(TURNS):
-                T.copy(A[0, turn * SIZE], a)
-                T.copy(B[turn * SIZE, 0], b)
-                T.gemm(a, b, c)
-            T.copy(c, C[0, 0])
-            for i, j in T.Parallel(SIZE, SIZE):
-                C[SIZE + i, j] = c[i, j] + c[j, i]
-
-    return main
+@T.macro
+def is_read_again_behind_the_copy(block, A, B, C, a, b, c):
+    for turn in T.Pipelined(TURNS):
+        T.copy(A[0, turn * SIZE], a)
+        T.copy(B[turn * SIZE, 0], b)
+        T.gemm(a, b, c)
+    T.copy(c, C[0, 0])
+    for i, j in T.Parallel(SIZE, SIZE):
+        C[SIZE + i, j] = c[i, j] + c[j, i]
 
 
-def skips_turns(dtype: str, sums: str):
+@T.macro
+def skips_turns(block, A, B, C, a, b, c):
     """The last turn has no product, so that nothing would be written there."""
-
-    @T.prim_func
-    def main(
-        A: T.Tensor((SIZE, SIZE * TURNS), dtype),
-        B: T.Tensor((SIZE * TURNS, SIZE), dtype),
-        C: T.Tensor((2 * SIZE, SIZE), sums),
-    ):
-        with T.Kernel(2, threads=128) as half:
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for turn in T.Pipelined(TURNS):
-                T.copy(A[0, turn * SIZE], a)
-                T.copy(B[turn * SIZE, 0], b)
-                if turn <= half:
-                    T.gemm(a, b, c)
-            T.copy(c, C[half * SIZE, 0])
-
-    return main
+    for turn in T.Pipelined(TURNS):
+        T.copy(A[0, turn * SIZE], a)
+        T.copy(B[turn * SIZE, 0], b)
+        if turn <= block:
+            T.gemm(a, b, c)
+    T.copy(c, C[block * SIZE, 0])
 
 
-def leaves_the_tensor(dtype: str, sums: str):
+@T.macro
+def leaves_the_tensor(block, A, B, C, a, b, c):
     """Only a part of the tile has a place in C."""
-
-    @T.prim_func
-    def main(
-        A: T.Tensor((SIZE, SIZE * TURNS), dtype),
-        B: T.Tensor((SIZE * TURNS, SIZE), dtype),
-        C: T.Tensor((2 * SIZE, SIZE), sums),
-    ):
-        with T.Kernel(3, threads=128) as part:
-            a = T.alloc_shared((SIZE, SIZE), dtype)
-            b = T.alloc_shared((SIZE, SIZE), dtype)
-            c = T.alloc_fragment((SIZE, SIZE), sums)
-            T.clear(c)
-            for turn in T.Pipelined(TURNS):
-                T.copy(A[0, turn * SIZE], a)
-                T.copy(B[turn * SIZE, 0], b)
-                T.gemm(a, b, c)
-            T.copy(c, C[part * SIZE - SIZE // 2, 8])
-
-    return main
+    for turn in T.Pipelined(TURNS):
+        T.copy(A[0, turn * SIZE], a)
+        T.copy(B[turn * SIZE, 0], b)
+        T.gemm(a, b, c)
+    T.copy(c, C[block * SIZE - SIZE // 2, 8])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
-    "build",
+    ("statements", "blocks"),
     [
-        reads_the_tensor_behind_the_product,
-        reads_the_tensor_before_the_copy,
-        goes_on_from_the_last_sums,
-        is_read_again_behind_the_copy,
-        skips_turns,
-        leaves_the_tensor,
+        (reads_the_tensor_behind_the_product, 1),
+        (reads_the_tensor_before_the_copy, 1),
+        (goes_on_from_the_last_sums, 1),
+        (is_read_again_behind_the_copy, 1),
+        (skips_turns, 2),
+        (leaves_the_tensor, 3),
     ],
 )
-def test_somebody_can_tell(build: Callable, dtype: str) -> None:
-    check(build, dtype, (TURNS,))
+def test_somebody_can_tell(statements: Callable, blocks: int, dtype: str) -> None:
+    check(make_kernel(statements, blocks), dtype, (TURNS,))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

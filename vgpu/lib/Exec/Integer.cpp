@@ -305,25 +305,7 @@ void dp2a(Warp &w, const Inst &in, uint32_t mask) {
 }
 
 // --- decoding
-/// The handler of `Op` for an integer type of 16, 32 or 64 bits, or null.
-template <class Op> Handler pick(Type type) {
-  switch (type) {
-  case Type::U16:
-    return Op::template run<uint16_t>;
-  case Type::S16:
-    return Op::template run<int16_t>;
-  case Type::U32:
-    return Op::template run<uint32_t>;
-  case Type::S32:
-    return Op::template run<int32_t>;
-  case Type::U64:
-    return Op::template run<uint64_t>;
-  case Type::S64:
-    return Op::template run<int64_t>;
-  default:
-    return nullptr;
-  }
-}
+/// The handler of `Op` for an integer type of 16 or 32 bits, or null.
 template <class Op> Handler pickNarrow(Type type) {
   switch (type) {
   case Type::U16:
@@ -336,6 +318,17 @@ template <class Op> Handler pickNarrow(Type type) {
     return Op::template run<int32_t>;
   default:
     return nullptr;
+  }
+}
+/// The same, or of 64 bits.
+template <class Op> Handler pick(Type type) {
+  switch (type) {
+  case Type::U64:
+    return Op::template run<uint64_t>;
+  case Type::S64:
+    return Op::template run<int64_t>;
+  default:
+    return pickNarrow<Op>(type);
   }
 }
 Type wideType(Type type) {
