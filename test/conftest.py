@@ -1,5 +1,6 @@
-"""For all Python tests: compiled code is kept in a folder of this run, not in the user's; a bounded
-long run (TILEWRIGHT_LONG, scripts/run_tests.py) ends in time; Ctrl-C works in the background."""
+"""For all Python tests: compiled code is kept in a folder of this run, not in the user's; kernels
+run on the CPU where nothing else is said, also on a machine with a GPU; a bounded long run
+(TILEWRIGHT_LONG, scripts/run_tests.py) ends in time; Ctrl-C works in the background."""
 
 import atexit
 import os
@@ -13,6 +14,7 @@ import pytest
 _folder = tempfile.mkdtemp(prefix="tilewright-test-cache-")
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
 os.environ["TILEWRIGHT_CACHE_DIR"] = _folder
+os.environ["TILEWRIGHT_LIBCUDA"] = "none"
 
 # A shell starts its background jobs with SIGINT ignored, and Python leaves it so: launches that a
 # test means to interrupt would go on for ever, here and in the processes that a test starts.

@@ -17,6 +17,14 @@ const Arch *findArch(llvm::StringRef name) {
   return nullptr;
 }
 
+const Arch *findNewestArch(int64_t version) {
+  const Arch *newest = nullptr;
+  for (const Arch &arch : kArchs) // code for sm_90a runs on no other device
+    if (arch.version <= version && !arch.name.ends_with("a"))
+      newest = &arch;
+  return newest;
+}
+
 llvm::StringRef getArchNames() { return "sm_80, sm_90, sm_90a"; }
 
 } // namespace tilewright

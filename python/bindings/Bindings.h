@@ -8,6 +8,7 @@
 #ifndef TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
 #define TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
 
+#include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Frontend/Trace.h"
 #include "tilewright/Runtime/Arguments.h"
 
@@ -17,10 +18,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-
-namespace tilewright::driver {
-struct Decision;
-} // namespace tilewright::driver
 
 namespace vgpu {
 struct LaunchResult;
@@ -48,7 +45,7 @@ nb::object fromExtent(const Extent &extent);
 nb::list fromScalars(const std::vector<Scalar> &scalars);
 mlir::DictionaryAttr toAttributes(mlir::MLIRContext *context, nb::handle dictionary);
 
-/// A number, or a tensor as (address, shape, strides in elements, dtype name, writable).
+/// A number, or a tensor as (address, shape, strides in elements, dtype name, writable, on a GPU).
 runtime::CallArgument toCallArgument(nb::handle object);
 /// Checks such arguments against the parameters of a program.
 std::vector<runtime::BoundArgument> bind(const Program &program, nb::list arguments);
@@ -67,6 +64,15 @@ nb::dict compileCpu(const Program &program, const std::vector<std::string> &dump
 /// Decisions as [(file, line, kind, buffer, message, data as JSON)].
 nb::list toList(llvm::ArrayRef<driver::Decision> decisions);
 
+/// Launches a program on a GPU ("cuda:0"), compiling once for each kind of call: {seconds}, and if
+/// it compiled, {divisible, remarks} as on the virtual GPU. The option "stream" is the driver's.
+nb::dict runOnCuda(const Program &program, const std::string &device, nb::list arguments,
+                   nb::dict options);
+
+/// What the environment asks of GPU code: TILEWRIGHT_CHECK checks everything,
+/// TILEWRIGHT_CHECK_PLANS only what is decided while compiling.
+driver::PipelineOptions getGpuOptions();
+
 /// Findings and counters of a launch as JSON text.
 std::string describeLaunch(const vgpu::LaunchResult &result);
 
@@ -77,6 +83,8 @@ void bindTraces(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
 void bindCpuCalls(nb::module_ &module);
 void bindCache(nb::module_ &module);
+void bindCuda(nb::module_ &module);
+
 /// Keeps a program to one thread while it is compiled or interpreted. Other Python threads go on
 /// while this one waits, also the one it waits for: who holds the GIL never waits for a program.
 class CompileLock {
@@ -90,6 +98,25 @@ public:
 
 private:
   std::mutex &mutex;
+};
+
+/// Looks for signals (Ctrl-C) while a run goes on without the GIL.
+class SignalWatch {
+public:
+  bool goesOn() {
+    nb::gil_scoped_acquire acquire;
+    if (!raised && PyErr_CheckSignals() != 0)
+      raised.emplace();
+    return !raised;
+  }
+  /// The exception of the signal's handler, if there was one.
+  void rethrow() {
+    if (raised)
+      throw std::move(*raised);
+  }
+
+private:
+  std::optional<nb::python_error> raised;
 };
 
 /// The Python class TraceError, for translators.

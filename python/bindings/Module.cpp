@@ -49,6 +49,7 @@ NB_MODULE(_tilewright_core, module) {
   bindPrograms(module);
   bindCpuCalls(module);
   bindCache(module);
+  bindCuda(module);
   bindTraces(module);
   bindVgpu(module);
 }

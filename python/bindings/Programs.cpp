@@ -118,19 +118,6 @@ nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
   return dumps;
 }
 
-/// Whether an environment variable is set to anything but 0.
-bool isSwitchedOn(const char *variable) {
-  const char *value = std::getenv(variable);
-  return value && *value && llvm::StringRef(value) != "0";
-}
-
-/// TILEWRIGHT_CHECK checks everything; TILEWRIGHT_CHECK_PLANS only what is decided while compiling.
-driver::PipelineOptions getGpuOptions() {
-  driver::PipelineOptions options;
-  options.checkPlans = isSwitchedOn("TILEWRIGHT_CHECK") || isSwitchedOn("TILEWRIGHT_CHECK_PLANS");
-  return options;
-}
-
 bool hasSymbol(mlir::func::FuncOp function, llvm::StringRef name) {
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (auto symbol = function.getArgAttrOfType<mlir::StringAttr>(i, tile::kSymbolAttr);
@@ -199,25 +186,6 @@ nb::dict fromFinding(const interp::Finding &finding) {
   entry["text"] = interp::toString(finding);
   return entry;
 }
-
-/// Looks for signals (Ctrl-C) while a run goes on without the GIL.
-class SignalWatch {
-public:
-  bool goesOn() {
-    nb::gil_scoped_acquire acquire;
-    if (!raised && PyErr_CheckSignals() != 0)
-      raised.emplace();
-    return !raised;
-  }
-  /// The exception of the signal's handler, if there was one.
-  void rethrow() {
-    if (raised)
-      throw std::move(*raised);
-  }
-
-private:
-  std::optional<nb::python_error> raised;
-};
 
 nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) {
   std::vector<interp::Argument> arguments;
@@ -346,8 +314,10 @@ nb::dict run(const Program &self, const std::string &device, nb::list args, nb::
     return runOnCpu(self, args, options);
   if (llvm::StringRef(device).starts_with("vgpu:"))
     return runOnVirtualGpu(self, device, args, options);
+  if (llvm::StringRef(device).starts_with("cuda:"))
+    return runOnCuda(self, device, args, options);
   throw UserError("device '" + device +
-                  "' does not exist in this build; use 'cpu', 'interp' or 'vgpu:sm_80'");
+                  "' does not exist; use 'cpu', 'interp', 'vgpu:sm_80' or 'cuda:0'");
 }
 
 /// A program from its text (`kernel.ir()`), perhaps edited.
@@ -367,6 +337,18 @@ std::unique_ptr<Program> parseProgram(const std::string &text) {
 
 } // namespace
 
+/// Whether an environment variable is set to anything but 0.
+static bool isSwitchedOn(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && *value && llvm::StringRef(value) != "0";
+}
+
+driver::PipelineOptions tilewright::bindings::getGpuOptions() {
+  driver::PipelineOptions options;
+  options.checkPlans = isSwitchedOn("TILEWRIGHT_CHECK") || isSwitchedOn("TILEWRIGHT_CHECK_PLANS");
+  return options;
+}
+
 runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
   if (PyBool_Check(object.ptr()))
     return object.ptr() == Py_True;
@@ -380,13 +362,14 @@ runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
   }
   if (PyFloat_Check(object.ptr()))
     return nb::cast<double>(object);
-  nb::tuple fields = nb::cast<nb::tuple>(object); // (pointer, shape, strides, dtype, writable)
+  nb::tuple fields = nb::cast<nb::tuple>(object);
   runtime::TensorView view;
   view.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
   view.shape = nb::cast<std::vector<int64_t>>(fields[1]);
   view.strides = nb::cast<std::vector<int64_t>>(fields[2]);
   view.dtype = nb::cast<std::string>(fields[3]);
   view.isWritable = nb::cast<bool>(fields[4]);
+  view.isOnGpu = nb::cast<bool>(fields[5]);
   return view;
 }
 

@@ -1,7 +1,8 @@
 """From the caller's objects to what the runtime takes, without copying.
 
-numpy arrays, torch CPU tensors and anything with DLPack become (address, shape, strides in
-elements, dtype name, writable). Whether they fit the kernel is decided in C++.
+numpy arrays, torch tensors and anything with DLPack or the interface of CUDA arrays become
+(address, shape, strides in elements, dtype name, writable, on a GPU). Whether they fit the kernel
+is decided in C++.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ def is_torch(value: Any) -> bool:
     return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "data_ptr")
 
 
-def convert_argument(value: Any, parameter: dict[str, Any]) -> Any:
-    """`value` for the runtime; messages name the parameter."""
+def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = False) -> Any:
+    """`value` for the runtime; messages name the parameter. `on_cuda`: a GPU runs the kernel, and
+    can be given tensors that live there."""
     if isinstance(value, bool | int | float):
         return value
     if is_torch(value):
-        return _from_torch(value, parameter)
+        return _from_torch(value, parameter, on_cuda)
+    if hasattr(value, "__cuda_array_interface__"):
+        return _from_cuda(value.__cuda_array_interface__, parameter, on_cuda)
     import numpy
 
     if isinstance(value, numpy.ndarray):
@@ -48,29 +52,64 @@ def describe_parameter(parameter: dict[str, Any]) -> str:
 
 
 def _from_numpy(array: Any, parameter: dict[str, Any]) -> Any:
-    name = parameter["name"]
-    if array.dtype.byteorder not in "=|<" or array.dtype.isnative is False:
-        raise LanguageError(f"parameter '{name}': the array's bytes are not in native order")
-    if not is_dtype(array.dtype):
-        raise LanguageError(
-            f"parameter '{name}': expected {describe_parameter(parameter)}, got an array of "
-            f"{array.dtype}"
-        )
-    size = array.dtype.itemsize
-    if any(stride % size for stride in array.strides):
-        raise LanguageError(f"parameter '{name}': the array's strides are not whole elements")
+    _check_dtype(array.dtype, parameter)
     if parameter["kind"] == "scalar" and array.ndim == 0:
         return array.item()
     address, read_only = array.__array_interface__["data"]
-    strides = tuple(stride // size for stride in array.strides)
-    return (address, tuple(array.shape), strides, str(canonical(array.dtype)), not read_only)
+    strides = _in_elements(array.strides, array.dtype, parameter)
+    dtype = str(canonical(array.dtype))
+    return (address, tuple(array.shape), strides, dtype, not read_only, False)
 
 
-def _from_torch(tensor: Any, parameter: dict[str, Any]) -> Any:
+def _check_dtype(dtype: Any, parameter: dict[str, Any]) -> None:
+    """Refuses what is no dtype of the language, in this machine's order of bytes."""
     name = parameter["name"]
-    if tensor.device.type != "cpu":
+    if dtype.byteorder not in "=|<" or dtype.isnative is False:
+        raise LanguageError(f"parameter '{name}': the array's bytes are not in native order")
+    if not is_dtype(dtype):
         raise LanguageError(
-            f"parameter '{name}': the tensor is on {tensor.device}, this kernel runs on the CPU",
+            f"parameter '{name}': expected {describe_parameter(parameter)}, got an array of {dtype}"
+        )
+
+
+def _in_elements(strides: Any, dtype: Any, parameter: dict[str, Any]) -> tuple[int, ...]:
+    if any(stride % dtype.itemsize for stride in strides):
+        raise LanguageError(
+            f"parameter '{parameter['name']}': the array's strides are not whole elements"
+        )
+    return tuple(stride // dtype.itemsize for stride in strides)
+
+
+def _from_cuda(interface: dict[str, Any], parameter: dict[str, Any], on_cuda: bool) -> Any:
+    """An array of another library (CuPy, Numba) in memory of a GPU."""
+    import numpy
+
+    name = parameter["name"]
+    if not on_cuda:
+        raise LanguageError(
+            f"parameter '{name}': the array is on a GPU, this kernel does not run there",
+            hint="compile with device='cuda', or pass a copy in main memory",
+        )
+    dtype, shape = numpy.dtype(interface["typestr"]), tuple(interface["shape"])
+    _check_dtype(dtype, parameter)
+    strides = interface.get("strides")
+    if strides is None:  # in rows, without gaps
+        step, found = dtype.itemsize, []
+        for extent in reversed(shape):
+            found.append(step)
+            step *= extent
+        strides = tuple(reversed(found))
+    address, read_only = interface["data"]
+    elements = _in_elements(strides, dtype, parameter)
+    return (address or 0, shape, elements, str(canonical(dtype)), not read_only, True)
+
+
+def _from_torch(tensor: Any, parameter: dict[str, Any], on_cuda: bool) -> Any:
+    name, place = parameter["name"], tensor.device.type
+    if place != "cpu" and not (on_cuda and place == "cuda"):
+        where = "on a GPU" if on_cuda else "on the CPU"
+        raise LanguageError(
+            f"parameter '{name}': the tensor is on {tensor.device}, this kernel runs {where}",
             hint="use tensor.cpu()",
         )
     if not is_dtype(tensor.dtype):
@@ -87,20 +126,36 @@ def _from_torch(tensor: Any, parameter: dict[str, Any]) -> Any:
         )
     return (
         tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()),
-        str(canonical(tensor.dtype)), True,
+        str(canonical(tensor.dtype)), True, place == "cuda",
     )  # fmt: skip
 
 
+def get_stream(values: list[Any]) -> int:
+    """The stream of the GPU on which a kernel must wait for these arguments: torch's current one,
+    or the one an array names; 0, the default stream, waits for all."""
+    for value in values:
+        if is_torch(value) and value.device.type == "cuda":
+            import torch
+
+            return torch.cuda.current_stream(value.device).cuda_stream
+        if hasattr(value, "__cuda_array_interface__"):
+            return value.__cuda_array_interface__.get("stream") or 0
+    return 0
+
+
 def output_maker(
-    parameter: dict[str, Any], symbols: dict[str, int], like_torch: bool
+    parameter: dict[str, Any], symbols: dict[str, int], inputs: list[Any]
 ) -> Callable[[], Any]:
-    """Makes new tensors for a parameter that the runtime allocates."""
+    """Makes new tensors for a parameter that the runtime allocates: torch's if an input is one,
+    on the GPU if one is there."""
     shape = tuple(evaluate_extent(extent, symbols, parameter) for extent in parameter["shape"])
     kind = canonical(parameter["dtype"])
-    if like_torch:
+    devices = {value.device.type: value.device for value in inputs if is_torch(value)}
+    if devices:
         import torch
 
-        return partial(torch.empty, shape, dtype=kind.as_torch())
+        device = devices.get("cuda", devices.get("cpu"))
+        return partial(torch.empty, shape, dtype=kind.as_torch(), device=device)
     import numpy
 
     return partial(numpy.empty, shape, kind.as_numpy())

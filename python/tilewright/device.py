@@ -1,14 +1,15 @@
-"""Where kernels run: compiled CPU code, the reference interpreter, or the virtual GPU.
+"""Where kernels run: a GPU, compiled CPU code, the reference interpreter, or the virtual GPU.
 
-`cpu` is compiled code, and what a kernel gets where nothing else is asked for; `interp` executes
-the program's meaning and watches it; `vgpu:sm_80` and its siblings run the generated PTX, checked.
-A real GPU (`cuda:0`) is not driven yet.
+`cuda:0` is the first GPU of the machine, and what a kernel gets where there is one and nothing else
+is asked for; `cpu` is compiled code, and the same where there is none; `interp` executes the
+program's meaning and watches it; `vgpu:sm_80` and its siblings run the generated PTX, checked.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from tilewright.errors import LanguageError
@@ -19,6 +20,58 @@ _TARGETS = ("auto", "cpu", "cuda", "llvm", "c", *ARCHS)
 _CAPABILITY = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_90a": (9, 0)}
 
 
+class Gpu(NamedTuple):
+    """A GPU of this machine, as its driver describes it."""
+
+    name: str
+    capability: tuple[int, int]
+    multiprocessors: int
+    arch: str | None  # whose PTX it runs; None for a GPU that is too old
+
+
+@cache
+def gpus() -> tuple[tuple[Gpu, ...], str]:
+    """The GPUs of this machine, and if there is none, why."""
+    from tilewright._core import core
+
+    found = core.cuda_devices()
+    if isinstance(found, str):
+        return (), found
+    return tuple(
+        Gpu(name, (major, minor), count, arch) for name, major, minor, count, arch in found
+    ), ""
+
+
+def synchronize() -> None:
+    """Waits for what runs on GPUs; elsewhere a kernel is done when its call returns."""
+    if gpus()[0]:
+        from tilewright._core import core
+
+        core.cuda_synchronize()
+
+
+def _find_gpu(device: str) -> str:
+    """The full name of a GPU that is there (`cuda` is `cuda:0`)."""
+    found, reason = gpus()
+    number = device.removeprefix("cuda").removeprefix(":") or "0"
+    if not found:
+        raise LanguageError(
+            f"device '{device}': {reason}", hint=f"without a GPU use {', '.join(DEVICES)}"
+        )
+    if not number.isdecimal() or int(number) >= len(found):
+        raise LanguageError(
+            f"device '{device}': this machine has {len(found)} GPU(s)",
+            hint=f"use {', '.join(f'cuda:{n}' for n in range(len(found)))}",
+        )
+    gpu = found[int(number)]
+    if gpu.arch is None:
+        raise LanguageError(
+            f"device '{device}': '{gpu.name}' has compute capability "
+            f"{gpu.capability[0]}.{gpu.capability[1]}; GPU code is for 8.0 and above"
+        )
+    return f"cuda:{int(number)}"
+
+
 class Placement(NamedTuple):
     """The decision for one kernel: the device, and why if it is not what was asked for."""
 
@@ -27,10 +80,22 @@ class Placement(NamedTuple):
     reason: str | None
 
     @property
+    def is_cuda(self) -> bool:
+        """Whether a GPU of this machine runs the kernel."""
+        return self.device.startswith("cuda:")
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether GPU code runs, on a real or a virtual one."""
+        return self.is_cuda or self.device.startswith("vgpu:")
+
+    @property
     def arch(self) -> str:
         """The architecture that PTX is generated for."""
         if self.device.startswith("vgpu:"):
             return self.device.removeprefix("vgpu:")
+        if self.is_cuda:
+            return str(gpus()[0][int(self.device.removeprefix("cuda:"))].arch)
         return self.target if self.target in ARCHS else default_arch()
 
 
@@ -40,9 +105,11 @@ def place(target: Any = "auto", device: str | None = None) -> Placement:
     device = device or os.environ.get("TILEWRIGHT_DEVICE") or None
     if device is None:
         return _choose(name)
+    if device == "cuda" or device.startswith("cuda:"):
+        return Placement(_find_gpu(device), name, None)
     if device not in DEVICES:
         raise LanguageError(
-            f"device '{device}' does not exist in this build", hint=f"use {', '.join(DEVICES)}"
+            f"device '{device}' does not exist", hint=f"use {', '.join((*DEVICES, 'cuda:0'))}"
         )
     return Placement(device, name, None)
 
@@ -51,14 +118,20 @@ def _choose(target: str) -> Placement:
     """The device for a target where nothing else was asked for."""
     if target in DEVICES and target != "cpu":
         return Placement(target, target, None)
+    found, missing = gpus() if target in ("auto", "cuda", *ARCHS) else ((), "")
     if target in ARCHS:
-        reason = f"target '{target}': no such GPU is driven here, its virtual GPU runs the kernel"
+        for number, gpu in enumerate(found):
+            if gpu.arch == target:
+                return Placement(f"cuda:{number}", target, None)
+        reason = f"target '{target}': no such GPU is here, its virtual GPU runs the kernel"
         return Placement(f"vgpu:{target}", target, reason)
     if os.environ.get("TILEWRIGHT_CHECK", "0") not in ("", "0"):
         reason = "TILEWRIGHT_CHECK is set: the reference interpreter runs the kernel"
         return Placement("interp", target, reason)
+    if found and found[0].arch:
+        return Placement("cuda:0", target, None)
     if target == "cuda":
-        reason = "target 'cuda': no GPU is driven here, the CPU runs the kernel"
+        reason = f"target 'cuda': {missing or 'the GPU is too old'}; the CPU runs the kernel"
         return Placement("cpu", target, reason)
     return Placement("cpu", target, None)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tilewright.arguments import (
     bind_symbols,
     convert_argument,
-    is_torch,
+    get_stream,
     output_maker,
 )
 from tilewright.device import Placement
@@ -72,7 +72,7 @@ listeners: list[Any] = []
 
 
 class JITKernel:
-    """A compiled kernel. Call it with numpy arrays or torch CPU tensors, in parameter order.
+    """A compiled kernel. Call it with numpy arrays or torch tensors, in parameter order.
 
     Parameters named by `out_idx` are left out of the call: they are allocated and returned.
     """
@@ -125,7 +125,7 @@ class JITKernel:
     @reporting
     def _compile(self) -> None:
         """Compiles for the device: what it cannot do is said now, not at the first call."""
-        if self.placement.device.startswith("vgpu:"):
+        if self.placement.is_gpu:
             self._compiled()
         if self.placement.device != "cpu":
             return
@@ -176,12 +176,11 @@ class JITKernel:
                 return result
         values = self._arrange(args, kwargs)
         inputs = [v for n, v in enumerate(values) if n not in self.out_idx]
-        like_torch = any(is_torch(value) for value in inputs)
         given = [p for n, p in enumerate(self.params) if n not in self.out_idx]
         symbols = bind_symbols(given, inputs) if self.out_idx else {}
         makers: list[Any] = [None] * len(values)
         for position in self.out_idx:
-            makers[position] = output_maker(self.params[position], symbols, like_torch)
+            makers[position] = output_maker(self.params[position], symbols, inputs)
             values[position] = makers[position]()
         self._run(values, makers)
         if not self.out_idx:
@@ -210,8 +209,9 @@ class JITKernel:
         return values
 
     def _run(self, values: list[Any], makers: list[Any]) -> None:
+        on_cuda = self.placement.is_cuda
         converted = [
-            convert_argument(value, parameter)
+            convert_argument(value, parameter, on_cuda)
             for value, parameter in zip(values, self.params, strict=True)
         ]
         options = {**_environment_options(), **self.options}
@@ -220,6 +220,8 @@ class JITKernel:
                 options.setdefault("deterministic", deterministic(self.pass_configs))
             self.last_run = self._cpu.call(values, converted, makers, options)
         else:
+            if on_cuda:
+                options["stream"] = get_stream(values)
             self.last_run = self.program.run(self.placement.device, converted, options)
             if self.last_run.get("divisible"):
                 run = self.last_run
@@ -281,10 +283,9 @@ class JITKernel:
 
     def get_kernel_source(self, kernel_only: bool = True) -> str:
         """The generated code: PTX for a GPU target, else the tile IR that is executed."""
-        is_gpu = self.placement.device.startswith("vgpu:") or self.placement.target.startswith(
-            "sm_"
-        )
-        return self.ptx if is_gpu or self.placement.target == "cuda" else self.program.text()
+        target = self.placement.target
+        is_gpu = self.placement.is_gpu or target.startswith("sm_") or target == "cuda"
+        return self.ptx if is_gpu else self.program.text()
 
     def get_host_source(self) -> str:
         """The host side of the generated code: part of the tile IR."""
@@ -361,7 +362,7 @@ class JITKernel:
         where ptxas is installed, its figures (`registers`, `spill_store_bytes`, …).
         """
         summary = self.program.summary()
-        arch = arch or (self.placement.arch if self.placement.device.startswith("vgpu:") else None)
+        arch = arch or (self.placement.arch if self.placement.is_gpu else None)
         if arch is None:
             return summary
         usage = self._assembled(arch).usage if find_ptxas() else {}

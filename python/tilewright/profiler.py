@@ -4,9 +4,9 @@
     profiler.assert_allclose(reference)       # the kernel and `reference` on the same inputs
     print(profiler.do_bench())                # milliseconds
 
-Times are wall-clock times of whole calls on the device where the kernel runs. On the CPU a call is
-done when it returns, so that all of TileLang's backends ("event", "cupti", "cudagraph") mean the
-same; caches are not flushed between calls.
+Times are wall-clock times of whole calls, until the kernel is done on the device where it runs; all
+of TileLang's backends ("event", "cupti", "cudagraph") mean the same, and caches are not flushed
+between calls.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 from tilewright.arguments import is_torch
+from tilewright.device import synchronize
 from tilewright.errors import LanguageError, ReportedNameError, caller_place, reporting
 from tilewright.supply import KernelParam, TensorSupplyType, get_tensor_supply
 
@@ -76,6 +77,7 @@ def do_bench(
 def _timed(fn: Callable[[], Any], deadline: float | None) -> float:
     start = time.perf_counter()
     fn()
+    synchronize()
     end = time.perf_counter()
     if deadline is not None and end > deadline:
         raise TimeoutError("the time limit of this configuration has passed")
@@ -100,7 +102,8 @@ class Profiler:
         self.params = [KernelParam.of(parameter) for parameter in kernel.params]
         self.result_idx: list[int] = list(kernel.out_idx)
         self.supply_type = tensor_supply_type
-        self.supply = get_tensor_supply(tensor_supply_type)
+        device = kernel.placement.device if kernel.placement.is_cuda else None
+        self.supply = get_tensor_supply(tensor_supply_type, device)
 
     @property
     def func(self) -> Any:

@@ -64,9 +64,11 @@ def loaded_torch() -> Any:
 
 
 def get_tensor_supply(
-    supply_type: TensorSupplyType = TensorSupplyType.Integer,
+    supply_type: TensorSupplyType = TensorSupplyType.Integer, device: str | None = None
 ) -> Callable[..., Any]:
-    """A function that makes a tensor for a parameter; its second argument gives run-time sizes."""
+    """A function that makes a tensor for a parameter; its second argument gives run-time sizes.
+
+    With a GPU as the `device`, torch's tensors are made there, if torch drives it."""
 
     def supply(parameter: KernelParam, sizes: Mapping[str, int] | None = None) -> Any:
         if parameter.is_scalar():
@@ -75,7 +77,8 @@ def get_tensor_supply(
                 hint="pass input_tensors, supply_prog or tilelang.autotuner.set_autotune_inputs",
             )
         shape = tuple(_evaluate(extent, dict(sizes or {}), parameter) for extent in parameter.shape)
-        return _to_library(_fill(supply_type, str(parameter.dtype), shape), parameter.dtype)
+        values = _fill(supply_type, str(parameter.dtype), shape)
+        return _to_library(values, parameter.dtype, device)
 
     return supply
 
@@ -129,8 +132,9 @@ def _random(kind: str, first: float, second: float, shape: tuple[int, ...]) -> A
     return torch.empty(shape, dtype=torch.float64).normal_(first, second).numpy()
 
 
-def _to_library(values: Any, dtype: Any) -> Any:
+def _to_library(values: Any, dtype: Any, device: str | None) -> Any:
     torch = loaded_torch()
     if torch is not None:
-        return torch.from_numpy(values).to(dtype.as_torch())
+        tensor = torch.from_numpy(values).to(dtype.as_torch())
+        return tensor.to(device) if device and torch.cuda.is_available() else tensor
     return values.astype(dtype.as_numpy())

@@ -11,10 +11,6 @@
 
 namespace tilewright::driver {
 
-/// The grid of each kernel of `function` for these arguments, in launch order.
-llvm::Expected<std::vector<std::array<int64_t, 3>>>
-evaluateGrids(mlir::func::FuncOp function, llvm::ArrayRef<runtime::BoundArgument> arguments);
-
 /// What the launches of one function left, one entry a kernel.
 struct VirtualGpuRun {
   std::vector<vgpu::LaunchResult> launches;

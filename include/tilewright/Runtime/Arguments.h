@@ -26,6 +26,7 @@ struct TensorView {
   std::vector<int64_t> strides;
   std::string dtype;
   bool isWritable = true;
+  bool isOnGpu = false; ///< The data lie in memory of a GPU.
 };
 
 /// What a caller may pass for one parameter.
@@ -36,6 +37,7 @@ struct BoundTensor {
   void *data;
   llvm::SmallVector<int64_t> shape;
   mlir::Type elementType;
+  bool isOnGpu = false;
 };
 using BoundArgument = std::variant<BoundTensor, int64_t, double>;
 

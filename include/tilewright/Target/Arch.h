@@ -35,6 +35,8 @@ struct Arch {
 
 /// The architecture of this name, or null.
 const Arch *findArch(llvm::StringRef name);
+/// The newest architecture whose code a device of this version (80, 89, 120) runs, or null.
+const Arch *findNewestArch(int64_t version);
 /// `sm_80, sm_90, sm_90a`: for messages.
 llvm::StringRef getArchNames();
 

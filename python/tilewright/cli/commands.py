@@ -84,7 +84,9 @@ def make_parser() -> argparse.ArgumentParser:
 def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="a Python script")
     parser.add_argument(
-        "--device", help="where kernels run: cpu (the default), interp, vgpu:sm_80, vgpu:sm_90"
+        "--device",
+        help="where kernels run: cuda:0 (the default with a GPU), cpu (without), interp, "
+        "vgpu:sm_80, vgpu:sm_90",
     )
     parser.add_argument("--arch", help="the architecture to compile for, and of device queries")
     parser.add_argument("--dump-ir", action="store_true", help="print the tile IR of each kernel")

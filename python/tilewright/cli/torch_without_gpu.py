@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tilewright.cli import torch_stand_in_cuda
-from tilewright.device import capability, multiprocessors
+from tilewright.device import capability, multiprocessors, place
 
 QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
            "get_device_name", "synchronize", "set_device", "manual_seed", "manual_seed_all",
@@ -127,8 +127,9 @@ def _make_generator(torch: Any) -> Any:
 
 
 def install(torch: Any) -> None:
-    """Lets a torch that has no GPU answer for the chosen device."""
-    if torch.cuda.is_available():
+    """Lets a torch that has no GPU, or not the one that is to run kernels, answer for the chosen
+    device."""
+    if torch.cuda.is_available() and place().is_cuda:
         return
     for name in QUERIES:
         setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))

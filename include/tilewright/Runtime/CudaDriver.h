@@ -1,0 +1,95 @@
+//===- CudaDriver.h - NVIDIA's driver, loaded where it is installed -------------------*- C++
+//-*-===//
+//
+// The few functions of the CUDA driver that launching a kernel takes, found with dlopen: nothing
+// here needs the toolkit, and a machine without a GPU only learns so when it asks. Names and
+// numbers are those of the driver's documentation.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_RUNTIME_CUDADRIVER_H
+#define TILEWRIGHT_RUNTIME_CUDADRIVER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tilewright::runtime {
+
+/// One GPU of this machine.
+struct CudaDeviceInfo {
+  std::string name;
+  int major = 0, minor = 0; ///< Of its compute capability.
+  int multiprocessors = 0;
+};
+
+/// An address in memory of a GPU.
+using CudaAddress = unsigned long long;
+
+/// The driver of this process. What it gives is for the GPU that a `CudaScope` has chosen.
+class CudaDriver {
+public:
+  /// Loads the driver at the first call: libcuda.so.1, or the library that TILEWRIGHT_LIBCUDA
+  /// names ("none" hides the GPUs). The error says why there is none.
+  static llvm::Expected<CudaDriver &> get();
+
+  llvm::ArrayRef<CudaDeviceInfo> getDevices() const { return devices; }
+
+  llvm::Expected<CudaAddress> allocate(size_t bytes);
+  void free(CudaAddress address);
+  llvm::Error copyToGpu(CudaAddress to, const void *from, size_t bytes);
+  llvm::Error copyFromGpu(void *to, CudaAddress from, size_t bytes);
+  /// The number of the GPU that an address belongs to; an error for memory of the host.
+  llvm::Expected<int> findDevice(CudaAddress address);
+
+  /// Compiles PTX for the GPU. The error has the words of the driver's assembler.
+  llvm::Expected<void *> loadModule(const std::string &ptx);
+  void unloadModule(void *module);
+  /// A kernel of a module, ready to be launched with that much dynamic shared memory.
+  llvm::Expected<void *> getKernel(void *module, const std::string &name, unsigned sharedBytes);
+
+  struct Launch {
+    void *kernel = nullptr;
+    std::array<unsigned, 3> grid{1, 1, 1};
+    unsigned numThreads = 1, sharedBytes = 0;
+    void *stream = nullptr;
+  };
+  /// Each parameter is a pointer to its value. Does not wait for the kernel.
+  llvm::Error launch(const Launch &launch, llvm::MutableArrayRef<void *> parameters);
+  /// Whether all that was launched on a stream is over. An error of a kernel is told here.
+  llvm::Expected<bool> isDone(void *stream);
+  /// Waits for all work of this process on the GPUs that have run a kernel.
+  llvm::Error synchronize();
+
+private:
+  friend class CudaScope;
+  struct Functions;
+  CudaDriver() = default;
+  llvm::Error load(const char *library);
+  llvm::Error findDevices();
+  llvm::Error check(int code, const char *what);
+  llvm::Expected<void *> getContext(int device);
+
+  std::shared_ptr<Functions> functions;
+  std::vector<CudaDeviceInfo> devices;
+  std::vector<void *> contexts; ///< The primary one of each device, or null.
+};
+
+/// Makes a GPU the current one of this thread, and the previous one again at its end.
+class CudaScope {
+public:
+  static llvm::Expected<CudaScope> enter(CudaDriver &driver, int device);
+  CudaScope(CudaScope &&other) : driver(std::exchange(other.driver, nullptr)) {}
+  ~CudaScope();
+
+private:
+  explicit CudaScope(CudaDriver &driver) : driver(&driver) {}
+  CudaDriver *driver;
+};
+
+} // namespace tilewright::runtime
+
+#endif // TILEWRIGHT_RUNTIME_CUDADRIVER_H

@@ -1,0 +1,231 @@
+//===- CudaGpu.cpp - launch a compiled function on a GPU -------------------------------------===//
+
+#include "tilewright/Driver/CudaGpu.h"
+#include "tilewright/Driver/Launches.h"
+#include "tilewright/Tile/Tile.h"
+
+#include <chrono>
+#include <thread>
+
+using namespace mlir;
+using tilewright::runtime::BoundArgument;
+using tilewright::runtime::BoundTensor;
+using tilewright::runtime::CudaAddress;
+using tilewright::runtime::CudaDriver;
+using tilewright::runtime::CudaScope;
+
+namespace tilewright::driver {
+
+llvm::Expected<const Arch *> findArch(const runtime::CudaDeviceInfo &device) {
+  // PTX for an architecture runs on all later ones.
+  if (const Arch *arch = findNewestArch(10 * device.major + device.minor))
+    return arch;
+  return llvm::createStringError("the GPU '" + device.name + "' has compute capability " +
+                                 Twine(device.major) + "." + Twine(device.minor) +
+                                 "; GPU code is for 8.0 and above");
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------------------------===//
+
+GpuMemory::~GpuMemory() {
+  for (CudaAddress address : allocations)
+    driver.free(address);
+}
+
+llvm::Expected<CudaAddress> GpuMemory::allocate(size_t bytes) {
+  llvm::Expected<CudaAddress> address = driver.allocate(bytes);
+  if (address)
+    allocations.push_back(*address);
+  return address;
+}
+
+static uint8_t *getBegin(const BoundTensor &tensor) { return static_cast<uint8_t *>(tensor.data); }
+
+/// Copies each stretch of the host's memory that tensors cover, once.
+llvm::Error GpuTensors::copyToGpu(ArrayRef<BoundArgument> arguments) {
+  SmallVector<std::pair<uint8_t *, uint8_t *>> stretches;
+  for (const BoundArgument &argument : arguments)
+    if (auto *tensor = std::get_if<BoundTensor>(&argument); tensor && !tensor->isOnGpu)
+      stretches.emplace_back(getBegin(*tensor), getBegin(*tensor) + getBytes(*tensor));
+  llvm::sort(stretches);
+  for (auto [begin, end] : stretches) {
+    if (!copies.empty() && begin < copies.back().end)
+      copies.back().end = std::max(copies.back().end, end);
+    else
+      copies.push_back({begin, end, 0});
+  }
+  for (Copy &copy : copies) {
+    llvm::Expected<CudaAddress> address = memory.allocate(copy.end - copy.begin);
+    if (!address)
+      return address.takeError();
+    copy.address = *address;
+    if (llvm::Error error = driver.copyToGpu(copy.address, copy.begin, copy.end - copy.begin))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<GpuTensors> GpuTensors::place(CudaDriver &driver, int device, func::FuncOp function,
+                                             ArrayRef<BoundArgument> arguments) {
+  GpuTensors tensors(driver);
+  if (llvm::Error error = tensors.copyToGpu(arguments))
+    return error;
+  for (auto [position, argument] : llvm::enumerate(arguments)) {
+    auto *tensor = std::get_if<BoundTensor>(&argument);
+    if (!tensor) {
+      tensors.addresses.push_back(0);
+      continue;
+    }
+    auto refuse = [&](const Twine &why) {
+      auto name = function.getArgAttrOfType<StringAttr>(position, tile::kNameAttr);
+      return llvm::createStringError("parameter '" + name.getValue() + "': " + why);
+    };
+    CudaAddress address = tensors.find(*tensor);
+    if (tensor->isOnGpu && getBytes(*tensor)) {
+      llvm::Expected<int> owner = driver.findDevice(address);
+      if (!owner)
+        return refuse(llvm::toString(owner.takeError()));
+      if (*owner != device)
+        return refuse("the tensor is on cuda:" + Twine(*owner) +
+                      ", this kernel runs on cuda:" + Twine(device));
+    }
+    if (int64_t bytes = tile::getStorageBytes(tensor->elementType); address % bytes)
+      return refuse("its data is not aligned to the " + Twine(bytes) + " bytes of an element");
+    tensors.addresses.push_back(address);
+  }
+  return tensors;
+}
+
+CudaAddress GpuTensors::find(const BoundTensor &tensor) const {
+  if (tensor.isOnGpu)
+    return reinterpret_cast<CudaAddress>(tensor.data);
+  // A tensor of no bytes may lie just behind a stretch.
+  auto copy = llvm::find_if(copies, [&](const Copy &copy) {
+    return getBegin(tensor) >= copy.begin && getBegin(tensor) + getBytes(tensor) <= copy.end;
+  });
+  return copy->address + (getBegin(tensor) - copy->begin);
+}
+
+int64_t GpuTensors::getAlignment() const {
+  CudaAddress all = CallFacts::kDivisor;
+  for (CudaAddress address : addresses)
+    all |= address;
+  return int64_t(all & -all);
+}
+
+llvm::Error GpuTensors::bringBack(func::FuncOp function, ArrayRef<BoundArgument> arguments) {
+  SmallVector<bool> isWritten = findWritten(function);
+  for (auto [position, argument] : llvm::enumerate(arguments)) {
+    auto *tensor = std::get_if<BoundTensor>(&argument);
+    if (!tensor || tensor->isOnGpu || !isWritten[position])
+      continue;
+    if (llvm::Error error =
+            driver.copyFromGpu(tensor->data, addresses[position], getBytes(*tensor)))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------------------------===//
+
+llvm::Expected<std::unique_ptr<CudaKernel>> CudaKernel::load(CudaDriver &driver, int device,
+                                                             const GpuProgram &program) {
+  std::unique_ptr<CudaKernel> kernel(new CudaKernel(driver, device));
+  kernel->kernels = program.kernels;
+  llvm::Expected<void *> module = driver.loadModule(program.ptx);
+  if (!module)
+    return module.takeError();
+  kernel->module = *module;
+  for (const nvptx::KernelInfo &info : program.kernels) {
+    llvm::Expected<void *> handle = driver.getKernel(*module, info.name, info.sharedBytes);
+    if (!handle)
+      return handle.takeError();
+    kernel->handles.push_back(*handle);
+  }
+  return kernel;
+}
+
+CudaKernel::~CudaKernel() {
+  if (!module)
+    return;
+  llvm::Expected<CudaScope> scope = CudaScope::enter(driver, device);
+  if (scope)
+    driver.unloadModule(module);
+  else // the driver has ended, and the module with it
+    llvm::consumeError(scope.takeError());
+}
+
+/// Waits until a stream is empty; false if `poll` gave it up.
+static llvm::Expected<bool> wait(CudaDriver &driver, void *stream,
+                                 llvm::function_ref<bool()> poll) {
+  using namespace std::chrono;
+  auto start = steady_clock::now(), lastPoll = start;
+  while (true) {
+    llvm::Expected<bool> isDone = driver.isDone(stream);
+    if (!isDone || *isDone)
+      return isDone;
+    auto now = steady_clock::now();
+    if (now - start > milliseconds(1)) // a short kernel is waited for without sleep
+      std::this_thread::sleep_for(microseconds(50));
+    if (now - lastPoll > milliseconds(50)) {
+      if (!poll())
+        return false;
+      lastPoll = now;
+    }
+  }
+}
+
+llvm::Error CudaKernel::run(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+                            GpuTensors tensors, void *stream,
+                            llvm::function_ref<bool()> poll) const {
+  auto grids = evaluateGrids(function, arguments);
+  if (!grids)
+    return grids.takeError();
+  auto workspaces = evaluateWorkspaces(function, arguments);
+  if (!workspaces)
+    return workspaces.takeError();
+  std::vector<CudaAddress> pointers(tensors.getAddresses());
+  for (int64_t bytes : *workspaces) {
+    llvm::Expected<CudaAddress> address = tensors.getMemory().allocate(bytes);
+    if (!address)
+      return address.takeError();
+    pointers.push_back(*address);
+  }
+  std::vector<std::vector<uint8_t>> numbers(arguments.size());
+  std::vector<void *> parameters;
+  for (auto [position, pointer] : llvm::enumerate(pointers)) {
+    bool isNumber =
+        position < arguments.size() && !std::holds_alternative<BoundTensor>(arguments[position]);
+    if (isNumber)
+      numbers[position] = packNumber(function.getArgumentTypes()[position], arguments[position]);
+    parameters.push_back(isNumber ? static_cast<void *>(numbers[position].data()) : &pointer);
+  }
+  for (auto [info, handle, grid] : llvm::zip_equal(kernels, handles, *grids)) {
+    if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
+      continue;
+    CudaDriver::Launch launch;
+    launch.kernel = handle;
+    launch.grid = {unsigned(grid[0]), unsigned(grid[1]), unsigned(grid[2])};
+    launch.numThreads = info.numThreads;
+    launch.sharedBytes = info.sharedBytes;
+    launch.stream = stream;
+    if (llvm::Error error = driver.launch(launch, parameters))
+      return error;
+  }
+  if (tensors.getMemory().isEmpty())
+    return llvm::Error::success();
+  llvm::Expected<bool> isDone = wait(driver, stream, poll);
+  if (!isDone)
+    return isDone.takeError();
+  if (!*isDone) { // nothing can end a kernel, so its memory stays
+    tensors.getMemory().abandon();
+    return llvm::Error::success();
+  }
+  return tensors.bringBack(function, arguments);
+}
+
+} // namespace tilewright::driver

@@ -1,0 +1,104 @@
+//===- CudaCalls.cpp - kernels on a GPU, from Python -----------------------------------------===//
+
+#include "Bindings.h"
+#include "tilewright/Driver/CudaGpu.h"
+#include "tilewright/Driver/GpuCache.h"
+#include "tilewright/Frontend/Diagnostics.h"
+
+using namespace tilewright;
+using namespace tilewright::bindings;
+
+namespace {
+
+template <typename T> T unwrap(llvm::Expected<T> value) {
+  if (!value)
+    throw UserError(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
+runtime::CudaDriver &getDriver() {
+  llvm::Expected<runtime::CudaDriver &> driver = runtime::CudaDriver::get();
+  if (!driver)
+    throw UserError(llvm::toString(driver.takeError()));
+  return *driver;
+}
+
+/// The GPUs of this machine as [(name, major, minor, multiprocessors, architecture or None)]; a
+/// string that says why there is none.
+nb::object getDevices() {
+  llvm::Expected<runtime::CudaDriver &> driver = runtime::CudaDriver::get();
+  if (!driver)
+    return nb::str(llvm::toString(driver.takeError()).c_str());
+  nb::list devices;
+  for (const runtime::CudaDeviceInfo &info : driver->getDevices()) {
+    llvm::Expected<const Arch *> arch = driver::findArch(info);
+    nb::object name = arch ? nb::object(nb::str((*arch)->name.data())) : nb::none();
+    if (!arch)
+      llvm::consumeError(arch.takeError());
+    devices.append(nb::make_tuple(info.name, info.major, info.minor, info.multiprocessors, name));
+  }
+  return devices;
+}
+
+} // namespace
+
+nb::dict tilewright::bindings::runOnCuda(const Program &self, const std::string &device,
+                                         nb::list args, nb::dict options) {
+  runtime::CudaDriver &driver = getDriver();
+  int ordinal = 0;
+  if (llvm::StringRef(device).substr(device.find(':') + 1).getAsInteger(10, ordinal))
+    throw UserError("'" + device + "' names no GPU; the first one is 'cuda:0'");
+  runtime::CudaScope scope = unwrap(runtime::CudaScope::enter(driver, ordinal));
+  const Arch *arch = unwrap(driver::findArch(driver.getDevices()[ordinal]));
+  std::vector<runtime::BoundArgument> arguments = bind(self, args);
+  driver::GpuTensors tensors =
+      unwrap(driver::GpuTensors::place(driver, ordinal, self.getFunction(), arguments));
+  driver::PipelineOptions pipeline = getGpuOptions();
+  pipeline.calls = driver::CallFacts::get(self.getFunction(), arguments);
+  pipeline.calls.argumentAlignment = tensors.getAlignment();
+  nb::dict answer;
+  std::shared_ptr<void> &cached = self.getCompiled(device + " " + pipeline.calls.getKey());
+  if (CompileLock lock(self); !cached) {
+    DiagnosticCapture capture(self.getModule().getContext());
+    mlir::FailureOr<driver::GpuProgram> program =
+        driver::compileForGpuOrLoad(self.getModule(), *arch, pipeline);
+    if (mlir::failed(program))
+      throw capture.takeError();
+    cached = std::shared_ptr<driver::CudaKernel>(
+        unwrap(driver::CudaKernel::load(driver, ordinal, *program)));
+    answer["divisible"] = pipeline.calls.divisibleSymbols;
+    answer["remarks"] = toList(program->decisions);
+  }
+  auto *kernel = static_cast<driver::CudaKernel *>(cached.get());
+  auto stream = options.contains("stream") ? nb::cast<uintptr_t>(options["stream"]) : 0;
+  auto start = std::chrono::steady_clock::now();
+  SignalWatch signals;
+  llvm::Error error = [&] {
+    nb::gil_scoped_release release;
+    return kernel->run(self.getFunction(), arguments, std::move(tensors),
+                       reinterpret_cast<void *>(stream), [&] { return signals.goesOn(); });
+  }();
+  signals.rethrow();
+  if (error)
+    throw UserError(llvm::toString(std::move(error)));
+  answer["seconds"] = secondsSince(start);
+  return answer;
+}
+
+void tilewright::bindings::bindCuda(nb::module_ &module) {
+  module.def("cuda_devices", &getDevices,
+             "The GPUs as [(name, major, minor, multiprocessors, architecture or None)], or why "
+             "there is none.");
+  module.def(
+      "cuda_synchronize",
+      [] {
+        runtime::CudaDriver &driver = getDriver();
+        llvm::Error error = [&] {
+          nb::gil_scoped_release release;
+          return driver.synchronize();
+        }();
+        if (error)
+          throw UserError(llvm::toString(std::move(error)));
+      },
+      "Waits for all kernels on all GPUs.");
+}

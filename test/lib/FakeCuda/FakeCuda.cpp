@@ -1,0 +1,335 @@
+//===- FakeCuda.cpp - the CUDA driver's functions, on the virtual GPU ------------------------===//
+//
+// Lets the code that drives a GPU be tested without one. As strict as a GPU where that finds
+// mistakes: its addresses are none of the host, kernels run when somebody waits and not before, a
+// finding of the virtual GPU is an error that stays.
+//
+// TILEWRIGHT_FAKE_GPUS lists the compute capabilities of its devices: "8.0,9.0".
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "vgpu/Vgpu.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include <cstdlib>
+#include <map>
+
+namespace {
+
+using Address = unsigned long long;
+constexpr Address kTag = Address(1) << 62; ///< No address of the host has this bit.
+
+enum Code {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  InvalidDevice = 101,
+  InvalidContext = 201,
+  InvalidPtx = 218,
+  NotFound = 500,
+  NotReady = 600,
+  Assert = 710,
+  LaunchFailed = 719
+};
+
+struct Device {
+  int number = 0, major = 8, minor = 0;
+  std::string getArch() const { return major >= 9 ? "sm_90" : "sm_80"; }
+  size_t getMaxSharedBytes() const { return size_t(major >= 9 ? 227 : 163) * 1024; }
+};
+struct Allocation {
+  uint8_t *host;
+  size_t bytes;
+  Device *device;
+};
+struct Module {
+  std::unique_ptr<vgpu::Module> code;
+  Device *device;
+};
+struct Function {
+  Module *module;
+  std::string name;
+  size_t maxSharedBytes = 48 * 1024;
+};
+struct Launch {
+  Function *function;
+  vgpu::LaunchConfig config;
+  std::vector<vgpu::Argument> arguments;
+};
+
+std::vector<Device> devices;
+std::map<Address, Allocation> allocations;     ///< By the first address.
+std::map<void *, std::vector<Launch>> pending; ///< By stream.
+std::vector<std::unique_ptr<Module>> modules;
+std::vector<std::unique_ptr<Function>> functions;
+std::vector<Device *> current; ///< The context of a device is its address here.
+int sticky = Success;
+bool hasSaidNotReady = false;
+
+Allocation *findAllocation(Address address, size_t &offset) {
+  auto it = allocations.upper_bound(address);
+  if (it == allocations.begin())
+    return nullptr;
+  --it;
+  offset = address - it->first;
+  return offset < it->second.bytes ? &it->second : nullptr;
+}
+
+void run(Launch &launch) {
+  llvm::Expected<vgpu::LaunchResult> result =
+      vgpu::launch(*launch.function->module->code, launch.config, launch.arguments);
+  if (!result) {
+    fprintf(stderr, "%s\n", llvm::toString(result.takeError()).c_str());
+    sticky = LaunchFailed;
+    return;
+  }
+  fputs(result->output.c_str(), stdout);
+  fflush(stdout);
+  for (const vgpu::Finding &finding : result->findings)
+    if (!finding.isNote) {
+      fprintf(stderr, "%s\n", finding.text().c_str());
+      sticky = finding.kind == vgpu::FindingKind::Assertion ? Assert : LaunchFailed;
+    }
+}
+
+/// Runs what waits on a stream, or with none on all of them.
+int runPending(void *const *stream = nullptr) {
+  for (auto &[key, launches] : pending) {
+    if (stream && key != *stream)
+      continue;
+    for (Launch &launch : launches)
+      if (sticky == Success)
+        run(launch);
+    launches.clear();
+  }
+  return sticky;
+}
+
+} // namespace
+
+extern "C" {
+
+int cuInit(unsigned) {
+  const char *listed = std::getenv("TILEWRIGHT_FAKE_GPUS");
+  llvm::SmallVector<llvm::StringRef> capabilities;
+  llvm::StringRef(listed ? listed : "8.0").split(capabilities, ',', -1, /*KeepEmpty=*/false);
+  devices.clear();
+  for (llvm::StringRef capability : capabilities) {
+    Device device;
+    device.number = int(devices.size());
+    auto [major, minor] = capability.split('.');
+    if (major.getAsInteger(10, device.major) || minor.getAsInteger(10, device.minor))
+      return InvalidValue;
+    devices.push_back(device);
+  }
+  return Success;
+}
+
+int cuGetErrorName(int code, const char **name) {
+  static const std::map<int, const char *> names = {{InvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+                                                    {OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                    {InvalidDevice, "CUDA_ERROR_INVALID_DEVICE"},
+                                                    {InvalidContext, "CUDA_ERROR_INVALID_CONTEXT"},
+                                                    {InvalidPtx, "CUDA_ERROR_INVALID_PTX"},
+                                                    {NotFound, "CUDA_ERROR_NOT_FOUND"},
+                                                    {Assert, "CUDA_ERROR_ASSERT"},
+                                                    {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"}};
+  auto it = names.find(code);
+  *name = it == names.end() ? nullptr : it->second;
+  return *name ? Success : InvalidValue;
+}
+
+int cuGetErrorString(int code, const char **text) {
+  *text = code == LaunchFailed ? "unspecified launch failure" : nullptr;
+  return *text ? Success : InvalidValue;
+}
+
+int cuDeviceGetCount(int *count) {
+  *count = int(devices.size());
+  return Success;
+}
+
+int cuDeviceGet(int *device, int ordinal) {
+  *device = 100 + ordinal; // a handle is not a number
+  return size_t(ordinal) < devices.size() ? Success : InvalidDevice;
+}
+
+int cuDeviceGetName(char *name, int bytes, int device) {
+  snprintf(name, bytes, "virtual GPU %d", device - 100);
+  return Success;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  const Device &found = devices.at(device - 100);
+  *value = attribute == 75 ? found.major : attribute == 76 ? found.minor : 1;
+  return Success;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  *context = &devices.at(device - 100);
+  return Success;
+}
+
+int cuCtxPushCurrent_v2(void *context) {
+  current.push_back(static_cast<Device *>(context));
+  return Success;
+}
+
+int cuCtxPopCurrent_v2(void **context) {
+  if (current.empty())
+    return InvalidContext;
+  *context = current.back();
+  current.pop_back();
+  return Success;
+}
+
+int cuCtxSynchronize(void) { return current.empty() ? int(InvalidContext) : runPending(); }
+
+int cuMemAlloc_v2(Address *address, size_t bytes) {
+  if (current.empty())
+    return InvalidContext;
+  if (bytes == 0)
+    return InvalidValue;
+  if (bytes > (size_t(1) << 32))
+    return OutOfMemory;
+  size_t rounded = llvm::alignTo(bytes, 256);
+  auto *host = static_cast<uint8_t *>(std::aligned_alloc(256, rounded));
+  std::memset(host, 0xa5, rounded);
+  *address = reinterpret_cast<Address>(host) | kTag;
+  allocations[*address] = {host, bytes, current.back()};
+  return Success;
+}
+
+int cuMemFree_v2(Address address) {
+  int code = runPending();
+  auto it = allocations.find(address);
+  if (it == allocations.end())
+    return InvalidValue;
+  std::free(it->second.host);
+  allocations.erase(it);
+  return code;
+}
+
+int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes) {
+  size_t offset = 0;
+  Allocation *allocation = findAllocation(to, offset);
+  if (!allocation || offset + bytes > allocation->bytes)
+    return InvalidValue;
+  int code = runPending();
+  std::memcpy(allocation->host + offset, from, bytes);
+  return code;
+}
+
+int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes) {
+  size_t offset = 0;
+  Allocation *allocation = findAllocation(from, offset);
+  if (!allocation || offset + bytes > allocation->bytes)
+    return InvalidValue;
+  int code = runPending();
+  std::memcpy(to, allocation->host + offset, bytes);
+  return code;
+}
+
+int cuPointerGetAttribute(void *value, int attribute, Address address) {
+  size_t offset = 0;
+  Allocation *allocation = findAllocation(address, offset);
+  if (!allocation || attribute != 9)
+    return InvalidValue;
+  *static_cast<int *>(value) = allocation->device->number;
+  return Success;
+}
+
+int cuModuleLoadDataEx(void **module, const void *text, unsigned numOptions, int *options,
+                       void **values) {
+  if (current.empty())
+    return InvalidContext;
+  auto code = vgpu::parsePtx(static_cast<const char *>(text), "kernel.ptx");
+  if (!code) {
+    std::string words = llvm::toString(code.takeError());
+    char *log = nullptr;
+    size_t bytes = 0;
+    for (unsigned i = 0; i < numOptions; ++i) {
+      log = options[i] == 5 ? static_cast<char *>(values[i]) : log;
+      bytes = options[i] == 6 ? reinterpret_cast<size_t>(values[i]) : bytes;
+    }
+    if (log)
+      snprintf(log, bytes, "%s", words.c_str());
+    return InvalidPtx;
+  }
+  modules.push_back(std::make_unique<Module>());
+  modules.back()->code = std::move(*code);
+  modules.back()->device = current.back();
+  *module = modules.back().get();
+  return Success;
+}
+
+int cuModuleUnload(void *module) {
+  int code = runPending();
+  llvm::erase_if(functions, [&](auto &function) { return function->module == module; });
+  llvm::erase_if(modules, [&](auto &loaded) { return loaded.get() == module; });
+  return code;
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+  auto *loaded = static_cast<Module *>(module);
+  if (!loaded->code->findKernel(name))
+    return NotFound;
+  functions.push_back(std::make_unique<Function>());
+  functions.back()->module = loaded;
+  functions.back()->name = name;
+  *function = functions.back().get();
+  return Success;
+}
+
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+  auto *found = static_cast<Function *>(function);
+  if (attribute != 8 || size_t(value) > found->module->device->getMaxSharedBytes())
+    return InvalidValue;
+  found->maxSharedBytes = value;
+  return Success;
+}
+
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
+                   unsigned blockY, unsigned blockZ, unsigned sharedBytes, void *stream,
+                   void **parameters, void **) {
+  auto *found = static_cast<Function *>(function);
+  if (current.empty() || current.back() != found->module->device)
+    return InvalidContext;
+  if (sticky != Success)
+    return sticky;
+  if (sharedBytes > found->maxSharedBytes || gridX == 0 || gridY == 0 || gridZ == 0)
+    return InvalidValue;
+  Launch launch;
+  launch.function = found;
+  launch.config.entry = found->name;
+  launch.config.grid = {gridX, gridY, gridZ};
+  launch.config.block = {blockX, blockY, blockZ};
+  launch.config.dynamicSharedBytes = sharedBytes;
+  launch.config.arch = found->module->device->getArch();
+  for (auto [position, parameter] :
+       llvm::enumerate(found->module->code->findKernel(found->name)->params)) {
+    auto *bytes = static_cast<const uint8_t *>(parameters[position]);
+    Address address = 0;
+    std::memcpy(&address, bytes, std::min<size_t>(parameter.sizeBytes, sizeof(address)));
+    size_t offset = 0;
+    Allocation *allocation =
+        parameter.sizeBytes == 8 && (address & kTag) ? findAllocation(address, offset) : nullptr;
+    if (allocation) {
+      launch.arguments.push_back(vgpu::Argument::buffer(allocation->host, allocation->bytes));
+      launch.arguments.back().offsetBytes = offset;
+    } else {
+      launch.arguments.push_back(vgpu::Argument::raw({bytes, parameter.sizeBytes}));
+    }
+  }
+  pending[stream].push_back(std::move(launch));
+  hasSaidNotReady = false;
+  return Success;
+}
+
+int cuStreamQuery(void *stream) {
+  if (!pending[stream].empty() && !std::exchange(hasSaidNotReady, true))
+    return NotReady;
+  return runPending(&stream);
+}
+
+} // extern "C"
