@@ -20,6 +20,7 @@ from pathlib import Path
 PICTURE: dict[str, tuple[str, ...]] = {
     "tools": ("Driver", "TestPasses"),
     "bindings": ("Driver", "Frontend"),
+    "FakeCuda": ("vgpu",),
     "TestPasses": ("Transforms", "Codegen", "Interp", "PlanCheck"),
     "Driver": ("Runtime", "Report", "Frontend", "Codegen", "Transforms", "Interp", "PlanCheck"),
     "Runtime": ("vgpu", "Tile", "Layout", "Target", "Support"),
@@ -54,6 +55,7 @@ FOLDERS: tuple[tuple[str, str | None], ...] = (
     (r"vgpu/(?!test/)", "vgpu"),
     (r"python/bindings/", "bindings"),
     (r"tools/", "tools"),
+    (r"test/lib/FakeCuda/", "FakeCuda"),
     (r"test/lib/", "TestPasses"),
 )
 

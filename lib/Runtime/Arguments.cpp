@@ -158,8 +158,8 @@ llvm::Error Binder::bindTensor(unsigned position, const TensorView &view) {
   }
   if (!view.data && !isEmpty)
     return refuse(position, "the tensor has no data");
-  bound[position] = BoundTensor{view.data, llvm::to_vector(view.shape), type.getElementType(),
-                                view.isOnGpu};
+  bound[position] =
+      BoundTensor{view.data, llvm::to_vector(view.shape), type.getElementType(), view.isOnGpu};
   return llvm::Error::success();
 }
 

@@ -29,6 +29,7 @@ config.environment["PATH"] = os.pathsep.join(
 # The Python package of this build, for tests that start from a .py program.
 config.environment["PYTHONPATH"] = os.pathsep.join([str(source / "python"), str(binary / "python")])
 config.environment["TILEWRIGHT_CACHE"] = "0"  # nothing is kept in the user's folder
+config.environment["TILEWRIGHT_LIBCUDA"] = "none"  # the same tests on a machine with a GPU
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "ASAN_SYMBOLIZER_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
