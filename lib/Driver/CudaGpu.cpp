@@ -64,7 +64,8 @@ llvm::Error GpuTensors::copyToGpu(ArrayRef<BoundArgument> arguments) {
     if (llvm::Error error = driver.copyToGpu(copy.address, copy.begin, copy.end - copy.begin))
       return error;
   }
-  return llvm::Error::success();
+  // A copy may be on its way when the driver returns, and other streams do not wait for it.
+  return copies.empty() ? llvm::Error::success() : driver.wait();
 }
 
 llvm::Expected<GpuTensors> GpuTensors::place(CudaDriver &driver, int device, func::FuncOp function,
@@ -109,7 +110,7 @@ CudaAddress GpuTensors::find(const BoundTensor &tensor) const {
 }
 
 int64_t GpuTensors::getAlignment() const {
-  CudaAddress all = CallFacts::kDivisor;
+  CudaAddress all = CallFacts().argumentAlignment; // more makes no access wider
   for (CudaAddress address : addresses)
     all |= address;
   return int64_t(all & -all);

@@ -254,6 +254,8 @@ llvm::Expected<bool> CudaDriver::isDone(void *stream) {
   return true;
 }
 
+llvm::Error CudaDriver::wait() { return check(functions->cuCtxSynchronize(), "waiting for a GPU"); }
+
 llvm::Error CudaDriver::synchronize() {
   for (size_t device = 0; device < devices.size(); ++device) {
     if (!contexts[device])
@@ -261,7 +263,7 @@ llvm::Error CudaDriver::synchronize() {
     llvm::Expected<CudaScope> scope = CudaScope::enter(*this, int(device));
     if (!scope)
       return scope.takeError();
-    if (llvm::Error error = check(functions->cuCtxSynchronize(), "waiting for a GPU"))
+    if (llvm::Error error = wait())
       return error;
   }
   return llvm::Error::success();

@@ -61,7 +61,9 @@ public:
   llvm::Error launch(const Launch &launch, llvm::MutableArrayRef<void *> parameters);
   /// Whether all that was launched on a stream is over. An error of a kernel is told here.
   llvm::Expected<bool> isDone(void *stream);
-  /// Waits for all work of this process on the GPUs that have run a kernel.
+  /// Waits for all work of this process on the current GPU.
+  llvm::Error wait();
+  /// The same for all GPUs that have run a kernel.
   llvm::Error synchronize();
 
 private:
