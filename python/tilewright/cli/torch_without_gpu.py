@@ -128,8 +128,9 @@ def _make_generator(torch: Any) -> Any:
 
 def install(torch: Any) -> None:
     """Lets a torch that has no GPU, or not the one that is to run kernels, answer for the chosen
-    device."""
-    if torch.cuda.is_available() and place().is_cuda:
+    device. (The stand-in for torch does so anyway.)"""
+    is_stand_in = not hasattr(torch, "Tensor")
+    if is_stand_in or (torch.cuda.is_available() and place().is_cuda):
         return
     for name in QUERIES:
         setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))
