@@ -129,7 +129,7 @@ def _make_generator(torch: Any) -> Any:
 def install(torch: Any) -> None:
     """Lets a torch that has no GPU, or not the one that is to run kernels, answer for the chosen
     device. (The stand-in for torch does so anyway.)"""
-    is_stand_in = not hasattr(torch, "Tensor")
+    is_stand_in = torch.cuda is torch_stand_in_cuda
     if is_stand_in or (torch.cuda.is_available() and place().is_cuda):
         return
     for name in QUERIES:
