@@ -6,7 +6,9 @@ not be missed. Small integers: every engine owes the same bits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -15,6 +17,7 @@ import tilewright
 import tilewright.language as T
 
 SIZE, TURNS = 64, 3
+FLAGS = re.findall(r"\w+", Path("/proc/cpuinfo").read_text())
 DTYPES = {
     "float32": (np.float32, "float32"),
     "float16": (np.float16, "float32"),
@@ -128,6 +131,7 @@ def tensor_written_between(A, B, a, b, c):
         for i, j in T.Parallel(SIZE, SIZE):
             B[turn, i, 0, j] = T.cast(1, B.dtype)
         T.gemm(a, b, c)
+        T.gemm(b, a, c)
 
 
 PROGRAMS = [
@@ -145,6 +149,52 @@ PROGRAMS = [
 @pytest.mark.parametrize("statements", PROGRAMS, ids=lambda macro: macro.__name__)
 def test_operands_are_what_the_tile_holds(statements: Callable, dtype: str) -> None:
     check(statements, dtype)
+
+
+def squares(columns: int, start: int, dtype: str):
+    """Adds a * a and a * a^T of two squares `a` of a tensor, which begin at any element."""
+
+    @T.prim_func
+    def main(A: T.Tensor((SIZE, columns), dtype), C: T.Tensor((SIZE, SIZE), DTYPES[dtype][1])):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((SIZE, SIZE), dtype)
+            c = T.alloc_fragment((SIZE, SIZE), DTYPES[dtype][1])
+            T.clear(c)
+            for turn in T.Pipelined(2):
+                T.copy(A[0:SIZE, turn * SIZE + start : turn * SIZE + start + SIZE], a)
+                T.gemm(a, a, c)
+                T.gemm(a, a, c, transpose_B=True)
+            T.copy(c, C)
+
+    return main
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 0), (1, 1), (2, 1), (3, 3), (4, 2)])
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [(dtype, 1) for dtype in DTYPES] + [("bfloat16", 2.0**-70)]
+)
+def test_words_that_begin_at_any_element(dtype: str, place: tuple[int, int], scale: float) -> None:
+    """Rows of lengths that words divide or not, from even and odd elements on."""
+    extra, start = place
+    whole = np.random.default_rng(6).integers(-3, 4, (SIZE, 2 * SIZE + extra)) * scale
+    parts = [whole[:, at : at + SIZE] for at in (start, SIZE + start)]
+    got = np.zeros((SIZE, SIZE), DTYPES[dtype][1])
+    kernel = tilewright.compile(squares(2 * SIZE + extra, start, dtype), target="cpu")
+    kernel(whole.astype(DTYPES[dtype][0]), got)
+    exact = sum(part @ part + part @ part.T for part in parts)
+    assert np.any(exact)
+    np.testing.assert_array_equal(got, exact.astype(got.dtype))
+
+
+@pytest.mark.skipif("avx512_bf16" not in FLAGS, reason="the host has no AVX512-BF16")
+def test_words_are_read_from_the_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product reads what the tile would be, others what is packed: there is no tile."""
+    monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
+    kernel = tilewright.compile(squares(2 * SIZE + 2, 1, "bfloat16"), target="cpu")
+    host = kernel.program.compile_cpu()["host"]
+    scopes = dict(re.findall(r'(#alias_scope\d*) = .* description = "(\w+)"', host))
+    touched = {scopes[name] for name in re.findall(r"alias_scopes = \[(#alias_scope\d*)\]", host)}
+    assert "A" in touched and "a" not in touched
 
 
 def test_tile_keeps_what_a_result_in_the_same_memory_overwrites() -> None:

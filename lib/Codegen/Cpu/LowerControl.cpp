@@ -318,10 +318,7 @@ void Lowering::lowerOp(Operation &op) {
       .Case([&](tile::ViewOp view) { scope->views[view.getResult()] = makeView(view); })
       .Case([&](tile::LoadOp load) { lowerLoad(load); })
       .Case([&](tile::StoreOp store) { lowerStore(store); })
-      .Case([&](tile::CopyOp copy) {
-        lowerTileCopy(copy);
-        prefetchNext(copy);
-      })
+      .Case([&](tile::CopyOp copy) { lowerCopyAndPrefetch(copy); })
       .Case([&](tile::FinalizeReducerOp done) { lowerCopy(done.getReducer(), done.getDest()); })
       .Case([&](tile::FillOp fill) { lowerFill(fill); })
       .Case([&](tile::GemmOp gemm) { lowerGemm(gemm); })

@@ -83,6 +83,19 @@ View Lowering::asWords(const View &view, MemRefType type) {
   return words;
 }
 
+/// The words of a matrix in place, if its rows are made of such. They may start at any element.
+std::optional<Lowering::Matrix> Lowering::getWords(const View &view) {
+  std::optional<Matrix> matrix = getMatrix(view, getStorageType(view.elementType));
+  if (!matrix || getConstantIntValue(matrix->columnStride) != 1)
+    return std::nullopt;
+  std::optional<int64_t> stride = getConstantIntValue(matrix->rowStride);
+  int64_t size = getWordSize(view.elementType);
+  if (!stride || *stride % size != 0)
+    return std::nullopt;
+  matrix->rowStride = index(*stride / size);
+  return matrix;
+}
+
 /// `width` words of neighbours along a row of the view's last dimension, which is contiguous.
 Value Lowering::loadWords(const View &view, Value row, Value column, int64_t width) {
   int64_t size = getWordSize(view.elementType);
@@ -111,42 +124,6 @@ View Lowering::transposeWords(const View &view, MemRefType type, int64_t rows, i
   return words;
 }
 
-/// From `rows` x `columns` elements to words of neighbours along the rows:
-/// `rows / size` x `columns`.
-View Lowering::interleaveRows(const View &view, int64_t rows, int64_t columns) {
-  Type storage = getStorageType(view.elementType);
-  int64_t size = getWordSize(view.elementType), width = options.vectorWidth;
-  std::optional<Matrix> source = getMatrix(view, storage);
-  View words = makeScratch({rows / size, columns}, b.getI32Type());
-  bool readsAhead = isReadAhead(view);
-  loopNest({index(rows / size), index(columns / width)}, /*isParallel=*/true,
-           [&](ArrayRef<Value> block) {
-             Value column = mul(block[1], index(width));
-             SmallVector<Value> lines;
-             for (int64_t line = 0; line < size; ++line) {
-               Value row = add(mul(block[0], index(size)), index(line));
-               lines.push_back(loadVector(*source, storage, width, row, column));
-               if (readsAhead)
-                 readAhead(addressIn(*source, storage, row, column));
-             }
-             SmallVector<int64_t> order;
-             for (int64_t lane = 0; lane < width; ++lane)
-               order.append({lane, width + lane});
-             // Each round joins pairs of vectors into one with elements of twice the size.
-             while (lines.size() > 1) {
-               SmallVector<Value> joined;
-               for (size_t i = 0; i < lines.size(); i += 2) {
-                 Value pair = vector::ShuffleOp::create(b, lines[i], lines[i + 1], order);
-                 unsigned bits = 2 * getElementTypeOrSelf(lines[i]).getIntOrFloatBitWidth();
-                 joined.push_back(castVector(b, pair, b.getIntegerType(bits)));
-               }
-               lines = joined;
-             }
-             storeVector(words, {block[0], column}, lines[0]);
-           });
-  return words;
-}
-
 /// The largest vector that divides `columns`, which rows of words are walked by.
 static int64_t getStride(int64_t columns, int64_t width) {
   while (columns % width)
@@ -154,32 +131,76 @@ static int64_t getStride(int64_t columns, int64_t width) {
   return width;
 }
 
-/// The bits of the smallest magnitude among the bfloat16 of these words that are not zero; 2^16 if
-/// there is none.
-Value Lowering::smallestMagnitude(const View &words, int64_t rows, int64_t columns) {
-  int64_t width = getStride(columns, options.vectorWidth);
+/// The bits of the smallest magnitude among the bfloat16 of `rows` x `columns` words that are not
+/// zero; 2^16 if there is none. `wordsAt` gives `width` words of a row.
+Value Lowering::findSmallest(int64_t rows, int64_t columns, int64_t width,
+                             llvm::function_ref<Value(Value, Value)> wordsAt) {
   auto type = VectorType::get({2 * width}, b.getI16Type());
-  // One less than the magnitude, so that zero becomes the largest number.
-  Value smallest = numbers.integer(type, -1);
-  auto walkRow = [&](Value row, Value before) {
-    return loopCarrying(
-        index(0), index(columns), index(width), before,
-        [&](Value column, ValueRange carried) -> SmallVector<Value> {
-          SmallVector<Value> place(words.getRank() - 2, index(0));
-          place.append({row, column});
-          Value bits = castVector(b, loadVector(words, place, width), b.getI16Type());
-          Value magnitude = arith::AndIOp::create(b, bits, numbers.integer(type, 0x7fff));
-          Value less = arith::SubIOp::create(b, magnitude, numbers.integer(type, 1));
-          return {arith::MinUIOp::create(b, carried[0], less)};
-        })[0];
+  auto walkRow = [&](Value row, ValueRange before) {
+    return loopCarrying(index(0), index(columns), index(width), before,
+                        [&](Value column, ValueRange carried) -> SmallVector<Value> {
+                          Value bits = castVector(b, wordsAt(row, column), b.getI16Type());
+                          Value magnitude =
+                              arith::AndIOp::create(b, bits, numbers.integer(type, 0x7fff));
+                          // One less than the magnitude, so that zero becomes the largest number.
+                          Value less =
+                              arith::SubIOp::create(b, magnitude, numbers.integer(type, 1));
+                          return {arith::MinUIOp::create(b, carried[0], less)};
+                        });
   };
-  smallest = loopCarrying(index(0), index(rows), index(1), smallest,
-                          [&](Value row, ValueRange carried) -> SmallVector<Value> {
-                            return {walkRow(row, carried[0])};
-                          })[0];
+  Value smallest =
+      loopCarrying(index(0), index(rows), index(1), numbers.integer(type, -1), walkRow)[0];
   Value least = vector::ReductionOp::create(b, vector::CombiningKind::MINUI, smallest);
   Value wide = arith::ExtUIOp::create(b, b.getI32Type(), least);
   return arith::AddIOp::create(b, wide, numbers.integer(b.getI32Type(), 1));
+}
+
+/// Joins vectors of rows into one of words, element by element.
+static Value interleave(ImplicitLocOpBuilder &b, SmallVector<Value> lines) {
+  int64_t width = cast<VectorType>(lines[0].getType()).getNumElements();
+  SmallVector<int64_t> order;
+  for (int64_t lane = 0; lane < width; ++lane)
+    order.append({lane, width + lane});
+  // Each round joins pairs of vectors into one with elements of twice the size.
+  while (lines.size() > 1) {
+    SmallVector<Value> joined;
+    for (size_t i = 0; i < lines.size(); i += 2) {
+      Value pair = vector::ShuffleOp::create(b, lines[i], lines[i + 1], order);
+      unsigned bits = 2 * getElementTypeOrSelf(lines[i]).getIntOrFloatBitWidth();
+      joined.push_back(castVector(b, pair, b.getIntegerType(bits)));
+    }
+    lines = joined;
+  }
+  return lines[0];
+}
+
+/// From `rows` x `columns` elements to words of neighbours along the rows:
+/// `rows / size` x `columns`. Of bfloat16 it finds the smallest magnitude on the way, unless it is
+/// known.
+View Lowering::interleaveRows(const View &view, int64_t rows, int64_t columns, Value &smallest) {
+  Type storage = getStorageType(view.elementType);
+  int64_t size = getWordSize(view.elementType), width = options.vectorWidth;
+  std::optional<Matrix> source = getMatrix(view, storage);
+  View words = makeScratch({rows / size, columns}, b.getI32Type());
+  bool readsAhead = isReadAhead(view);
+  auto makeWords = [&](Value wordRow, Value column) {
+    SmallVector<Value> lines;
+    for (int64_t line = 0; line < size; ++line) {
+      Value row = add(mul(wordRow, index(size)), index(line));
+      lines.push_back(loadVector(*source, storage, width, row, column));
+      if (readsAhead)
+        readAhead(addressIn(*source, storage, row, column));
+    }
+    Value joined = interleave(b, lines);
+    storeVector(words, {wordRow, column}, joined);
+    return joined;
+  };
+  if (view.elementType.isBF16() && !smallest)
+    smallest = findSmallest(rows / size, columns, width, makeWords);
+  else
+    loopNest({index(rows / size), index(columns / width)}, /*isParallel=*/true,
+             [&](ArrayRef<Value> block) { makeWords(block[0], mul(block[1], index(width))); });
+  return words;
 }
 
 /// 128 times the sum of each column's signed bytes.
@@ -288,15 +309,19 @@ Lowering::Operand Lowering::prepareForDots(tile::GemmOp op, bool isB, const View
   operand.isPacked = true;
   if (!isAlongK)
     operand.view = interleaveRows(hasRows ? view : convertMatrix(view, type, view.elementType),
-                                  extents.k, other);
+                                  extents.k, other, smallest);
   else if (isB)
     operand.view = transposeWords(view, type, rows, columns);
-  else if (view.elementType.isBF16() || !areBothSigned(op) || !hasRows)
-    operand.view = asWords(view, type);
   else
-    operand.view = view;
+    operand.view = getWords(view) ? view : convertMatrix(view, type, view.elementType);
+  int64_t width = getStride(columns, options.vectorWidth);
+  auto wordsAt = [&](Value row, Value column) {
+    return loadWords(operand.view, row, column, width);
+  };
+  if (view.elementType.isBF16() && !smallest)
+    smallest = findSmallest(rows, columns, width, wordsAt);
   if (view.elementType.isBF16())
-    operand.smallest = smallest ? smallest : smallestMagnitude(operand.view, rows, columns);
+    operand.smallest = smallest;
   else if (areBothSigned(op) && isB)
     operand.columnSums = sumColumns(operand.view, rows, columns);
   else if (areBothSigned(op))
@@ -310,8 +335,8 @@ void Lowering::multiplyByDots(tile::GemmOp op, const View &a, const View &bView,
   Type word = b.getI32Type();
   product.k = op.getExtents().k / getWordSize(a.elementType);
   product.operandType = word;
-  product.alignmentA = 4;
-  Matrix matrixA = *getMatrix(left.view, word);
+  product.alignmentA = tile::getStorageBytes(left.view.elementType);
+  Matrix matrixA = *getWords(left.view);
   product.a = op.getTransposeA() ? matrixA.transposed() : matrixA;
   product.b = *getMatrix(right.view, word);
   if (!a.elementType.isBF16()) {
@@ -338,6 +363,6 @@ void Lowering::multiplyByDots(tile::GemmOp op, const View &a, const View &bView,
   if (op.getTransposeA())
     wideA.view = widenWords(left.view, product.k, extents.m);
   else
-    wideA = prepareForFma(op, /*isB=*/false, a);
+    wideA = prepareForFma(op, /*isB=*/false, left.view);
   multiplyByFma(op, wideA, wideB, widened);
 }

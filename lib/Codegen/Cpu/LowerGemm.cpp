@@ -102,7 +102,7 @@ Value Lowering::multiplyAdd(const Product &product, Value left, Value right, Val
   llvm_unreachable("unknown step");
 }
 
-/// One block of C at (row, column), all of k; `number` counts the blocks above it.
+/// One block of C at (row, column), all of k; `number` counts the blocks before it.
 void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t columns, Value row,
                              Value column, Value number) {
   RegisterBlock block{rows, columns, product.width};
@@ -128,7 +128,7 @@ void Lowering::multiplyBlock(const Product &product, int64_t rows, int64_t colum
     }
   auto step = [&](Value k, ValueRange carried) {
     SmallVector<Value> right, next;
-    prefetchLine(product, add(mul(number, index(product.k)), k));
+    prefetchLines(product, number, k);
     for (int64_t j = 0; j < block.vectors(); ++j)
       right.push_back(loadVector(product.b, element, block.width, k, columnAt(j),
                                  product.isPadded ? block.width : block.used(j)));
@@ -163,23 +163,25 @@ void Lowering::multiplyMatrices(const Product &product) {
   int64_t rows = std::min<int64_t>((numRegisters - 2) / vectors - 1, 12);
   while (product.isCompact && product.m % rows != 0)
     --rows; // one block for all rows
-  auto overRows = [&](Value column, int64_t blockColumns) {
+  auto overRows = [&](Value panel, int64_t blockColumns) {
     int64_t whole = product.m / rows, left = product.m % rows;
+    Value column = mul(panel, index(columns));
+    Value before = mul(panel, index(llvm::divideCeil(product.m, rows)));
     if (whole)
       loopNest({index(whole)}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
         multiplyBlock(product, rows, blockColumns, mul(variables[0], index(rows)), column,
-                      variables[0]);
+                      add(before, variables[0]));
       });
     if (left)
-      multiplyBlock(product, left, blockColumns, index(whole * rows), column, index(whole));
+      multiplyBlock(product, left, blockColumns, index(whole * rows), column,
+                    add(before, index(whole)));
   };
   int64_t whole = product.n / columns, left = product.n % columns;
   if (whole)
-    loopNest({index(whole)}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-      overRows(mul(variables[0], index(columns)), columns);
-    });
+    loopNest({index(whole)}, /*isParallel=*/false,
+             [&](ArrayRef<Value> variables) { overRows(variables[0], columns); });
   if (left)
-    overRows(index(whole * columns), left);
+    overRows(index(whole), left);
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -248,7 +250,7 @@ void Lowering::lowerGemm(tile::GemmOp op) {
   View sums = isInPlace ? c : convertMatrix(c, typeC, sumType);
   product.c = product.source = isInPlace ? *matrixC : *getMatrix(sums, sumType);
   redirectSums(op, product);
-  addNextTiles(op, product);
+  askAhead(op, product);
   if (usesDots(op))
     multiplyByDots(op, a, bView, product);
   else

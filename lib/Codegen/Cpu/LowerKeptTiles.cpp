@@ -79,7 +79,7 @@ void Lowering::keepTile(tile::CopyOp copy, const OperandReaders &found) {
                                        LLVM::LoadOp::create(b, address.getType(), last));
   llvm::SmallDenseMap<Value, View, 2> places; // of the smallest magnitudes
   ifTrue(isOther, [&] {
-    fillTile(copy, found);
+    fillTile(copy, found, findDirectSource(copy, found, /*stays=*/false));
     LLVM::StoreOp::create(b, address, last);
     for (auto [gemm, isB] : found.readers)
       if (Value smallest = scope->prepared[{gemm, isB}].smallest;

@@ -6,8 +6,8 @@
 //
 // A tile that one copy fills is prepared behind the copy, once for all products (and turns of
 // loops) that read it in the same form. Where no product reads the tile as it is, there is no need
-// for it at all: operands are prepared from what would have been copied. Nor is there where all
-// products read it as it is, each once, and the tensor does not change: they read the tensor.
+// for it at all: operands are prepared from what would have been copied. Nor is there where those
+// that do read it once and the tensor does not change: they read the tensor.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -219,21 +219,24 @@ bool Lowering::isNeverWritten(tile::KernelOp kernel, Value tensor) {
   return options.assumeDisjoint && !tile::mayWrite(kernel, tensor);
 }
 
-/// What products read in place of the tile that the copy would fill, if that is as good: each reads
-/// it once in a turn, as it is. B is read again for every few rows of A. That pays for a copy if
-/// they are many, or if vectors are short: of each of B's rows, which may lie such that they take
-/// each other's place in the first cache, a pass then reads only a line.
-std::optional<View> Lowering::getReplacement(tile::CopyOp copy, const OperandReaders &found) {
-  bool isAsGood = found.areAll && !found.readers.empty() &&
-                  llvm::all_of(found.readers, [&](const OperandReaders::Reader &reader) {
-                    auto [gemm, isB] = reader;
-                    bool isCheap = !isB || (options.vectorWidth >= 16 &&
-                                            gemm.getExtents().m <= kMaxRowsOverTensor);
-                    return isCheap && gemm->getBlock() == copy->getBlock() && !usesDots(gemm) &&
-                           isReadInPlace(gemm, isB);
-                  });
-  if (!isAsGood ||
-      !isNeverWritten(copy->getParentOfType<tile::KernelOp>(), tile::getRoot(copy.getSource())))
+/// Whether a product that reads its operand as the tile has it may as well read the tensor: it does
+/// so once in a turn. B is read again for every few rows of A. That pays for a copy if they are
+/// many, or if vectors are short: of each of B's rows, which may lie such that they take each
+/// other's place in the first cache, a pass then reads only a line.
+bool Lowering::isReadOnce(tile::CopyOp copy, const OperandReaders::Reader &reader) {
+  auto [gemm, isB] = reader;
+  bool isCheap = !isB || (options.vectorWidth >= 16 && gemm.getExtents().m <= kMaxRowsOverTensor);
+  return isCheap && gemm->getBlock() == copy->getBlock();
+}
+
+/// The part of a tensor that stands for the tile, if nobody needs the tile: all products read
+/// operands that are prepared from it, or, where it `stays` as it is, read it themselves.
+std::optional<View> Lowering::findDirectSource(tile::CopyOp copy, const OperandReaders &found,
+                                               bool stays) {
+  auto needsTile = [&](const OperandReaders::Reader &reader) {
+    return isReadInPlace(reader.first, reader.second) && !(stays && isReadOnce(copy, reader));
+  };
+  if (!found.areAll || found.readers.empty() || llvm::any_of(found.readers, needsTile))
     return std::nullopt;
   return getDirectMatrix(copy.getSource(), copy.getDest());
 }
@@ -245,33 +248,36 @@ void Lowering::lowerTileCopy(tile::CopyOp copy) {
     return;
   }
   OperandReaders found = findReaders(copy);
-  if (std::optional<View> replacement = getReplacement(copy, found)) {
-    for (auto [gemm, isB] : found.readers)
-      scope->prepared[{gemm, isB}].view = *replacement;
-    return;
-  }
-  if (!found.readers.empty() && isKept(copy))
+  auto kernel = copy->getParentOfType<tile::KernelOp>();
+  bool stays = kernel && isNeverWritten(kernel, tile::getRoot(copy.getSource()));
+  std::optional<View> direct = findDirectSource(copy, found, stays);
+  bool isWork = !direct || llvm::any_of(found.readers, [&](const OperandReaders::Reader &reader) {
+    return usesDots(reader.first) || !isReadInPlace(reader.first, reader.second);
+  });
+  if (!found.readers.empty() && isWork && isKept(copy))
     keepTile(copy, found);
   else
-    fillTile(copy, found);
+    fillTile(copy, found, direct);
 }
 
-/// Fills the tile, as far as it is read, and prepares the operands of the products that read it.
-void Lowering::fillTile(tile::CopyOp copy, const OperandReaders &found) {
-  bool isPackedOnly = found.areAll && !found.readers.empty() &&
-                      llvm::none_of(found.readers, [&](const OperandReaders::Reader &reader) {
-                        return isReadInPlace(reader.first, reader.second);
-                      });
-  std::optional<View> direct =
-      isPackedOnly ? getDirectMatrix(copy.getSource(), copy.getDest()) : std::nullopt;
+/// Fills the tile, unless `direct` stands for it, and prepares the operands of the products that
+/// read it.
+void Lowering::fillTile(tile::CopyOp copy, const OperandReaders &found,
+                        const std::optional<View> &direct) {
   if (!direct)
     lowerCopy(copy.getSource(), copy.getDest());
   View source = direct ? *direct : getView(copy.getDest());
+  // What is packed comes first, since the smallest magnitude is found on the way.
+  SmallVector<OperandReaders::Reader> readers;
+  for (bool isInPlace : {false, true})
+    llvm::copy_if(found.readers, std::back_inserter(readers), [&](const auto &reader) {
+      return isReadInPlace(reader.first, reader.second) == isInPlace;
+    });
   // Products share an operand that they read in the same form, and all what is known of the tile.
   using Form = std::tuple<bool, bool, bool, Type, Type>;
   SmallVector<std::pair<Form, Operand>, 2> made;
   Value smallest;
-  for (auto [gemm, isB] : found.readers) {
+  for (auto [gemm, isB] : readers) {
     MemRefType other = (isB ? gemm.getA() : gemm.getB()).getType();
     Form form{usesDots(gemm), isB, isB ? gemm.getTransposeB() : gemm.getTransposeA(),
               other.getElementType(), gemm.getC().getType().getElementType()};

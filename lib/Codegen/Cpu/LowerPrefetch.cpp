@@ -1,4 +1,4 @@
-//===- LowerPrefetch.cpp - what the next turn of a loop will copy -----------------------------===//
+//===- LowerPrefetch.cpp - what will be copied and updated soon -------------------------------===//
 //
 // A tile that comes from a tensor is read row by row, each row on other pages, which the hardware's
 // prefetchers do not foresee. What a copy into a tile that stands directly in a pipelined loop
@@ -7,7 +7,8 @@
 // would wait like the loads it is to spare. Where there is no such product they follow the copy,
 // except for tiles whose rows follow each other in memory: those, and large ones, are read ahead
 // while they are copied (LowerStreams.cpp). (From block to block all this costs more than it
-// brings: blocks are next to each other.)
+// brings: blocks are next to each other.) In the same way a product asks for the part of a tensor
+// that its sums are added to behind it.
 //
 // The place of the next slice is found by lowering its index arithmetic a second time with the next
 // value of the loop variable. In the last turn that is the last value again, so that the place is
@@ -16,6 +17,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "tilewright/Layout/Contiguity.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -26,8 +28,8 @@ using namespace tilewright::cpu;
 
 /// Larger tiles would push out what the present turn works on.
 static constexpr int64_t kMaxPrefetchedBytes = int64_t(1) << 16;
-/// Into the second-level cache.
-static constexpr uint32_t kLocality = 2;
+/// Into the first-level cache, and so into all.
+static constexpr uint32_t kLocality = 3;
 
 /// The ops of `region` that `op` depends on, in their order, and itself. Nothing if one of them is
 /// more than arithmetic, or none depends on the changing values.
@@ -77,7 +79,7 @@ bool Lowering::isReadAhead(const View &view) {
   int64_t bytes = tile::getStorageBytes(view.elementType);
   for (Value extent : view.extents)
     bytes *= getConstantIntValue(extent).value_or(0);
-  return !view.root->isOnChip() && !view.root->layout &&
+  return !isAskedFor && !view.root->isOnChip() && !view.root->layout &&
          (isOneStretch(view) || bytes > kMaxPrefetchedBytes);
 }
 
@@ -94,22 +96,22 @@ static tile::GemmOp findProduct(tile::CopyOp copy) {
   return first;
 }
 
-void Lowering::prefetchNext(tile::CopyOp copy) {
+/// The part of a tensor that the copy reads in the next turn, if it is prefetched.
+std::optional<View> Lowering::findNextTile(tile::CopyOp copy) {
   auto slice = copy.getSource().getDefiningOp<tile::SliceOp>();
   auto type = cast<MemRefType>(copy.getSource().getType());
   if (!nextTurn || copy->getParentRegion() != nextTurn->region || !slice ||
       slice->getParentRegion() != nextTurn->region || !type.hasStaticShape() ||
       type.getRank() == 0 || getView(copy.getSource()).root->isOnChip() ||
       !getView(copy.getDest()).root->isOnChip())
-    return;
-  tile::GemmOp product = findProduct(copy);
+    return std::nullopt;
   int64_t bytes = type.getNumElements() * tile::getStorageBytes(type.getElementType());
-  if (bytes > kMaxPrefetchedBytes || (!product && isReadAhead(getView(copy.getSource()))))
-    return;
+  if (bytes > kMaxPrefetchedBytes || (!findProduct(copy) && isReadAhead(getView(copy.getSource()))))
+    return std::nullopt;
   std::optional<SmallVector<Operation *>> arithmetic =
       collectArithmetic(slice, nextTurn->region, nextTurn->values);
   if (!arithmetic || llvm::is_contained(*arithmetic, slice.getSource().getDefiningOp()))
-    return;
+    return std::nullopt;
 
   llvm::DenseMap<Value, Value> present = scope->values;
   for (auto [old, next] : nextTurn->values)
@@ -118,51 +120,112 @@ void Lowering::prefetchNext(tile::CopyOp copy) {
     lowerOp(*op);
   View view = makeSlice(slice);
   scope->values = std::move(present);
+  return isContiguousAlong(view, view.getRank() - 1) ? std::optional(view) : std::nullopt;
+}
 
-  unsigned last = view.getRank() - 1;
-  if (!isContiguousAlong(view, last))
+/// A copy, and prefetches of what it reads in the next turn.
+void Lowering::lowerCopyAndPrefetch(tile::CopyOp copy) {
+  std::optional<View> next = findNextTile(copy);
+  tile::GemmOp product = findProduct(copy);
+  if (next && product)
+    scope->nextTiles[product].push_back(*next);
+  isAskedFor = next && product;
+  lowerTileCopy(copy);
+  isAskedFor = false;
+  if (!next || product)
     return;
-  if (product) {
-    scope->nextTiles[product].push_back(view);
-    return;
-  }
-  int64_t elements = kCacheLine / tile::getStorageBytes(type.getElementType());
-  SmallVector<Value> extents(view.extents.begin(), view.extents.end());
-  extents[last] = index(llvm::divideCeil(type.getDimSize(last), elements));
+  unsigned last = next->getRank() - 1;
+  int64_t elements = kCacheLine / tile::getStorageBytes(next->elementType);
+  SmallVector<Value> extents(next->extents.begin(), next->extents.end());
+  extents[last] = index(llvm::divideCeil(*getConstantIntValue(extents[last]), elements));
   loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     SmallVector<Value> place(variables);
     place[last] = mul(place[last], index(elements));
-    LLVM::Prefetch::create(b, addressOf(view, toSurface(view, place)), /*rw=*/0, kLocality,
+    LLVM::Prefetch::create(b, addressOf(*next, toSurface(*next, place)), /*rw=*/0, kLocality,
                            /*cache=*/1);
   });
 }
 
-/// The tiles of the next turn that a product asks for on its way.
-void Lowering::addNextTiles(tile::GemmOp op, Product &product) {
-  for (const View &view : scope->nextTiles.lookup(op)) {
-    Type element = getStorageType(view.elementType);
-    std::optional<Matrix> matrix = view.getRank() == 2 ? getMatrix(view, element) : std::nullopt;
-    std::optional<int64_t> rows = getConstantIntValue(view.extents.front()),
-                           columns = getConstantIntValue(view.extents.back());
-    if (!matrix || !rows || !columns)
-      continue;
-    int64_t lineElements = kCacheLine / tile::getStorageBytes(element);
-    product.nextTiles.push_back(
-        {*matrix, element, *rows, int64_t(llvm::divideCeil(*columns, lineElements))});
+/// The stretches of a matrix in a tensor: all of it, rows, or under a layout rows of boxes. Nothing
+/// if it is not known to consist of such, or has no constant extents.
+std::optional<Lowering::Stretches> Lowering::findStretches(const View &view) {
+  if (view.getRank() != 2 || view.root->isOnChip())
+    return std::nullopt;
+  std::optional<int64_t> rows = getConstantIntValue(view.extents[0]),
+                         columns = getConstantIntValue(view.extents[1]);
+  std::optional<Window> window = windowOf(view, {0, 1}, view.extents);
+  if (!rows || !columns || !window || !window->isWhole)
+    return std::nullopt;
+  int64_t rowsOfStretch = 1;
+  if (view.root->layout) {
+    auto isStretch = [&](int64_t height) {
+      int64_t elements = height * *columns;
+      std::optional<ContiguousBox> box = findBox(*view.root, elements, elements);
+      return box && box->rows == height;
+    };
+    while (rowsOfStretch <= *rows && (*rows % rowsOfStretch != 0 || !isStretch(rowsOfStretch)))
+      ++rowsOfStretch;
+    if (rowsOfStretch > *rows)
+      return std::nullopt;
+  } else if (!isContiguousAlong(view, 1)) {
+    return std::nullopt;
+  } else if (isOneStretch(view)) {
+    rowsOfStretch = *rows;
   }
-  scope->nextTiles.erase(op);
+  int64_t bytes = rowsOfStretch * *columns * tile::getStorageBytes(view.elementType);
+  auto startOf = [this, view, rowsOfStretch](Value number) {
+    return addressOf(view, toSurface(view, {mul(number, index(rowsOfStretch)), index(0)}));
+  };
+  return Stretches{*rows / rowsOfStretch, int64_t(llvm::divideCeil(bytes, kCacheLine)), startOf};
 }
 
-/// Asks for one line of each tile of the next turn; `step` counts the steps of a pass over A. The
-/// last row stands for those behind it.
-void Lowering::prefetchLine(const Product &product, Value step) {
-  for (const Product::NextTile &tile : product.nextTiles) {
-    int64_t lineElements = kCacheLine / tile::getStorageBytes(tile.element);
-    Value lines = index(tile.linesPerRow);
-    Value row = b.createOrFold<arith::MinUIOp>(b.createOrFold<arith::DivUIOp>(step, lines),
-                                               index(tile.rows - 1));
-    Value column = mul(b.createOrFold<arith::RemUIOp>(step, lines), index(lineElements));
-    LLVM::Prefetch::create(b, addressIn(tile.matrix, tile.element, row, column), /*rw=*/0,
-                           kLocality, /*cache=*/1);
+/// The part of a tensor to which the product's tile is added behind it, in the same turn.
+std::optional<View> Lowering::findUpdated(tile::GemmOp op) {
+  for (Operation *user : op.getC().getUsers()) {
+    auto update = dyn_cast<tile::AtomicOp>(user);
+    if (update && update.getValue() == op.getC() && update->getBlock() == op->getBlock() &&
+        op->isBeforeInBlock(update) && lowerAhead(update.getDest(), op))
+      return getView(update.getDest());
+  }
+  return std::nullopt;
+}
+
+/// What a product asks for on its way: tiles of the next turn, and what it will be added to.
+void Lowering::askAhead(tile::GemmOp op, Product &product) {
+  SmallVector<View, 1> views = scope->nextTiles.lookup(op);
+  scope->nextTiles.erase(op);
+  if (std::optional<View> updated = findUpdated(op))
+    views.push_back(*updated);
+  for (const View &view : views)
+    if (std::optional<Stretches> stretches = findStretches(view))
+      product.ahead.push_back(*stretches);
+}
+
+/// Asks for one line of each of these parts. `block` counts the blocks of C before this one. The
+/// last stretch stands for those behind it.
+void Lowering::prefetchLines(const Product &product, Value block, Value k) {
+  auto divide = [&](Value value, int64_t by) {
+    return b.createOrFold<arith::DivUIOp>(value, index(by));
+  };
+  auto remainder = [&](Value value, int64_t by) {
+    return b.createOrFold<arith::RemUIOp>(value, index(by));
+  };
+  for (const Stretches &stretches : product.ahead) {
+    Value number, line;
+    if (stretches.lines % product.k == 0) { // the loop over k stays in one stretch
+      int64_t blocks = stretches.lines / product.k;
+      number = divide(block, blocks);
+      line = add(mul(remainder(block, blocks), index(product.k)), k);
+    } else {
+      Value step = add(mul(block, index(product.k)), k);
+      number = divide(step, stretches.lines);
+      line = remainder(step, stretches.lines);
+    }
+    number = b.createOrFold<arith::MinUIOp>(number, index(stretches.count - 1));
+    Value start = stretches.startOf(number), bytes = toI64(mul(line, index(kCacheLine)));
+    // Not `inbounds`: boxes may begin before the part does, and end behind the tensor.
+    Value address = LLVM::GEPOp::create(b, start.getType(), b.getI8Type(), start,
+                                        ArrayRef<LLVM::GEPArg>{bytes});
+    LLVM::Prefetch::create(b, address, /*rw=*/0, kLocality, /*cache=*/1);
   }
 }

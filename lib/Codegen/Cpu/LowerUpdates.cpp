@@ -94,14 +94,13 @@ bool Lowering::isGuardedByRows(tile::AtomicOp op) {
 // The statement
 //===----------------------------------------------------------------------------------------===//
 
-/// The box of the tensor's layout, the same for all updates of the tensor.
-static std::optional<ContiguousBox> getBox(const Root &root, int64_t width) {
+std::optional<ContiguousBox> Lowering::findBox(const Root &root, int64_t unit, int64_t limit) {
   SmallVector<int64_t> shape;
   for (Value extent : root.extents)
     shape.push_back(getConstantIntValue(extent).value_or(ShapedType::kDynamic));
   if (!root.layout || llvm::is_contained(shape, ShapedType::kDynamic))
     return std::nullopt;
-  return contiguousBox(*root.layout, shape, /*unit=*/width, kMaxBoxElements);
+  return contiguousBox(*root.layout, shape, unit, limit);
 }
 
 /// The lock of the logical row in which an element lies, as the services take it.
@@ -131,7 +130,7 @@ void Lowering::updateRows(tile::AtomicOp op) {
     pairing.extents.assign(dest.extents.begin(), dest.extents.end());
     pairing.dest = llvm::to_vector(llvm::seq<unsigned>(0, dest.getRank()));
   }
-  update.box = getBox(*dest.root, getVectorWidth(dest.elementType));
+  update.box = findBox(*dest.root, getVectorWidth(dest.elementType), kMaxBoxElements);
   std::optional<Window> window = windowOf(dest, pairing.dest, pairing.extents);
   if (!window)
     return refuse(op, "internal error: rows of '" + dest.root->name + "' have no bounds");

@@ -13,7 +13,7 @@
 //   Buffers.cpp          views, addresses, bounds, loads and stores
 //   LowerCopy.cpp        copies, fills, im2col
 //   LowerStreams.cpp     rows of tensors larger than the caches
-//   LowerPrefetch.cpp    what the next turn of a loop will copy
+//   LowerPrefetch.cpp    what the next turn of a loop will copy, and what products will update
 //   LowerReduce.cpp      reductions and running sums
 //   LowerAtomics.cpp     atomic updates and reducers
 //   LowerUpdates.cpp     atomic updates of whole tiles under locks
@@ -41,6 +41,10 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
+
+namespace tilewright {
+struct ContiguousBox;
+}
 
 namespace tilewright::cpu {
 
@@ -342,7 +346,15 @@ private:
     llvm::DenseMap<mlir::Value, mlir::Value> values;
   };
   bool isReadAhead(const View &view);
-  void prefetchNext(tile::CopyOp copy);
+  /// What a part of a tensor is in memory: stretches of so many lines each.
+  struct Stretches {
+    int64_t count, lines;
+    std::function<mlir::Value(mlir::Value number)> startOf; ///< The address of one.
+  };
+  std::optional<Stretches> findStretches(const View &view);
+  std::optional<View> findUpdated(tile::GemmOp op);
+  std::optional<View> findNextTile(tile::CopyOp copy);
+  void lowerCopyAndPrefetch(tile::CopyOp copy);
 
   // LowerReduce.cpp
   void lowerReduce(tile::ReduceOp op);
@@ -363,6 +375,9 @@ private:
   struct TileUpdate;
   bool isGuardedByRows(tile::AtomicOp op);
   void updateRows(tile::AtomicOp op);
+  /// The smallest box of a tensor's layout of a multiple of `unit` elements, if not more than
+  /// `limit`.
+  static std::optional<ContiguousBox> findBox(const Root &root, int64_t unit, int64_t limit);
   llvm::SmallVector<mlir::Value, 2> lockOf(const TileUpdate &update,
                                            llvm::ArrayRef<mlir::Value> surfaceIndex);
   void updateByRows(const TileUpdate &update, const Window &window);
@@ -401,13 +416,7 @@ private:
     bool startsAtZero;            ///< The source is added to the finished sum, not before it.
     bool isFarAway;               ///< C is not in the caches, and asked for before it is written.
     std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
-    /// Rows of a tensor that the next turn reads.
-    struct NextTile {
-      Matrix matrix;
-      mlir::Type element;
-      int64_t rows, linesPerRow;
-    };
-    llvm::SmallVector<NextTile, 1> nextTiles; ///< To be prefetched.
+    llvm::SmallVector<Stretches, 1> ahead; ///< What is asked for on the way, a line a step along k.
   };
   using Operand = GemmOperand;
   std::optional<Matrix> getMatrix(const View &view, mlir::Type sumType);
@@ -422,8 +431,8 @@ private:
   void multiplyBlock(const Product &product, int64_t rows, int64_t columns, mlir::Value row,
                      mlir::Value column, mlir::Value number);
   void multiplyMatrices(const Product &product);
-  void addNextTiles(tile::GemmOp op, Product &product);
-  void prefetchLine(const Product &product, mlir::Value step);
+  void askAhead(tile::GemmOp op, Product &product);
+  void prefetchLines(const Product &product, mlir::Value block, mlir::Value k);
   Operand prepareForFma(tile::GemmOp op, bool isB, const View &view);
   void multiplyByFma(tile::GemmOp op, const Operand &a, const Operand &other, Product product);
   Operand getOperand(tile::GemmOp op, bool isB, const View &view);
@@ -437,9 +446,10 @@ private:
   bool isReadInPlace(tile::GemmOp op, bool isB);
   std::optional<View> getDirectMatrix(mlir::Value tensor, mlir::Value tile);
   bool isNeverWritten(tile::KernelOp kernel, mlir::Value tensor);
-  std::optional<View> getReplacement(tile::CopyOp copy, const OperandReaders &found);
+  bool isReadOnce(tile::CopyOp copy, const OperandReaders::Reader &reader);
+  std::optional<View> findDirectSource(tile::CopyOp copy, const OperandReaders &found, bool stays);
   void lowerTileCopy(tile::CopyOp copy);
-  void fillTile(tile::CopyOp copy, const OperandReaders &found);
+  void fillTile(tile::CopyOp copy, const OperandReaders &found, const std::optional<View> &direct);
   mlir::Value multiplyAdd(const Product &product, mlir::Value left, mlir::Value right,
                           mlir::Value sum);
   void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, const View &c,
@@ -466,11 +476,13 @@ private:
   Operand prepareForDots(tile::GemmOp op, bool isB, const View &view, mlir::Value smallest = {});
   void multiplyByDots(tile::GemmOp op, const View &a, const View &bView, Product product);
   View asWords(const View &view, mlir::MemRefType type);
+  std::optional<Matrix> getWords(const View &view);
   mlir::Value loadWords(const View &view, mlir::Value row, mlir::Value column, int64_t width);
   View transposeWords(const View &view, mlir::MemRefType type, int64_t rows, int64_t columns);
   View widenWords(const View &words, int64_t rows, int64_t columns);
-  View interleaveRows(const View &view, int64_t rows, int64_t columns);
-  mlir::Value smallestMagnitude(const View &words, int64_t rows, int64_t columns);
+  View interleaveRows(const View &view, int64_t rows, int64_t columns, mlir::Value &smallest);
+  mlir::Value findSmallest(int64_t rows, int64_t columns, int64_t width,
+                           llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> wordsAt);
   mlir::Value areFarFromSubnormal(mlir::Value smallestA, mlir::Value smallestB);
   View flipSigns(const View &view, int64_t rows, int64_t columns);
   View sumColumns(const View &words, int64_t rows, int64_t columns);
@@ -529,6 +541,7 @@ private:
   Ranges ranges;
   Scope *scope = nullptr;
   std::optional<NextTurn> nextTurn;
+  bool isAskedFor = false; ///< What the copy being lowered reads, by the turn before.
   mlir::LLVM::AccessGroupAttr parallelGroup; ///< Of the parallel loop being built, or null.
   /// Of the row of iterations being built: what it carries, and the buffers it touches.
   llvm::MutableArrayRef<CarriedSum> carriedSums;

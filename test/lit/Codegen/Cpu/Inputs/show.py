@@ -114,6 +114,32 @@ def products_in_turns():
     return main
 
 
+def product_added():
+    """The sums are added to a tensor in boxes of 8 x 8, a row of boxes in one piece."""
+
+    def boxes(i, j):
+        return [i // 8, j // 8, j % 2, 4 * (i % 8) + (j % 8) // 2]
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32, 64), "float32"),
+        B: T.Tensor((64, 64), "float32"),
+        C: T.Tensor((4 * 32, 64), "float32"),
+    ):
+        with T.Kernel(4, threads=128) as block:
+            T.annotate_layout({C: T.Layout(C.shape, boxes)})
+            a = T.alloc_shared((32, 64), "float32")
+            b = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((32, 64), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.clear(c)
+            T.gemm(a, b, c)
+            T.atomic_add(C[block * 32, 0], c)
+
+    return main
+
+
 if __name__ == "__main__":
     kernel = tilewright.compile(globals()[sys.argv[2]](), device="cpu")
     print(kernel.program.compile_cpu()[sys.argv[1]])
