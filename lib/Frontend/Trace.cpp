@@ -1,5 +1,6 @@
 //===- Trace.cpp - life of a trace: positions, parameters, errors, closing -------------------===//
 
+#include "GridSync.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
@@ -296,7 +297,7 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
   eraseDeadOps(function);
   {
     DiagnosticCapture capture(context.get());
-    if (failed(spreadThreads(function)))
+    if (failed(splitAtGridSyncs(function)) || failed(spreadThreads(function)))
       throw capture.takeError();
   }
   eraseDeadOps(function);

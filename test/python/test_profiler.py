@@ -100,8 +100,28 @@ def test_assert_allclose_compares_what_is_written_in_place() -> None:
     profiler.assert_allclose(add(1))
     with pytest.raises(AssertionError, match="8 of 8 elements"):
         profiler.assert_allclose(add(2))
-    with pytest.raises(AssertionError, match="leaves 1 tensors, the reference 2"):
+    with pytest.raises(AssertionError, match="returns 0 tensors, the reference 1"):
         profiler.assert_allclose(lambda a: a + 1)
+
+
+def test_assert_allclose_compares_results_not_workspaces() -> None:
+    """A kernel may write to a tensor that the reference does not use; None stands for any value."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((8,), "float32"), W: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")
+    ):
+        with T.Kernel(1):
+            for i in T.serial(8):
+                W[i] = A[i] + 1.0
+                B[i] = W[i] * 2.0
+
+    one = tilewright.compile(main, out_idx=[2]).get_profiler()
+    one.assert_allclose(lambda a, w: a * 2 + 2)
+    with pytest.raises(AssertionError, match="8 of 8 elements"):
+        one.assert_allclose(lambda a, w: a * 2 + 5)
+    both = tilewright.compile(main, out_idx=[1, 2]).get_profiler()
+    both.assert_allclose(lambda a: (None, a * 2 + 2))
 
 
 def test_manual_check_and_consistency() -> None:

@@ -105,6 +105,7 @@ from tilewright.language.kernel import (
     annotate_restrict_buffers,
     disable_warp_group_reg_alloc,
     no_set_max_nreg,
+    sync_grid,
     use_swizzle,
 )
 from tilewright.language.loops import (
@@ -506,6 +507,7 @@ __all__ = [
     "sinh",
     "sqrt",
     "symbolic",
+    "sync_grid",
     "sync_threads",
     "sync_warp",
     "tan",

@@ -21,7 +21,7 @@ UNSUPPORTED: dict[str, str] = dict.fromkeys(
     ptx_arrive_barrier ptx_fence_barrier_init
     ptx_init_barrier_thread_count ptx_wgmma_ss reads rng_init rng_rand
     rng_rand_float sblock sblock_alloc_buffer sblock_attr shuffle_elect stg128 stg256 stg32 stg64
-    sts128 sts32 sts64 sub2 sync_grid syncthreads_and syncthreads_count syncthreads_or target
+    sts128 sts32 sts64 sub2 syncthreads_and syncthreads_count syncthreads_or target
     tcgen05_cp_warpx4 tcgen05_gemm_blockscaled tcgen05_sf_warp_transpose thread_return tir
     tma_gather4 tma_gather4_bytes tma_load tma_scatter4 transpose tvm_access_ptr tvm_storage_sync
     type_annotation writes ws_op __ffs __fns __ldg
