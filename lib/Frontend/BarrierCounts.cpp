@@ -12,20 +12,6 @@ using namespace tilewright::tile;
 
 namespace tilewright::frontend {
 
-bool areEqual(Value a, Value b) {
-  if (a == b)
-    return true;
-  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  if (!first || !second || first->getName() != second->getName() ||
-      first->getAttrDictionary() != second->getAttrDictionary() ||
-      first->getNumOperands() != second->getNumOperands() || first->getNumRegions() != 0 ||
-      !isPureScalar(first) ||
-      cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber())
-    return false;
-  return llvm::all_of(llvm::zip(first->getOperands(), second->getOperands()),
-                      [](auto pair) { return areEqual(std::get<0>(pair), std::get<1>(pair)); });
-}
-
 namespace {
 
 /// Whether a store makes an element greater by one: an arrival that counts once, whoever comes.

@@ -14,9 +14,6 @@
 
 namespace tilewright::frontend {
 
-/// Whether two scalars are the same number, computed in the same way.
-bool areEqual(mlir::Value a, mlir::Value b);
-
 /// Whether a tile counts arrivals: it is set to 0, read, and added to.
 bool isCounter(mlir::Value tile);
 

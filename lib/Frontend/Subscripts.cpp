@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "ThreadFacts.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 
@@ -133,19 +134,39 @@ std::variant<Buffer, Element> Trace::subscript(const Buffer &buffer, ArrayRef<Su
   return element;
 }
 
-/// What `r[i] += x` contributes to a reducer of sums: x, if the value is a sum with the element
-/// itself; null for any other store.
+/// Whether an op combines its two operands as reducers of this kind do.
+static bool combines(Operation *op, tile::ReduceKind kind) {
+  switch (kind) {
+  case tile::ReduceKind::Sum:
+    return isa<arith::AddFOp, arith::AddIOp>(op);
+  case tile::ReduceKind::Max:
+    return isa<arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp>(op);
+  case tile::ReduceKind::Min:
+    return isa<arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(op);
+  case tile::ReduceKind::And:
+    return isa<arith::AndIOp>(op);
+  case tile::ReduceKind::Or:
+    return isa<arith::OrIOp>(op);
+  case tile::ReduceKind::Xor:
+    return isa<arith::XOrIOp>(op);
+  case tile::ReduceKind::AbsSum:
+  case tile::ReduceKind::AbsMax:
+    return false; // no reducer is of these
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+/// What `r[i] += x` or `r[i] = T.max(r[i], x)` contributes to a reducer: x, if the value is the
+/// element itself combined with x in the reducer's way; null for any other store.
 static Value findContribution(Value value, Value buffer, ValueRange indices) {
   auto alloc = tile::getRoot(buffer).getDefiningOp<tile::AllocOp>();
-  if (!alloc || alloc.getReducer() != tile::ReduceKind::Sum)
-    return {};
-  Operation *sum = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(sum))
+  Operation *combined = value.getDefiningOp();
+  if (!alloc || !alloc.getReducer() || !combined || !combines(combined, *alloc.getReducer()))
     return {};
   for (unsigned side : {0, 1}) {
-    auto load = sum->getOperand(side).getDefiningOp<tile::LoadOp>();
-    if (load && load.getBuffer() == buffer && llvm::equal(load.getIndices(), indices))
-      return sum->getOperand(1 - side);
+    auto load = combined->getOperand(side).getDefiningOp<tile::LoadOp>();
+    if (load && load.getBuffer() == buffer && llvm::equal(load.getIndices(), indices, areEqual))
+      return combined->getOperand(1 - side);
   }
   return {};
 }

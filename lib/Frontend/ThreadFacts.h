@@ -16,6 +16,9 @@ namespace tilewright::frontend {
 /// Whether an op computes a scalar or a view and touches no memory.
 bool isPureScalar(mlir::Operation *op);
 
+/// Whether two scalars are the same number, computed in the same way.
+bool areEqual(mlir::Value a, mlir::Value b);
+
 /// What a scalar is, by folding, if `evaluate` knows what it is computed from; else null. Of a
 /// branch the side that its condition names counts.
 mlir::Attribute foldScalar(mlir::Value value,

@@ -106,6 +106,9 @@ void bindScalars(nb::module_ &module) {
   defineScalarProtocol(element);
   element.def_prop_ro("dtype_name", &dtypeOf<Element>);
   element.def_prop_ro("buffer", [](const Element &self) { return self.buffer; });
+  element.def_prop_ro("indices", [](const Element &self) {
+    return std::vector<Scalar>(self.indices.begin(), self.indices.end());
+  });
   element.def("load", [](const Element &self) { return Trace::current().read(self); });
   element.def("store", [](const Element &self, nb::object value) {
     Trace::current().store(self, toOperand(value, "stored value"));

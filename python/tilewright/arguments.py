@@ -7,6 +7,7 @@ is decided in C++.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,6 +19,15 @@ from tilewright.errors import LanguageError
 def is_torch(value: Any) -> bool:
     """True for a torch tensor, without importing torch."""
     return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "data_ptr")
+
+
+def uses_torch(inputs: list[Any]) -> bool:
+    """Whether a call returns torch's tensors: it is given some, or no tensors at all while torch is
+    loaded."""
+    if any(is_torch(value) for value in inputs):
+        return True
+    is_loaded = "Tensor" in vars(sys.modules["torch"]) if "torch" in sys.modules else False
+    return is_loaded and not any(hasattr(value, "shape") for value in inputs)
 
 
 def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = False) -> Any:
@@ -146,15 +156,15 @@ def get_stream(values: list[Any]) -> int:
 def output_maker(
     parameter: dict[str, Any], symbols: dict[str, int], inputs: list[Any]
 ) -> Callable[[], Any]:
-    """Makes new tensors for a parameter that the runtime allocates: torch's if an input is one,
-    on the GPU if one is there."""
+    """Makes new tensors for a parameter that the runtime allocates: torch's as `uses_torch` says,
+    on the GPU if an input is there."""
     shape = tuple(evaluate_extent(extent, symbols, parameter) for extent in parameter["shape"])
     kind = canonical(parameter["dtype"])
     devices = {value.device.type: value.device for value in inputs if is_torch(value)}
-    if devices:
+    if uses_torch(inputs):
         import torch
 
-        device = devices.get("cuda", devices.get("cpu"))
+        device = devices.get("cuda", "cpu")
         return partial(torch.empty, shape, dtype=kind.as_torch(), device=device)
     import numpy
 

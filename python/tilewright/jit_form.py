@@ -8,6 +8,8 @@ import inspect
 from types import FunctionType
 
 from tilewright.frontend.source import function_node
+from tilewright.frontend.twins import annotations_of
+from tilewright.tensor_type import TensorType
 
 _EAGER_NAMES = ("Kernel", "const", "empty")
 
@@ -49,3 +51,12 @@ def tensor_parameters(function: FunctionType) -> tuple[str, ...]:
         and isinstance(part.target, ast.Name)
     }
     return tuple(name for name in inspect.signature(function).parameters if name in declared)
+
+
+def annotated_tensors(function: FunctionType) -> dict[str, TensorType]:
+    """The parameters that the signature declares as tensors (`A: T.Tensor((M, N), "float32")`)."""
+    try:
+        annotations = annotations_of(function, {})
+    except NameError:  # of a text that only its own module can read
+        return {}
+    return {name: kind for name, kind in annotations.items() if isinstance(kind, TensorType)}

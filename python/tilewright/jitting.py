@@ -20,14 +20,15 @@ from tilewright.device import place
 from tilewright.errors import LanguageError, TilewrightError, reporting
 from tilewright.frontend import functions
 from tilewright.frontend.explain import run_trace
-from tilewright.frontend.functions import PrimFunc, Stopwatch
+from tilewright.frontend.functions import PrimFunc, Stopwatch, declare_parameter
 from tilewright.frontend.source import function_node, place_of
 from tilewright.frontend.trace import Buffer, TraceState
 from tilewright.frontend.twins import twin_of
-from tilewright.jit_form import is_eager, tensor_parameters
+from tilewright.jit_form import annotated_tensors, is_eager, tensor_parameters
 from tilewright.kernel import JITKernel, TilewrightWarning
 from tilewright.language.eager import Declarations, ProbeDone
 from tilewright.pass_config import fast_math, normalize
+from tilewright.tensor_type import TensorType
 
 
 @reporting
@@ -118,6 +119,7 @@ class JITFunction:
         self._quick: dict[Any, tuple[JITKernel, list[int]]] = {}  # of eager calls, by _quick_key
         self._eager: bool | None = None
         self._tensors: tuple[str, ...] = ()
+        self._annotated: dict[str, TensorType] = {}  # tensors that the signature declares
 
     def __repr__(self) -> str:
         return f"<jit {self.__name__}>"
@@ -136,7 +138,13 @@ class JITFunction:
                         f"'{self.__name__}' is an eager kernel: 'out_idx' is not allowed",
                         hint="declare outputs with T.empty and return them",
                     )
-                self._tensors = tensor_parameters(self._function)
+                self._annotated = annotated_tensors(self._function)
+                declared = tensor_parameters(self._function)
+                self._tensors = tuple(
+                    name
+                    for name in self.signature.parameters
+                    if name in declared or name in self._annotated
+                )
         return self._eager
 
     @reporting
@@ -314,9 +322,10 @@ class JITFunction:
 
     def _probe(self, declarations: Declarations, others: dict[str, Any]) -> None:
         state, twin = self._start(declarations)
-        placeholders = dict.fromkeys(self._tensors)
-        if not self._tensors:
-            return
+        placeholders = {**dict.fromkeys(self._tensors), **self._annotated}
+        if len(self._annotated) == len(self._tensors):
+            return  # there is nothing to find
+        declarations.declared.update(self._annotated)
         try:
             run_trace(state, lambda: twin(**placeholders, **others))
         except ProbeDone:
@@ -329,10 +338,16 @@ class JITFunction:
         watch = Stopwatch()
         state, twin = self._start(declarations)
         source = place_of(self._function.__code__.co_filename, function_node(self._function))
-        placeholders = dict.fromkeys(self._tensors)
 
         def body() -> Any:
-            result = twin(**placeholders, **others)
+            state.core.locate(source.file, source.line, source.column)
+            tensors = {
+                name: declare_parameter(state, name, self._annotated[name])
+                if name in self._annotated
+                else None
+                for name in self._tensors
+            }
+            result = twin(**tensors, **others)
             outputs = self._check_result(result, declarations, source)
             if not state.kernels:
                 raise LanguageError(f"'{self.__name__}' launches no kernel", place=source)

@@ -43,6 +43,34 @@ def requires_cuda(function: Any) -> Any:
     return function
 
 
+def _skips(what: str) -> Any:
+    def mark(function: Any) -> Any:
+        import pytest
+
+        return pytest.mark.skip(reason=f"needs {what}")(function)
+
+    return mark
+
+
+requires_cuda_or_cdna = requires_cuda
+requires_rocm = _skips("a GPU of AMD")
+requires_cdna = _skips("a GPU of AMD")
+requires_gfx950 = _skips("a GPU of AMD")
+requires_metal = _skips("a GPU of Apple")
+
+
+def requires_llvm(function: Any) -> Any:
+    """The test itself: LLVM is in here."""
+    return function
+
+
+def torch_assert_close(*args: Any, **kwargs: Any) -> None:
+    """`tilelang.utils.tensor.torch_assert_close`."""
+    from tilewright.utils.tensor import torch_assert_close
+
+    torch_assert_close(*args, **kwargs)
+
+
 def requires_cuda_compute_version(major: int, minor: int = 0, mode: str = "ge") -> Any:
     """Skips a test where the capability of the chosen architecture is not `mode` this one."""
     import operator

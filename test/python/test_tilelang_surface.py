@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,65 @@ def test_tuning_without_tensors() -> None:
     tuned = tilelang.autotune(configs=[{"factor": 2.0}, {"factor": 3.0}], warmup=1, rep=1)(scaled)
     kernel = tuned.compile(M=4, N=64)
     assert [p["shape"] for p in kernel.params] == [[4, 64], [4, 32]]
+
+
+def test_eager_kernel_declares_tensors_in_its_signature() -> None:
+    """Beside a tensor of the body, an output, and a number."""
+    n = T.dynamic("n")
+
+    @tilelang.jit
+    def scaled_sum(A: T.Tensor((n, 8), "float32"), B, factor: float = 2.0):
+        M = T.const("M")
+        B: T.Tensor((M,), "float32")
+        C = T.empty((n, 8), "float32")
+        with T.Kernel(n, threads=32) as (bx,):
+            for j in T.Parallel(8):
+                C[bx, j] = A[bx, j] * factor + B[j % M]
+        return C
+
+    a, b = np.arange(24, dtype=np.float32).reshape(3, 8), np.ones(4, np.float32)
+    np.testing.assert_array_equal(scaled_sum(a, b, factor=3.0), a * 3 + 1)
+    np.testing.assert_array_equal(scaled_sum(a[:2].copy(), b), a[:2] * 2 + 1)
+    with pytest.raises(tilelang.TilewrightError, match="'A': expected"):
+        scaled_sum(np.zeros((3, 9), np.float32), b)
+
+
+def test_eager_kernel_with_all_tensors_in_its_signature() -> None:
+    @tilelang.jit
+    def doubled(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=32):
+            for j in T.Parallel(8):
+                B[j] = A[j] * 2.0
+
+    a, b = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+    doubled(a, b)
+    np.testing.assert_array_equal(b, a * 2)
+
+
+def test_two_names_for_one_block_index_are_refused() -> None:
+    with pytest.raises(tilelang.TilewrightError, match="2 names for 1 block index"):
+
+        @T.prim_func
+        def main(A: T.Tensor((8,), "float32")):
+            with T.Kernel(1, threads=32) as (bx, by):
+                A[bx] = 0.0
+
+
+def test_dtype_of_several_elements_is_an_error_where_it_is_used() -> None:
+    pairs = [T.float16, T.float32x2]  # a list of what a script may be asked for
+    assert "float32x2" in repr(pairs[1])
+    with pytest.raises(tilelang.TilewrightError, match="float32x2"):
+        T.Tensor((8,), pairs[1])
+
+
+def test_tensors_of_a_call_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are torch's where torch is loaded, as TileLang's are."""
+    from types import SimpleNamespace
+
+    from tilewright.arguments import uses_torch
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=object))
+    assert uses_torch([3, 1.5])
+    assert not uses_torch([np.zeros(3)])
+    monkeypatch.delitem(sys.modules, "torch")
+    assert not uses_torch([3])

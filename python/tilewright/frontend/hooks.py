@@ -248,7 +248,7 @@ class Hooks:
             items = (value,) if single else tuple(value)
         except TypeError:
             raise LanguageError(f"{count} names for {describe(value)}") from None
-        if single or len(items) != count:
+        if len(items) != count or (single and what != "with"):
             raise LanguageError(f"{count} names for {len(items)} {plural(noun, len(items))}")
         return self.value(items)
 

@@ -50,6 +50,7 @@ from tilewright.language.asynchronous import (
     access_ptr,
     annotate_consumer_reg_alloc,
     annotate_producer_reg_dealloc,
+    async_copy,
     cp_async_barrier_noinc,
     fence_proxy_async,
     ptx_commit_group,
@@ -83,6 +84,7 @@ from tilewright.language.barriers import (
     mbarrier_arrive,
     mbarrier_wait_parity,
 )
+from tilewright.language.composed import all_of, any_of, cummax, dp4a, transpose
 from tilewright.language.eager import const, empty
 from tilewright.language.exchange import (
     shfl_down,
@@ -105,6 +107,8 @@ from tilewright.language.kernel import (
     annotate_restrict_buffers,
     disable_warp_group_reg_alloc,
     no_set_max_nreg,
+    pdl_sync,
+    pdl_trigger,
     sync_grid,
     use_swizzle,
 )
@@ -123,7 +127,9 @@ from tilewright.language.loops import (
 from tilewright.language.scalars import (
     Cast,
     Select,
+    __ldg,
     abs,
+    align_up,
     atan,
     atan2,
     bitwise_and,
@@ -230,6 +236,7 @@ from tilewright.language.tvm_reduce import attr, comm_reducer, evaluate, tvm_thr
 from tilewright.language.unsupported import UNSUPPORTED as _UNSUPPORTED
 from tilewright.language.unsupported import UNSUPPORTED_DTYPES as _UNSUPPORTED_DTYPES
 from tilewright.layout import Fragment, Layout
+from tilewright.not_part import NotPart as _NotPart
 
 # Element types, first-class: T.float16, T.int32, …
 bool = dtypes.EXPORTED["bool"]
@@ -322,7 +329,9 @@ def __getattr__(name: str) -> Any:
         return dtypes.NAMED[name]
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
-    if name in _UNSUPPORTED or name in _UNSUPPORTED_DTYPES:
+    if name in _UNSUPPORTED_DTYPES:
+        return _NotPart(f"T.{name}", "use a dtype of one element")
+    if name in _UNSUPPORTED:
         error = _UnknownNameError(f"'T.{name}' is not supported yet", hint=_UNSUPPORTED.get(name))
     else:
         from difflib import get_close_matches
@@ -353,8 +362,11 @@ __all__ = [
     "SharedBuffer",
     "Tensor",
     "Unroll",
+    "__ldg",
     "abs",
     "access_ptr",
+    "align_up",
+    "all_of",
     "alloc_barrier",
     "alloc_buffer",
     "alloc_fragment",
@@ -371,7 +383,9 @@ __all__ = [
     "annotate_producer_reg_dealloc",
     "annotate_restrict_buffers",
     "annotate_safe_value",
+    "any_of",
     "assume",
+    "async_copy",
     "atan",
     "atan2",
     "atomic_add",
@@ -403,11 +417,13 @@ __all__ = [
     "cos",
     "cosh",
     "cp_async_barrier_noinc",
+    "cummax",
     "cumsum",
     "deallocate_tmem",
     "device_assert",
     "disable_warp_group_reg_alloc",
     "double",
+    "dp4a",
     "dtype",
     "dtypes",
     "dynamic",
@@ -471,6 +487,8 @@ __all__ = [
     "nearbyint",
     "no_set_max_nreg",
     "parallel",
+    "pdl_sync",
+    "pdl_trigger",
     "popcount",
     "pow",
     "prim_func",
@@ -521,6 +539,7 @@ __all__ = [
     "tma_copy",
     "tma_store_arrive",
     "tma_store_wait",
+    "transpose",
     "trunc",
     "truncdiv",
     "truncmod",

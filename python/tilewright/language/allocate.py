@@ -45,14 +45,20 @@ def alloc_fragment(shape: Any, dtype: Any, scope: str = "local.fragment") -> Buf
 def alloc_reducer(
     shape: Any, dtype: Any, op: str = "sum", replication: str | None = None
 ) -> Buffer:
-    """A tile of running reductions ("sum", "max" or "min").
+    """A tile of running reductions ("sum", "max", "min", "bitand", "bitor" or "bitxor").
 
-    `T.reducer_init` starts it, `T.reducer_update(r[i], x)` contributes, `T.finalize_reducer` makes
-    the result readable. Each contribution counts once.
+    `T.reducer_init` starts it, or `T.fill`; `T.reducer_update(r[i], x)` contributes, or a store of
+    `r[i]` combined with `x` (`r[i] += x`, `r[i] = T.max(r[i], x)`); `T.finalize_reducer` makes the
+    result readable. Each contribution counts once.
     """
-    if op not in ("sum", "max", "min"):
-        raise LanguageError(f"T.alloc_reducer: op is 'sum', 'max' or 'min', got {op!r}")
-    return _alloc("T.alloc_reducer", shape, dtype, "fragment", op)
+    kind = op.removeprefix("bit") if isinstance(op, str) else op
+    if kind not in ("sum", "max", "min", "and", "or", "xor"):
+        raise LanguageError(
+            f"T.alloc_reducer: op is 'sum', 'max', 'min', 'bitand', 'bitor' or 'bitxor', got {op!r}"
+        )
+    if kind in ("and", "or", "xor") and canonical(dtype).is_float():
+        raise LanguageError(f"T.alloc_reducer: {op!r} needs integers, got {canonical(dtype)}")
+    return _alloc("T.alloc_reducer", shape, dtype, "fragment", kind)
 
 
 def alloc_local(shape: Any, dtype: Any, scope: str = "local") -> Buffer:

@@ -34,6 +34,11 @@ def tma_copy(
     copy(src, dst, eviction_policy=eviction_policy, annotations=annotations)
 
 
+def async_copy(src: Any, dst: Any, **hints: Any) -> None:
+    """`T.copy`."""
+    copy(src, dst, **hints)
+
+
 class Pointer(NamedTuple):
     """What `T.access_ptr` gives: some elements in a row, from one on."""
 

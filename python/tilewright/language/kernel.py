@@ -133,6 +133,16 @@ def no_set_max_nreg() -> None:
     _in_kernel("T.no_set_max_nreg").core.hint("no_set_max_nreg", [], {})
 
 
+def pdl_trigger() -> None:
+    """Hint: the next launch may begin before this one ends. Launches follow one another."""
+    _in_kernel("T.pdl_trigger").core.hint("pdl_trigger", [], {})
+
+
+def pdl_sync() -> None:
+    """Hint: what follows needs the launch before, which is over."""
+    _in_kernel("T.pdl_sync").core.hint("pdl_sync", [], {})
+
+
 def annotate_min_blocks_per_sm(count: int) -> None:
     """Hint: at least `count` blocks should fit on a multiprocessor."""
     _in_kernel("T.annotate_min_blocks_per_sm").core.hint(

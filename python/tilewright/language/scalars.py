@@ -68,6 +68,11 @@ def ceildiv(a: Any, b: Any) -> Any:
     return -(-a // b)
 
 
+def align_up(value: Any, alignment: Any) -> Any:
+    """The least multiple of `alignment` that is not less than `value`."""
+    return ceildiv(value, alignment) * alignment
+
+
 def floordiv(a: Any, b: Any) -> Any:
     """a / b rounded down, as `//`."""
     if type(a) is IndexExpr or type(b) is IndexExpr:
@@ -156,6 +161,12 @@ def max(a: Any, b: Any) -> Any:
 def clamp(x: Any, min_val: Any, max_val: Any) -> Any:
     """min(max(x, min_val), max_val)."""
     return min(max(x, min_val), max_val)
+
+
+def __ldg(value: Any, index: Any = None) -> Any:
+    """An element, read; `index` says which one of a tensor. Whether a cache may keep it is decided
+    by what the kernel writes."""
+    return value if index is None else value[index]
 
 
 def if_then_else(cond: Any, true_value: Any, false_value: Any) -> Any:

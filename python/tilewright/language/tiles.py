@@ -137,6 +137,14 @@ def _reduce(
 ) -> None:
     state = _in_kernel(what)
     require_tile(buffer, what, "the source")
+    if type(out) is Var:  # by way of a tile of one element
+        cell = state.core.alloc("result", [1] * max(1, buffer.ndim - 1), out.dtype_name, "fragment")
+        element = cell[(0,) * cell.ndim]
+        if not clear:
+            element.store(out.load())
+        _reduce(what, kind, buffer, cell, dim, clear, nan_propagate)
+        out.store(element.load())
+        return
     require_tile(out, what, "the result")
     if isinstance(dim, bool) or not isinstance(dim, int):
         raise LanguageError(f"'{what}': dim must be a Python integer, got {dim!r}")
@@ -237,7 +245,13 @@ def reduce_bitxor(
     _reduce("T.reduce_bitxor", "xor", buffer, out, dim, clear)
 
 
-def cumsum(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> None:
+def cumsum(
+    src: Any,
+    dst: Any = None,
+    dim: int = 0,
+    reverse: bool = False,
+    annotations: dict[str, Any] | None = None,
+) -> None:
     """Running sums along `dim`, into `dst` or in place; `reverse` runs from the end."""
     state = _in_kernel("T.cumsum")
     require_tile(src, "T.cumsum", "the source")
@@ -250,11 +264,15 @@ def cumsum(src: Any, dst: Any = None, dim: int = 0, reverse: bool = False) -> No
     state.core.cumsum(src, src if dst is None else dst, dim % src.ndim, bool(reverse))
 
 
-def reducer_init(reducer: Any) -> None:
-    """Starts a reducer: zero for sums, the lowest or highest value for max and min."""
-    _in_kernel("T.reducer_init").core.reducer_init(
-        require_tile(reducer, "T.reducer_init", "the reducer")
-    )
+def reducer_init(reducer: Any, value: Any = None) -> None:
+    """Starts a reducer with `value`, which counts once, or with nothing: zero for sums, the lowest
+    or highest value for max and min."""
+    state = _in_kernel("T.reducer_init")
+    require_tile(reducer, "T.reducer_init", "the reducer")
+    if value is None:
+        state.core.reducer_init(reducer)
+    else:
+        _fill(state, "T.reducer_init", reducer, value)
 
 
 def reducer_update(element: Any, value: Any) -> None:
@@ -265,8 +283,9 @@ def reducer_update(element: Any, value: Any) -> None:
     state.core.reducer_update(element, value)
 
 
-def finalize_reducer(reducer: Any, dst: Any = None) -> None:
-    """Ends the reduction; the result is in `dst`, or in the reducer itself."""
+def finalize_reducer(reducer: Any, dst: Any = None, batch: int | None = None) -> None:
+    """Ends the reduction; the result is in `dst`, or in the reducer itself. `batch` (how many
+    results threads exchange at once) is a performance hint."""
     state = _in_kernel("T.finalize_reducer")
     require_tile(reducer, "T.finalize_reducer", "the reducer")
     state.core.finalize_reducer(reducer, reducer if dst is None else dst)
