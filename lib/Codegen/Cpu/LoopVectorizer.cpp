@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
@@ -95,46 +94,47 @@ bool LoopVectorizer::classify(Operation &op) {
   return isElementwise(op) && (op.getResult(0).getType().isIntOrIndexOrFloat());
 }
 
-SmallVector<Value>
-LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ArrayRef<Value> wanted,
-                     llvm::function_ref<void(Operation *, Operation *)> onAccess) {
-  IRMapping scalars; // uniform values, and linear ones in the first iteration
-  llvm::DenseMap<Value, Value> vectors;
-  scalars.map(loop.getInductionVar(), first);
-  auto vectorOf = [&](Type type) { return VectorType::get({width}, type); };
-  auto asVector = [&](Value old) {
-    Value &vector = vectors[old];
-    if (vector)
-      return vector;
-    VectorType type = vectorOf(old.getType());
-    vector = vector::BroadcastOp::create(b, type, scalars.lookupOrDefault(old));
-    if (int64_t step = *getStep(old)) {
-      SmallVector<int64_t> offsets;
-      for (int64_t lane = 0; lane < width; ++lane)
-        offsets.push_back(lane * step);
-      auto ramp = DenseIntElementsAttr::get(vectorOf(b.getI64Type()), offsets);
-      Value lanes = arith::ConstantOp::create(b, ramp);
-      if (type.getElementType().isIndex())
-        lanes = arith::IndexCastOp::create(b, type, lanes);
-      vector = arith::AddIOp::create(b, vector, lanes);
-    }
+Value LoopVectorizer::asVector(ImplicitLocOpBuilder &b, int64_t width, Group &group, Value old) {
+  Value &vector = group.vectors[old];
+  if (vector)
     return vector;
-  };
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (ofCarried.contains(&op))
-      continue;
-    b.setLoc(op.getLoc());
+  auto type = VectorType::get({width}, old.getType());
+  vector = vector::BroadcastOp::create(b, type, group.scalars.lookupOrDefault(old));
+  if (int64_t step = *getStep(old)) {
+    SmallVector<int64_t> offsets;
+    for (int64_t lane = 0; lane < width; ++lane)
+      offsets.push_back(lane * step);
+    auto ramp = DenseIntElementsAttr::get(VectorType::get({width}, b.getI64Type()), offsets);
+    Value lanes = arith::ConstantOp::create(b, ramp);
+    if (type.getElementType().isIndex())
+      lanes = arith::IndexCastOp::create(b, type, lanes);
+    vector = arith::AddIOp::create(b, vector, lanes);
+  }
+  return vector;
+}
+
+SmallVector<SmallVector<Value>>
+LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, ArrayRef<Value> firsts,
+                     ArrayRef<Value> wanted,
+                     llvm::function_ref<void(Operation *, Operation *)> onAccess) {
+  std::vector<Group> groups(firsts.size());
+  for (auto [group, first] : llvm::zip_equal(groups, firsts))
+    group.scalars.map(loop.getInductionVar(), first);
+  auto emitOp = [&](Operation &op, Group &group) {
+    auto asVector = [&](Value old) { return this->asVector(b, width, group, old); };
+    auto vectorOf = [&](Type type) { return VectorType::get({width}, type); };
     bool isAccess = llvm::is_contained(accesses, &op);
     if (!isAccess && getStep(op.getResult(0))) {
-      b.clone(op, scalars);
-      continue;
+      b.clone(op, group.scalars);
+      return;
     }
     OperationState state(op.getLoc(), op.getName());
     state.addAttributes(op.getAttrs());
     if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-      state.addOperands({asVector(store.getValue()), scalars.lookupOrDefault(store.getAddr())});
+      Value address = group.scalars.lookupOrDefault(store.getAddr());
+      state.addOperands({asVector(store.getValue()), address});
     } else if (auto load = dyn_cast<LLVM::LoadOp>(op)) {
-      state.addOperands(scalars.lookupOrDefault(load.getAddr()));
+      state.addOperands(group.scalars.lookupOrDefault(load.getAddr()));
       state.addTypes(vectorOf(load.getType()));
     } else {
       for (Value operand : op.getOperands())
@@ -143,11 +143,20 @@ LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, Value first, ArrayR
     }
     Operation *vector = b.create(state);
     if (vector->getNumResults() == 1)
-      vectors[op.getResult(0)] = vector->getResult(0);
+      group.vectors[op.getResult(0)] = vector->getResult(0);
     if (isAccess)
       onAccess(&op, vector);
+  };
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (ofCarried.contains(&op))
+      continue;
+    b.setLoc(op.getLoc());
+    for (Group &group : groups)
+      emitOp(op, group);
   }
-  return llvm::map_to_vector(wanted, asVector);
+  return llvm::map_to_vector(groups, [&](Group &group) {
+    return llvm::map_to_vector(wanted, [&](Value old) { return asVector(b, width, group, old); });
+  });
 }
 
 Value LoopVectorizer::emitAddress(ImplicitLocOpBuilder &b, Value address, Value first) {

@@ -23,6 +23,7 @@
 #define TILEWRIGHT_LIB_CODEGEN_CPU_LOOPVECTORIZER_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -37,11 +38,13 @@ public:
   /// The accesses of the body that become vectors.
   llvm::ArrayRef<mlir::Operation *> getVectorAccesses() const { return accesses; }
 
-  /// Writes iterations `first` to `first + width - 1` where the builder stands, without what they
-  /// carry, and gives the `wanted` values of the body as vectors. `onAccess` is told of each vector
-  /// load and store, beside the scalar one that it stands for.
-  llvm::SmallVector<mlir::Value>
-  emit(mlir::ImplicitLocOpBuilder &b, int64_t width, mlir::Value first,
+  /// Writes groups of `width` iterations from each of `firsts` on where the builder stands, without
+  /// what they carry, and gives for each the `wanted` values of the body as vectors. The groups go
+  /// step by step together, so that the processor need not look far ahead to find work that does
+  /// not wait. `onAccess` is told of each vector load and store, beside the scalar one that it
+  /// stands for.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  emit(mlir::ImplicitLocOpBuilder &b, int64_t width, llvm::ArrayRef<mlir::Value> firsts,
        llvm::ArrayRef<mlir::Value> wanted,
        llvm::function_ref<void(mlir::Operation *scalar, mlir::Operation *vector)> onAccess);
 
@@ -49,6 +52,13 @@ public:
   mlir::Value emitAddress(mlir::ImplicitLocOpBuilder &b, mlir::Value address, mlir::Value first);
 
 private:
+  /// Iterations that become vectors together, while they are written.
+  struct Group {
+    mlir::IRMapping scalars; ///< Uniform values, and linear ones in the first iteration.
+    llvm::DenseMap<mlir::Value, mlir::Value> vectors;
+  };
+  mlir::Value asVector(mlir::ImplicitLocOpBuilder &b, int64_t width, Group &group, mlir::Value old);
+
   /// What iterations know of a value; a step of 0 is uniform, none is varying.
   using Step = std::optional<int64_t>;
 

@@ -371,15 +371,16 @@ SmallVector<Value> Lowering::runAsVectors(tile::ParallelOp op, scf::ForOp loop,
     Value past = sub(extent, left);
     partial =
         loopCarrying(first, past, index(stride), partial, [&](Value position, ValueRange carried) {
-          SmallVector<Value> next;
+          SmallVector<Value> places, next;
           for (int64_t chain = 0; chain < chains; ++chain) {
-            Value place = add(position, index(chain * width));
-            askForNextRow(op, place);
-            SmallVector<Value> brought = vectorizer.emit(b, width, place, operands, onAccess);
+            places.push_back(add(position, index(chain * width)));
+            askForNextRow(op, places.back());
+          }
+          auto groups = vectorizer.emit(b, width, places, operands, onAccess);
+          for (auto [chain, brought] : llvm::enumerate(groups))
             for (auto [number, operand] : llvm::enumerate(brought))
               next.push_back(
                   sums[number].combiner.combine(carried[chain * sums.size() + number], operand));
-          }
           return next;
         });
     first = past;

@@ -114,6 +114,22 @@ def products_in_turns():
     return main
 
 
+def row_of_squares():
+    """A row is squared and summed up in one loop."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 1024), "float32"), B: T.Tensor((4,), "float32")):
+        with T.Kernel(4, threads=128) as row:
+            squares = T.alloc_fragment((1, 1024), "float32")
+            total = T.alloc_fragment((1,), "float32")
+            for i, j in T.Parallel(1, 1024):
+                squares[i, j] = A[row, j] * A[row, j]
+            T.reduce_sum(squares, total, dim=1)
+            T.copy(total, B[row])
+
+    return main
+
+
 def product_added():
     """The sums are added to a tensor in boxes of 8 x 8, a row of boxes in one piece."""
 
