@@ -134,7 +134,14 @@ void DiskCache::store(StringRef name, StringRef content) {
   int descriptor = -1;
   SmallString<128> temporary;
   std::string pattern = pathOf(kTemporary) + "%%%%%%%%%%%%";
-  if (std::error_code error = sys::fs::createUniqueFile(pattern, descriptor, temporary)) {
+  std::error_code error = sys::fs::createUniqueFile(pattern, descriptor, temporary);
+  if (error == std::errc::no_such_file_or_directory) { // somebody has emptied the cache
+    isPrepared = false;
+    if (!prepareDirectory())
+      return;
+    error = sys::fs::createUniqueFile(pattern, descriptor, temporary);
+  }
+  if (error) {
     fail(error.message());
     return;
   }
@@ -143,7 +150,7 @@ void DiskCache::store(StringRef name, StringRef content) {
   os.write(reinterpret_cast<const char *>(&header), sizeof(header));
   os << content;
   os.close();
-  std::error_code error = os.error();
+  error = os.error();
   os.clear_error();
   if (!error)
     error = sys::fs::rename(temporary, pathOf(name));

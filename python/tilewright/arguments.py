@@ -17,8 +17,10 @@ from tilewright.errors import LanguageError
 
 
 def is_torch(value: Any) -> bool:
-    """True for a torch tensor, without importing torch."""
-    return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "data_ptr")
+    """True for a torch tensor, also of a class of the user's own, without importing torch."""
+    return hasattr(value, "data_ptr") and any(
+        base.__module__.split(".")[0] == "torch" for base in type(value).__mro__
+    )
 
 
 def uses_torch(inputs: list[Any]) -> bool:
@@ -45,9 +47,16 @@ def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = Fals
         return _from_numpy(value, parameter)
     if isinstance(value, numpy.generic):
         return value.item()
-    if hasattr(value, "__dlpack__"):
-        return _from_numpy(numpy.from_dlpack(value), parameter)
     name, wanted = parameter["name"], describe_parameter(parameter)
+    if hasattr(value, "__dlpack__"):
+        try:
+            array = numpy.from_dlpack(value)
+        except Exception as error:  # whatever the other library raises
+            kind = type(value).__name__
+            raise LanguageError(
+                f"parameter '{name}': a {kind} that cannot be used in place ({error})"
+            ) from None
+        return _from_numpy(array, parameter)
     raise LanguageError(
         f"parameter '{name}': expected {wanted}, got a Python {type(value).__name__}"
     )
@@ -127,6 +136,12 @@ def _from_torch(tensor: Any, parameter: dict[str, Any], on_cuda: bool) -> Any:
             f"parameter '{name}': expected {describe_parameter(parameter)}, got a tensor of "
             f"{tensor.dtype}"
         )
+    layout = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
+    if layout != "strided":
+        raise LanguageError(
+            f"parameter '{name}': the tensor has no memory of rows and columns, it is {layout}",
+            hint="use tensor.to_dense()",
+        )
     if parameter["kind"] == "scalar" and tensor.ndim == 0:
         return tensor.item()
     if hasattr(tensor, "is_neg") and tensor.is_neg():
@@ -171,14 +186,21 @@ def output_maker(
     return partial(numpy.empty, shape, kind.as_numpy())
 
 
-def bind_symbols(parameters: list[dict[str, Any]], values: list[Any]) -> dict[str, int]:
-    """The shape symbols that plain extents of the given tensors determine."""
+def bind_symbols(parameters: list[dict[str, Any]], converted: list[Any]) -> dict[str, int]:
+    """The shape symbols that plain extents of the given tensors (None: not given) determine."""
     symbols: dict[str, int] = {}
-    for parameter, value in zip(parameters, values, strict=True):
-        actual = getattr(value, "shape", None)
-        if parameter["kind"] != "tensor" or actual is None:
+    for parameter, value in zip(parameters, converted, strict=True):
+        if parameter["kind"] != "tensor" or value is None:
             continue
-        for extent, given in zip(parameter["shape"], actual, strict=False):
+        name, wanted = parameter["name"], describe_parameter(parameter)
+        if not isinstance(value, tuple):
+            raise LanguageError(f"parameter '{name}': expected {wanted}, got a number")
+        shape = value[1]
+        if len(shape) != len(parameter["shape"]):
+            raise LanguageError(
+                f"parameter '{name}': expected {wanted}, got rank {len(shape)}, shape {shape}"
+            )
+        for extent, given in zip(parameter["shape"], shape, strict=True):
             if isinstance(extent, str) and extent.isidentifier():
                 symbols.setdefault(extent, int(given))
     return symbols
@@ -188,10 +210,13 @@ def evaluate_extent(extent: int | str, symbols: dict[str, int], parameter: dict[
     """The value of an extent, which is a number or a formula of symbols."""
     if isinstance(extent, int):
         return extent
+    subject = f"output '{parameter['name']}': its extent '{extent}'"
     try:
-        return int(eval(extent, {"__builtins__": {"min": min, "max": max}}, symbols))
+        value = int(eval(extent, {"__builtins__": {"min": min, "max": max}}, symbols))
     except NameError as error:
-        raise LanguageError(
-            f"output '{parameter['name']}': its extent '{extent}' is not determined by the inputs "
-            f"({error})"
-        ) from None
+        raise LanguageError(f"{subject} is not determined by the inputs ({error})") from None
+    except ZeroDivisionError:
+        raise LanguageError(f"{subject} divides by 0") from None
+    if value < 0:
+        raise LanguageError(f"{subject} is {value}")
+    return value

@@ -11,7 +11,6 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -81,6 +80,8 @@ def par_compile(
                 raise
             warnings.warn(str(error), TilewrightWarning, stacklevel=2)
             return None
+
+    from concurrent.futures import ThreadPoolExecutor  # not at the start of every program
 
     with ThreadPoolExecutor(num_workers or len(os.sched_getaffinity(0))) as pool:
         return list(pool.map(compile_one, funcs))

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.arguments import (
     bind_symbols,
@@ -21,7 +21,9 @@ from tilewright.device import Placement
 from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
 from tilewright.frontend.functions import PrimFunc
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
-from tilewright.ptxas import Cubin, assemble, find_ptxas
+
+if TYPE_CHECKING:
+    from tilewright.ptxas import Cubin
 
 
 class Remark(NamedTuple):
@@ -175,14 +177,20 @@ class JITKernel:
                     self._tell("ran")
                 return result
         values = self._arrange(args, kwargs)
-        inputs = [v for n, v in enumerate(values) if n not in self.out_idx]
-        given = [p for n, p in enumerate(self.params) if n not in self.out_idx]
-        symbols = bind_symbols(given, inputs) if self.out_idx else {}
+        on_cuda = self.placement.is_cuda
+        converted = [
+            None if position in self.out_idx else convert_argument(value, parameter, on_cuda)
+            for position, (value, parameter) in enumerate(zip(values, self.params, strict=True))
+        ]
+        symbols = bind_symbols(self.params, converted) if self.out_idx else {}
+        inputs = [value for n, value in enumerate(values) if n not in self.out_idx]
         makers: list[Any] = [None] * len(values)
         for position in self.out_idx:
-            makers[position] = output_maker(self.params[position], symbols, inputs)
+            parameter = self.params[position]
+            makers[position] = output_maker(parameter, symbols, inputs)
             values[position] = makers[position]()
-        self._run(values, makers)
+            converted[position] = convert_argument(values[position], parameter, on_cuda)
+        self._run(values, converted, makers)
         if not self.out_idx:
             return None
         outputs = [values[position] for position in self.out_idx]
@@ -208,12 +216,7 @@ class JITKernel:
             values[wanted[names.index(key)]] = value
         return values
 
-    def _run(self, values: list[Any], makers: list[Any]) -> None:
-        on_cuda = self.placement.is_cuda
-        converted = [
-            convert_argument(value, parameter, on_cuda)
-            for value, parameter in zip(values, self.params, strict=True)
-        ]
+    def _run(self, values: list[Any], converted: list[Any], makers: list[Any]) -> None:
         options = {**_environment_options(), **self.options}
         if self._cpu is not None:
             if deterministic(self.pass_configs) is not None:
@@ -339,6 +342,8 @@ class JITKernel:
 
     def _assembled(self, arch: str) -> Cubin:
         if arch not in self._cubins:
+            from tilewright.ptxas import assemble  # and subprocess: not at every start
+
             cubin = self._cubins[arch] = assemble(self._ptx(arch), arch)
             place = self.prim_func.place
             for name, usage in cubin.usage.items():
@@ -365,6 +370,8 @@ class JITKernel:
         arch = arch or (self.placement.arch if self.placement.is_gpu else None)
         if arch is None:
             return summary
+        from tilewright.ptxas import find_ptxas
+
         usage = self._assembled(arch).usage if find_ptxas() else {}
         for launch, info in zip(summary["kernels"], self._compiled(arch)["kernels"], strict=True):
             figures = asdict(usage[info["name"]]) if usage else {}

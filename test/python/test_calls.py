@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -194,6 +195,7 @@ class FakeTensor:
         self.device = type("device", (), {"type": device, "__str__": lambda self: "cuda:0"})()
         self.dtype = type("dtype", (), {"__repr__": lambda self: f"torch.{array.dtype}"})()
         type(self.dtype).__module__ = "torch"
+        self.layout, self.is_nested = "torch.strided", False
 
     def data_ptr(self) -> int:
         return self.array.__array_interface__["data"][0]
@@ -254,3 +256,45 @@ def test_import_is_light() -> None:
     code = "import sys, tilewright; print({'numpy', 'torch', 'rich'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((4, 1), "output 'C': its extent 'N - 8' is -4"),
+        ((16, 0), "output 'D': its extent 'N // M' divides by 0"),
+    ],
+)
+def test_extents_of_outputs_that_make_no_sense(sizes: tuple, message: str) -> None:
+    """They were exceptions of numpy's, and of `//`."""
+    n, m = T.dynamic("N"), T.dynamic("M")
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((n,), "float32"),
+        B: T.Tensor((m,), "float32"),
+        C: T.Tensor((n - 8,), "float32"),
+        D: T.Tensor((n // m,), "float32"),
+    ):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                C[i] = A[i]
+                D[i] = B[i]
+
+    kernel = tilewright.compile(main, out_idx=[2, 3])
+    with pytest.raises(tilewright.TilewrightError, match=re.escape(message)):
+        kernel(*(np.zeros(size, np.float32) for size in sizes))
+
+
+@pytest.mark.parametrize("value", [np.float32(1), np.zeros((), np.float32), 1.0])
+def test_a_number_is_no_tensor_although_an_output_takes_its_shape(value) -> None:
+    n = T.dynamic("N")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                B[i] = A[i]
+
+    with pytest.raises(tilewright.TilewrightError, match="'A': expected a tensor of float32"):
+        tilewright.compile(main, out_idx=[1])(value)

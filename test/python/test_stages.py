@@ -238,7 +238,7 @@ ptxas info    : Used 255 registers, used 1 barriers, 1024 bytes smem, 384 bytes 
 """
     usage = ptxas.read_usage(report)
     assert usage == {"main_kernel": ptxas.Usage(255, 40, 36, 44, 1024)}
-    monkeypatch.setattr("tilewright.kernel.assemble", lambda *_: ptxas.Cubin(b"", usage))
+    monkeypatch.setattr("tilewright.ptxas.assemble", lambda *_: ptxas.Cubin(b"", usage))
     kernel = make_kernel()
     kernel.cubin()
     (remark,) = [remark for remark in kernel.remarks if remark.kind == "spill"]

@@ -50,6 +50,33 @@ def test_calls_are_checked_although_an_equal_one_was_before() -> None:
             kernel(flipped)
 
 
+class Labelled(torch.Tensor):
+    """A tensor of a class that is not torch's own."""
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch's, about what it calls prototypes
+@pytest.mark.parametrize(
+    ("change", "layout"),
+    [
+        (torch.Tensor.to_sparse, "sparse_coo"),
+        (torch.Tensor.to_mkldnn, "_mkldnn"),
+        (lambda a: torch.nested.nested_tensor([a, a]), "nested"),
+    ],
+)
+def test_tensors_without_rows_are_errors(change, layout: str) -> None:
+    with pytest.raises(tilewright.TilewrightError, match=f"'A': the tensor has no .*{layout}"):
+        scale(50)(change(torch.zeros(50)))
+
+
+def test_results_for_tensors_of_a_users_class_are_torch_tensors() -> None:
+    a = torch.arange(50.0).as_subclass(Labelled)
+    a.requires_grad_()
+    for _ in range(3):
+        result = scale(50)(a)
+        assert isinstance(result, torch.Tensor)
+        assert torch.equal(result, a.detach() * 2)
+
+
 def test_profiler_supplies_torch_tensors() -> None:
     profiler = scale(64).get_profiler(TensorSupplyType.Randn)
     profiler.assert_allclose(lambda a: a * 2)

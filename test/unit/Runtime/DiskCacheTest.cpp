@@ -124,6 +124,17 @@ TEST_F(DiskCacheTest, UnusableDirectoriesAreAProblemAndNoError) {
   EXPECT_EQ(none.getProblem(), "");
 }
 
+TEST_F(DiskCacheTest, ADirectoryThatSomebodyRemovedIsMadeAgain) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  DiskCache cache(path("cache"), kMegabyte);
+  cache.store(name, "first");
+  ASSERT_FALSE(llvm::sys::fs::remove_directories(path("cache")));
+  EXPECT_EQ(cache.lookup(name), std::nullopt);
+  cache.store(name, "second");
+  EXPECT_EQ(cache.getProblem(), "");
+  EXPECT_EQ(cache.lookup(name), "second");
+}
+
 TEST_F(DiskCacheTest, ManyProcessesWriteAndReadOneEntry) {
   std::string name = DiskCache::makeName("cpu", {"key"}), content(100000, 'y');
   std::vector<pid_t> children;
