@@ -50,6 +50,9 @@ private:
   size_t size = 0;
 };
 
+/// A time that nobody notices, and in which a look at the clock does not count.
+constexpr auto kSoon = std::chrono::milliseconds(1);
+
 /// More than any machine has; sums of sizes below do not overflow.
 constexpr int64_t kLargestAllocation = int64_t(1) << 46;
 
@@ -132,6 +135,8 @@ private:
               int64_t arenaBytes);
   bool runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
                  int64_t first, int64_t last, int64_t arenaBytes);
+  bool runAtOnce(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
+                 int64_t first, int64_t last, uint8_t *memory);
   void *allocate(int64_t bytes);
   void *allocateInBlock(int64_t number, int64_t bytes);
   static void stopBlock();
@@ -151,13 +156,16 @@ private:
   std::atomic<int64_t> blocksDone{0};
   uint64_t launchNumber = 0; ///< No two launches of a process have the same one.
   std::chrono::steady_clock::time_point lastPoll = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point lastLook = lastPoll; ///< Of the calling thread, in a block.
 
   /// What a thread knows of the call it works for.
   struct Worker {
     std::jmp_buf *stopBlock = nullptr; ///< Where a failing block returns to; null outside blocks.
     bool isCalling = false;            ///< Whether the call came from this thread.
-    unsigned turns = 0;                ///< Counts polls, so that not each one looks at the clock.
+    unsigned pollsToLook = 1;          ///< Not each poll looks at the clock: those until one does,
+    unsigned pollsALook = 1;           ///< and how many come between two.
     uint64_t launch = 0;               ///< The number of the launch it last ran blocks of.
+    int64_t blocksAtOnce = 1;          ///< How many of them it runs before it looks up.
   };
   static thread_local Worker worker;
 };
@@ -214,8 +222,23 @@ bool CpuRun::runBlocks(host::BlockFunction block, const uint64_t *captures, cons
   }
   if (worker.launch != launchNumber) {
     worker.launch = launchNumber;
+    worker.blocksAtOnce = 1;
     std::memset(memory, 0, host::kKeptBytes);
   }
+  while (first < last) {
+    int64_t next = std::min(last, first + worker.blocksAtOnce);
+    if (!runAtOnce(block, captures, grid, first, next, memory))
+      return false;
+    first = next;
+  }
+  return true;
+}
+
+/// Runs blocks without looking up in between, and learns how many may be run like that: small ones
+/// are not worth a look, and few large ones take longer than a user would wait.
+bool CpuRun::runAtOnce(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
+                       int64_t first, int64_t last, uint8_t *memory) {
+  auto start = std::chrono::steady_clock::now();
   std::jmp_buf here;
   if (setjmp(here) == 0) {
     worker.stopBlock = &here;
@@ -223,6 +246,11 @@ bool CpuRun::runBlocks(host::BlockFunction block, const uint64_t *captures, cons
   }
   worker.stopBlock = nullptr;
   blocksDone.fetch_add(last - first, std::memory_order_relaxed);
+  auto taken = std::chrono::steady_clock::now() - start;
+  if (taken < kSoon)
+    worker.blocksAtOnce = std::max(worker.blocksAtOnce, 2 * (last - first));
+  else if (taken > 4 * kSoon)
+    worker.blocksAtOnce = std::max<int64_t>(1, worker.blocksAtOnce / 4);
   return worker.isCalling ? isToGoOn() : !hasFailed.load(std::memory_order_relaxed);
 }
 
@@ -240,10 +268,17 @@ bool CpuRun::isToGoOn() {
   return !hasFailed;
 }
 
+/// Where polls come often, only each 32nd looks at the clock; where they are rare, each one does.
 void CpuRun::pollInBlock() {
   bool isStopped = hasFailed.load(std::memory_order_relaxed);
-  if (!isStopped && worker.isCalling && ++worker.turns % 32 == 0)
+  if (!isStopped && worker.isCalling && --worker.pollsToLook == 0) {
+    auto now = std::chrono::steady_clock::now();
+    bool isOften = now - lastLook < kSoon;
+    lastLook = now;
+    worker.pollsALook = isOften ? std::min(2 * worker.pollsALook, 32u) : 1;
+    worker.pollsToLook = worker.pollsALook;
     isStopped = !isToGoOn();
+  }
   if (isStopped)
     stopBlock();
 }

@@ -18,6 +18,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
 namespace vgpu {
 struct LaunchResult;
@@ -100,10 +101,39 @@ private:
   std::mutex &mutex;
 };
 
+/// Lets other Python threads go on while it lives. Python may end meanwhile; a thread that then
+/// asks for the GIL is ended (before Python 3.14) by an unwinding that no destructor and no
+/// compiled kernel survives. So it stays here, as later versions have it, until the process is
+/// gone.
+class WithoutGil {
+public:
+  WithoutGil() : state(PyEval_SaveThread()) {}
+  ~WithoutGil() {
+    while (isPythonEnding())
+      pause();
+    PyEval_RestoreThread(state);
+  }
+  WithoutGil(const WithoutGil &) = delete;
+
+  /// Whether nobody may ask for the GIL any more.
+  static bool isPythonEnding() {
+#if PY_VERSION_HEX >= 0x030d0000
+    return Py_IsFinalizing();
+#else
+    return _Py_IsFinalizing();
+#endif
+  }
+
+private:
+  PyThreadState *state;
+};
+
 /// Looks for signals (Ctrl-C) while a run goes on without the GIL.
 class SignalWatch {
 public:
   bool goesOn() {
+    if (WithoutGil::isPythonEnding())
+      return true;
     nb::gil_scoped_acquire acquire;
     if (!raised && PyErr_CheckSignals() != 0)
       raised.emplace();

@@ -16,7 +16,7 @@ static std::shared_ptr<CompiledCpuKernel> getCpuKernel(const Program &program) {
     std::shared_ptr<void> &place = program.getCompiled("cpu");
     if (!place) { // another thread may have been faster
       auto kernel = [&] {
-        nb::gil_scoped_release release;
+        WithoutGil others;
         return CompiledCpuKernel::compile(program.getModule(), program.getMutex(), {});
       }();
       if (!kernel)
@@ -41,6 +41,8 @@ public:
   explicit Watch(nb::object progress) : progress(std::move(progress)) {}
 
   bool poll(const runtime::Progress &state) {
+    if (WithoutGil::isPythonEnding())
+      return true;
     nb::gil_scoped_acquire acquire;
     try {
       if (PyErr_CheckSignals() != 0)
@@ -76,7 +78,7 @@ static void run(CompiledCpuKernel &kernel, const driver::CpuArguments &arguments
                 runtime::CpuRunOptions &options, Watch &watch) {
   options.poll = [&watch](const runtime::Progress &state) { return watch.poll(state); };
   llvm::Error error = [&] {
-    nb::gil_scoped_release release;
+    WithoutGil others;
     return kernel.run(arguments, options);
   }();
   if (!error)

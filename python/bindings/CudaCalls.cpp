@@ -74,7 +74,7 @@ nb::dict tilewright::bindings::runOnCuda(const Program &self, const std::string 
   auto start = std::chrono::steady_clock::now();
   SignalWatch signals;
   llvm::Error error = [&] {
-    nb::gil_scoped_release release;
+    WithoutGil others;
     return kernel->run(self.getFunction(), arguments, std::move(tensors),
                        reinterpret_cast<void *>(stream), [&] { return signals.goesOn(); });
   }();
@@ -94,7 +94,7 @@ void tilewright::bindings::bindCuda(nb::module_ &module) {
       [] {
         runtime::CudaDriver &driver = getDriver();
         llvm::Error error = [&] {
-          nb::gil_scoped_release release;
+          WithoutGil others;
           return driver.synchronize();
         }();
         if (error)

@@ -211,7 +211,7 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   SignalWatch signals;
   interpOptions.poll = [&] { return signals.goesOn(); };
   llvm::Expected<interp::Result> result = [&] {
-    nb::gil_scoped_release release;
+    WithoutGil others;
     return interp::run(self.getFunction(), arguments, interpOptions);
   }();
   signals.rethrow();
@@ -278,7 +278,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   auto start = std::chrono::steady_clock::now();
   SignalWatch signals;
   llvm::Expected<driver::VirtualGpuRun> result = [&] {
-    nb::gil_scoped_release release;
+    WithoutGil others;
     return kernel->run(self.getFunction(), arguments, checks, watch,
                        [&] { return signals.goesOn(); });
   }();

@@ -79,7 +79,7 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));
   llvm::Expected<vgpu::LaunchResult> result = [&] {
-    nb::gil_scoped_release release;
+    WithoutGil others;
     return vgpu::launch(module, config, arguments);
   }();
   return describeLaunch(unwrap(std::move(result)));

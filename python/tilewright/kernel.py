@@ -223,7 +223,7 @@ class JITKernel:
                 options.setdefault("deterministic", deterministic(self.pass_configs))
             self.last_run = self._cpu.call(values, converted, makers, options)
         else:
-            if on_cuda:
+            if self.placement.is_cuda:
                 options["stream"] = get_stream(values)
             self.last_run = self.program.run(self.placement.device, converted, options)
             if self.last_run.get("divisible"):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,3 +73,105 @@ def test_one_long_parallel_loop_on_the_cpu(shape: str) -> None:
         b[:] = 0
         kernel(b, 9)  # a short one runs to its end
         assert b.tolist() == [7] * 8
+
+
+def make_long(kind: str):
+    """A program of a long loop of each kind; those of `n` turns end soon where n is small."""
+
+    @T.prim_func
+    def parallel_inside(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
+        with T.Kernel(blocks, threads=32):
+            s = T.alloc_fragment((64,), "float32")
+            T.clear(s)
+            for _ in T.serial(n):
+                for i in T.Parallel(64):
+                    s[i] = T.sin(s[i] * 0.5) + A[i]
+
+    @T.prim_func
+    def pipelined(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
+        with T.Kernel(blocks, threads=32):
+            for _ in T.Pipelined(n, num_stages=2):
+                for i in T.Parallel(64):
+                    A[i] = T.sin(A[i])
+
+    @T.prim_func
+    def scalar(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
+        with T.Kernel(blocks, threads=32):
+            x = T.alloc_var("float32")
+            x = 0.0
+            for _ in T.serial(n):
+                x = T.sin(x) + 1.0
+            A[0] = x
+
+    @T.prim_func
+    def nested(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
+        with T.Kernel(blocks, threads=32):
+            for i in T.serial(1000):
+                for j in T.serial(1000):
+                    for k in T.serial(1000):
+                        A[(i + j + k) % 64] = T.sin(A[k % 64])
+
+    @T.prim_func
+    def inside_parallel(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
+        with T.Kernel(blocks, threads=32):
+            for i in T.Parallel(64):
+                x = T.alloc_var("float32")
+                x = 0.0
+                for _ in T.serial(n):
+                    x = x * 0.5 + T.sin(x)
+                A[i] = x
+
+    @T.prim_func
+    def while_in_parallel(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
+        with T.Kernel(blocks, threads=32):
+            for i in T.Parallel(64):
+                x = T.alloc_var("float32")
+                x = 0.0
+                while x < 3.0:
+                    x = T.sin(x)
+                A[i] = x
+
+    return locals()[kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["parallel_inside", "pipelined", "scalar", "nested", "inside_parallel", "while_in_parallel"],
+)
+def test_every_kind_of_long_loop_on_the_cpu(kind: str) -> None:
+    """Only loops over statements on whole tiles could be stopped."""
+    kernel = tilewright.compile(make_long(kind), device="cpu")
+    assert interrupted_after(0.3, lambda: kernel(np.ones(64, np.float32), 1 << 44, 3)) < 5
+
+
+def test_many_blocks_that_end_soon(monkeypatch) -> None:
+    """A worker took thousands of blocks before it looked up: here minutes."""
+    monkeypatch.setenv("TILEWRIGHT_THREADS", "1")
+    kernel = tilewright.compile(make_long("parallel_inside"), device="cpu")
+    assert interrupted_after(0.3, lambda: kernel(np.ones(64, np.float32), 20_000, 1 << 20)) < 5
+
+
+AT_EXIT = """
+import sys, threading, time
+sys.path.insert(0, {directory!r})
+import numpy as np, tilewright
+from test_interrupts import make_long
+kernel = tilewright.compile(make_long({kind!r}), device={device!r})
+a = np.ones(64, np.float32)
+threading.Thread(target=lambda: kernel(a, 1 << 44, 1), daemon=True).start()
+time.sleep(0.3)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", "interp"])
+def test_python_ends_while_a_kernel_runs(device: str) -> None:
+    """The thread asked for the GIL while Python ended, was unwound, and the process aborted."""
+    kind = "scalar" if device == "cpu" else "nested"
+    script = AT_EXIT.format(directory=str(Path(__file__).parent), kind=kind, device=device)
+    environment = {**os.environ, "TILEWRIGHT_THREADS": "1"}
+    for _ in range(3):
+        run = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, env=environment
+        )
+        assert (run.returncode, run.stdout, run.stderr) == (0, "done\n", "")

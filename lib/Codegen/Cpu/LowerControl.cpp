@@ -59,25 +59,9 @@ static void keepRolled(ArrayRef<scf::ForOp> nest, int64_t vectorWidth) {
     loop->setAttr("llvm.loop_annotation", annotation);
 }
 
-/// After how many turns of the outermost loop of a nest a launch should look whether it is to stop;
-/// nothing for a nest that ends soon.
-std::optional<int64_t> Lowering::getPollInterval(ArrayRef<Value> lowers, ArrayRef<Value> uppers) {
-  constexpr int64_t kSoon = int64_t(1) << 20, kInterval = int64_t(1) << 16;
-  auto count = [&](size_t loop) {
-    int64_t most = (ranges.get(uppers[loop]) - ranges.get(lowers[loop])).greatest;
-    return std::clamp<int64_t>(most, 1, kSoon + 1);
-  };
-  int64_t inner = 1;
-  for (size_t loop = 1; loop < uppers.size(); ++loop)
-    inner = std::min(inner * count(loop), kSoon + 1);
-  if (uppers.empty() || !scope->arena || holdsLock || count(0) * inner <= kSoon)
-    return std::nullopt;
-  return std::max<int64_t>(1, kInterval / inner);
-}
-
 void Lowering::loopNest(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isParallel,
-                        NestBody body) {
-  std::optional<int64_t> interval = getPollInterval(lowers, uppers);
+                        NestBody body, int64_t bodyTurns) {
+  std::optional<int64_t> interval = getPollInterval(lowers, uppers, bodyTurns);
   if (!interval)
     return loopNestWithoutPolls(lowers, uppers, isParallel, body);
   // The outermost loop in pieces, between which a launch can be stopped.
@@ -124,9 +108,8 @@ void Lowering::loopNestWithoutPolls(ArrayRef<Value> lowers, ArrayRef<Value> uppe
   parallelGroup = outerGroup;
 }
 
-SmallVector<Value>
-Lowering::loopCarrying(Value lower, Value upper, Value step, ValueRange initial,
-                       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value> Lowering::loopCarrying(Value lower, Value upper, Value step, ValueRange initial,
+                                          CarryingBody body) {
   auto loop = scf::ForOp::create(b, lower, upper, step, initial);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -152,24 +135,6 @@ void Lowering::ifTrue(Value condition, llvm::function_ref<void()> body) {
 // T.Pipelined
 //===----------------------------------------------------------------------------------------===//
 
-/// Lets a launch be stopped in each turn of a loop that works on tiles, or that may never end.
-/// Loops of scalar code are too short for that, and T.Parallel is left to the vectoriser.
-void Lowering::pollInLoop(Operation *loop) {
-  if (!scope->arena || loop->getParentOfType<tile::ParallelOp>())
-    return;
-  auto isStatement = [](Operation *op) {
-    return isa<tile::TileEffectsOpInterface>(op) &&
-           !isa<tile::LoadOp, tile::StoreOp, tile::AtomicElementOp, tile::ReducerUpdateOp>(op);
-  };
-  bool hasStatement = loop->walk([&](Operation *nested) {
-                            return nested != loop && isStatement(nested) ? WalkResult::interrupt()
-                                                                         : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-  if (hasStatement || isa<scf::WhileOp>(loop))
-    callPoll();
-}
-
 /// Whether a loop is known to have one turn, so that its variable has one value.
 bool Lowering::hasOneTurn(Operation *op) {
   auto loop = dyn_cast<tile::PipelinedOp>(op);
@@ -180,22 +145,24 @@ bool Lowering::hasOneTurn(Operation *op) {
 }
 
 void Lowering::lowerPipelined(tile::PipelinedOp op) {
-  loopNest({lookup(op.getLower())}, {lookup(op.getUpper())}, /*isParallel=*/false,
-           [&](ArrayRef<Value> variables) {
-             pollInLoop(op);
-             define(op.getInductionVar(), variables[0]);
-             Value past = lookup(op.getUpper());
-             Value next =
-                 b.createOrFold<arith::MinSIOp>(add(variables[0], index(1)), sub(past, index(1)));
-             if (!getConstantIntValue(next))
-               ranges.set(next, ranges.get(variables[0]));
-             std::optional<NextTurn> outer = std::move(nextTurn);
-             nextTurn.reset();
-             if (!hasOneTurn(op))
-               nextTurn = NextTurn{&op.getBody(), {{op.getInductionVar(), next}}};
-             lowerRegion(op.getBody());
-             nextTurn = std::move(outer);
-           });
+  bool isPolled = hasStatement(op);
+  auto turn = [&](ArrayRef<Value> variables) {
+    if (isPolled)
+      callPoll();
+    define(op.getInductionVar(), variables[0]);
+    Value past = lookup(op.getUpper());
+    Value next = b.createOrFold<arith::MinSIOp>(add(variables[0], index(1)), sub(past, index(1)));
+    if (!getConstantIntValue(next))
+      ranges.set(next, ranges.get(variables[0]));
+    std::optional<NextTurn> outer = std::move(nextTurn);
+    nextTurn.reset();
+    if (!hasOneTurn(op))
+      nextTurn = NextTurn{&op.getBody(), {{op.getInductionVar(), next}}};
+    lowerRegion(op.getBody());
+    nextTurn = std::move(outer);
+  };
+  loopNest({lookup(op.getLower())}, {lookup(op.getUpper())}, /*isParallel=*/false, turn,
+           isPolled ? 1 : countTurns(op.getBody()));
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -212,15 +179,13 @@ void Lowering::lowerFor(scf::ForOp op) {
     step = b.createOrFold<arith::MaxSIOp>(step, numbers.integer(step.getType(), 1));
   }
   SmallVector<Value> results =
-      loopCarrying(lower, upper, step, lookupAll(op.getInitArgs()),
-                   [&](Value variable, ValueRange carried) -> SmallVector<Value> {
-                     pollInLoop(op);
-                     define(op.getInductionVar(), variable);
-                     for (auto [old, now] : llvm::zip_equal(op.getRegionIterArgs(), carried))
-                       define(old, now);
-                     lowerRegion(op.getRegion());
-                     return lookupAll(op.getYieldedValues());
-                   });
+      loopWithPolls(op, lower, upper, step, [&](Value variable, ValueRange carried) {
+        define(op.getInductionVar(), variable);
+        for (auto [old, now] : llvm::zip_equal(op.getRegionIterArgs(), carried))
+          define(old, now);
+        lowerRegion(op.getRegion());
+        return lookupAll(op.getYieldedValues());
+      });
   for (auto [old, now] : llvm::zip_equal(op.getResults(), results))
     define(old, now);
 }
@@ -262,7 +227,8 @@ void Lowering::lowerWhile(scf::WhileOp op) {
     lowerRegion(from);
   };
   enter(op.getBefore(), loop.getBefore(), ValueRange(initial).getTypes());
-  pollInLoop(op);
+  if (canPoll())
+    callPoll();
   scf::ConditionOp::create(b, lookup(op.getConditionOp().getCondition()),
                            lookupAll(op.getConditionOp().getArgs()));
   enter(op.getAfter(), loop.getAfter(), types);

@@ -182,12 +182,14 @@ void Lowering::lowerParallel(tile::ParallelOp op) {
   bool isIndependent =
       options.assumeDisjoint && hasIndependentAccesses(op, carried) && !hasOrderInside(op);
   SmallVector<Value> lowers(extents.size(), index(0));
+  int64_t bodyTurns = countTurns(op.getBody());
   bool isByRows =
-      isIndependent && !getPollInterval(lowers, extents) &&
+      isIndependent && !getPollInterval(lowers, extents, bodyTurns) &&
       (!carried.empty() || touchesStreamed<tile::LoadOp, tile::StoreOp>(op, extents.back()));
   if (!isByRows)
-    return loopNest(extents, isIndependent && carried.empty(),
-                    [&](ArrayRef<Value> variables) { lowerIteration(op, variables); });
+    return loopNest(
+        lowers, extents, isIndependent && carried.empty(),
+        [&](ArrayRef<Value> variables) { lowerIteration(op, variables); }, bodyTurns);
   loopNest(ArrayRef(extents).drop_back(), /*isParallel=*/false,
            [&](ArrayRef<Value> outer) { lowerRow(op, outer, extents.back(), carried); });
 }

@@ -142,6 +142,15 @@ enum class Service : unsigned {
 
 /// A loop nest's body gets the induction variables.
 using NestBody = llvm::function_ref<void(llvm::ArrayRef<mlir::Value>)>;
+/// That of a loop which carries values gets its variable and them, and gives the next ones.
+using CarryingBody =
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
+
+/// How many turns the loops of a region may have, those inside others multiplied; a large number
+/// where that is not known.
+int64_t countTurns(mlir::Region &region);
+/// Whether a loop works on whole tiles, element-wise loops aside.
+bool hasStatement(mlir::Operation *loop);
 
 class LoopVectorizer;
 
@@ -177,20 +186,27 @@ private:
   void lowerIf(mlir::scf::IfOp op);
   void lowerWhile(mlir::scf::WhileOp op);
   /// Loops from `lowers` to `uppers`, the last one innermost. If `isParallel` the iterations of the
-  /// innermost one are independent and marked so.
+  /// innermost one are independent and marked so. An iteration has loops of `bodyTurns` turns.
   void loopNest(llvm::ArrayRef<mlir::Value> lowers, llvm::ArrayRef<mlir::Value> uppers,
-                bool isParallel, NestBody body);
+                bool isParallel, NestBody body, int64_t bodyTurns = 1);
   void loopNest(llvm::ArrayRef<mlir::Value> extents, bool isParallel, NestBody body);
   void markParallel(mlir::scf::ForOp loop, mlir::LLVM::AccessGroupAttr group);
   void loopNestWithoutPolls(llvm::ArrayRef<mlir::Value> lowers, llvm::ArrayRef<mlir::Value> uppers,
                             bool isParallel, NestBody body);
-  std::optional<int64_t> getPollInterval(llvm::ArrayRef<mlir::Value> lowers,
-                                         llvm::ArrayRef<mlir::Value> uppers);
   /// A sequential loop that carries values from iteration to iteration.
-  llvm::SmallVector<mlir::Value> loopCarrying(
-      mlir::Value lower, mlir::Value upper, mlir::Value step, mlir::ValueRange initial,
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  llvm::SmallVector<mlir::Value> loopCarrying(mlir::Value lower, mlir::Value upper,
+                                              mlir::Value step, mlir::ValueRange initial,
+                                              CarryingBody body);
   void ifTrue(mlir::Value condition, llvm::function_ref<void()> body);
+
+  // LowerPolls.cpp
+  bool canPoll() const;
+  std::optional<int64_t> getPollInterval(llvm::ArrayRef<mlir::Value> lowers,
+                                         llvm::ArrayRef<mlir::Value> uppers, int64_t bodyTurns);
+  /// `loopCarrying` for a loop of the program, which can be stopped in between.
+  llvm::SmallVector<mlir::Value> loopWithPolls(mlir::scf::ForOp op, mlir::Value lower,
+                                               mlir::Value upper, mlir::Value step,
+                                               CarryingBody body);
 
   // LowerParallel.cpp
   /// A reducer's element that a row of iterations updates, held in a register meanwhile.
@@ -493,7 +509,6 @@ private:
   void lowerPrint(tile::PrintOp op);
   void callService(Service member, llvm::ArrayRef<mlir::Value> operands);
   void callPoll();
-  void pollInLoop(mlir::Operation *loop);
   mlir::Value callAllocate(mlir::Value bytes);
   mlir::Value callAllocateInBlock(mlir::Value bytes);
   void callFail(llvm::StringRef message);
