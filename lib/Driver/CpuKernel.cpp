@@ -35,6 +35,8 @@ llvm::Expected<std::unique_ptr<CompiledCpuKernel>>
 CompiledCpuKernel::compile(ModuleOp module, std::mutex &moduleMutex, const Options &options) {
   if (module.getOps<func::FuncOp>().empty())
     return llvm::createStringError("there is no function to compile");
+  if (llvm::Error error = cpu::HostTarget::checkOverride())
+    return error;
   std::unique_ptr<CompiledCpuKernel> kernel(new CompiledCpuKernel(module, moduleMutex, options));
   if (llvm::Error error = kernel->makeVariant(kernel->disjoint, /*assumeDisjoint=*/true))
     return error;

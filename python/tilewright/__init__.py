@@ -99,6 +99,13 @@ def enable_cache() -> None:
     core.set_cache_enabled(True)
 
 
+def is_cache_enabled() -> bool:
+    """Whether compiled code is kept on disk."""
+    from tilewright._core import core
+
+    return bool(core.cache_status()["directory"])
+
+
 __all__ = [
     "Fragment",
     "JITKernel",
@@ -113,6 +120,7 @@ __all__ = [
     "compile",
     "disable_cache",
     "enable_cache",
+    "is_cache_enabled",
     "jit",
     "language",
     "layout",

@@ -220,3 +220,34 @@ def test_a_task_that_cannot_be_sent_says_so() -> None:
         tuner.set_profile_args(ref_prog=lambda a: a)
         with pytest.raises(tilewright.TilewrightError, match="pickle"):
             tuner.run(executor=executor)
+
+
+class SilentExecutor:
+    """Takes tasks, begins them, and is never heard of again."""
+
+    def submit(self, task, *args, **kwargs) -> Future:
+        future: Future = Future()
+        future.set_running_or_notify_cancel()
+        return future
+
+
+class ClosedExecutor:
+    """Takes no tasks."""
+
+    def submit(self, task, *args, **kwargs) -> Future:
+        raise RuntimeError("there are no workers")
+
+
+@pytest.mark.parametrize(
+    ("executor", "message"),
+    [
+        (SilentExecutor(), "the executor gave no answer"),
+        (ClosedExecutor(), "there are no workers"),
+    ],
+)
+def test_executors_that_do_nothing(executor, message: str, monkeypatch) -> None:
+    """They were waited for, and their exceptions went through."""
+    monkeypatch.setattr("tilewright.autotuner.tuner.SILENCE", 0.0)
+    tuner = AutoTuner.from_kernel(scale.jit_impl, CONFIGS).set_kernel_parameters((256,), {})
+    with pytest.raises(tilewright.TilewrightError, match=message):
+        tuner.set_compile_args(out_idx=[-1]).run(timeout=0.2, executor=executor)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tilewright
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = ROOT / "examples" / "seed" / "flash_attention_backward.py"
@@ -233,3 +234,36 @@ def test_a_long_launch_shows_its_progress_and_ctrl_c_ends_it(tmp_path: Path) -> 
 
 def _path(folder: Path) -> str:
     return os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["run", "ok.py", "--device", "gpu9"],
+            "tw: error: device 'gpu9' does not exist",
+        ),
+        (["run", "ok.py", "--arch", "sm_1"], "invalid choice: 'sm_1'"),
+        (["compile", "ok.py", "-o", "no/such/folder"], "tw: error: cannot write 'no/such/folder'"),
+        (["layout", "(i) -> (i)", "0"], "error: extents must be positive, got 0"),
+        (["layout", "(i) -> (1 / 0)", "8"], "error: '1 / 0': division by zero"),
+        (["layout", "(i) -> (i.nose)", "8"], "error: 'i.nose': "),
+    ],
+)
+def test_nonsense_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
+    (tmp_path / "ok.py").write_text("pass\n")
+    done = tw(*arguments, cwd=tmp_path)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version() -> None:
+    assert tw("--version").stdout == f"tilewright {tilewright.__version__}\n"
+
+
+def test_an_unknown_processor_is_refused() -> None:
+    """It was taken for this machine: a misspelt 'avx2' tested nothing."""
+    done = tw("run", "examples/quickstart.py", TILEWRIGHT_CPU="avx-2", TILEWRIGHT_DEVICE="cpu")
+    assert done.returncode == 1
+    assert "TILEWRIGHT_CPU is 'avx-2'; it can be 'avx2'" in done.stderr

@@ -5,10 +5,18 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    as_completed,
+    wait,
+)
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +60,29 @@ class AutotuneResult:
 
 #: A key of a configuration that is no argument of the function: how the candidate is compiled.
 PASS_CONFIGS = "pass_configs"
+
+
+#: Seconds that a task of an executor may take beyond twice its time limit, of which it should have
+#: heard itself: to start, to compile, to send its answer.
+SILENCE = 10.0
+
+
+def _raise(error: Exception) -> Any:
+    raise error
+
+
+def _as_answered(tasks: Iterable[Future], patience: float) -> Iterator[Future]:
+    """The tasks as they are done, or have been running for longer than `patience` seconds."""
+    waiting, started = set(tasks), dict.fromkeys(tasks, float("inf"))
+    while waiting:
+        done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+        now = time.monotonic()
+        for task in waiting:
+            if task.running():
+                started[task] = min(started[task], now)
+        silent = {task for task in waiting if now - started[task] > patience}
+        waiting -= silent
+        yield from done | silent
 
 
 def takes(function: Any, name: str) -> bool:
@@ -317,14 +348,23 @@ class _Search:
         ]
         outcomes: dict[int, Outcome] = {}
         with bar(make_console(), "tuning", len(trials)) as progress:
-            tasks: dict[Future, int] = {executor.submit(t): n for n, t in enumerate(trials)}
-            for task in as_completed(tasks):
-                position = tasks[task]
+
+            def finish(position: int, result: Callable[[], Outcome]) -> None:
                 try:
-                    outcomes[position] = task.result()
-                except Exception as error:  # of the executor: a task that cannot be sent, a crash
+                    outcomes[position] = result()
+                except Exception as error:  # of the executor: it cannot be sent, a crash, silence
                     outcomes[position] = Outcome(self.configs[position], error=describe(error))
                 progress.advance(outcomes[position].latency)
+
+            tasks: dict[Future, int] = {}
+            for position, trial in enumerate(trials):
+                try:
+                    tasks[executor.submit(trial)] = position
+                except Exception as error:
+                    finish(position, partial(_raise, error))
+            for task in _as_answered(tasks, 2 * self.arguments.timeout + SILENCE):
+                silence = TimeoutError("the executor gave no answer")
+                finish(tasks[task], task.result if task.done() else partial(_raise, silence))
         return [outcomes[n] for n in range(len(trials))]
 
     def show(self, outcomes: list[Outcome]) -> None:

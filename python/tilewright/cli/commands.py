@@ -6,6 +6,10 @@ import argparse
 import os
 import sys
 
+from tilewright import __version__
+from tilewright.device import ARCHS, place
+from tilewright.errors import TilewrightError
+
 EXAMPLE = """\
 examples:
   tw run examples/seed/flash_attention_backward.py          run an unmodified TileLang script
@@ -27,6 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"tilewright {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     run = commands.add_parser(
@@ -88,7 +93,9 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         help="where kernels run: cuda:0 (the default with a GPU), cpu (without), interp, "
         "vgpu:sm_80, vgpu:sm_90",
     )
-    parser.add_argument("--arch", help="the architecture to compile for, and of device queries")
+    parser.add_argument(
+        "--arch", choices=ARCHS, help="the architecture to compile for, and of device queries"
+    )
     parser.add_argument("--dump-ir", action="store_true", help="print the tile IR of each kernel")
     parser.add_argument(
         "--dump-ir-after", metavar="PASS", help="print the IR of each kernel after a pass"
@@ -107,6 +114,11 @@ def main(arguments: list[str]) -> int:
 
         return show_layout(options.expression, options.shape)
     if options.device:
+        try:
+            place("auto", options.device)
+        except TilewrightError as error:
+            print(f"tw: {error}", file=sys.stderr)
+            return 2
         os.environ["TILEWRIGHT_DEVICE"] = options.device
     elif getattr(options, "check", False) or getattr(options, "bounds", False):
         os.environ.setdefault("TILEWRIGHT_DEVICE", "interp")  # only it checks, and carries radii

@@ -28,13 +28,17 @@ def _show(expression: str, shape: list[int]) -> None:
     found = _FORM.match(expression)
     if found is None:
         raise LanguageError(f"expected '(i, j) -> (…, …)', got '{expression}'")
+    if not all(extent > 0 for extent in shape):
+        raise LanguageError(f"extents must be positive, got {' '.join(map(str, shape))}")
     names = [name.strip() for name in found.group(1).split(",") if name.strip()]
     if len(names) != len(shape) or not all(name.isidentifier() for name in names):
         raise LanguageError(f"{len(names)} index names for a shape of {len(shape)} extents")
     try:
         function = eval(f"lambda {', '.join(names)}: [{found.group(2)}]", {"__builtins__": {}})
         layout = Layout(shape, function)
-    except (SyntaxError, NameError, TypeError) as error:
+    except TilewrightError:
+        raise
+    except Exception as error:  # whatever the expression does
         raise LanguageError(f"'{found.group(2)}': {error}") from None
     answer, why = layout.core.is_injective()
     print(f"{layout.core}")

@@ -59,7 +59,7 @@ def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
     try:
         status = _execute(options.file, script_arguments, session)
         if status == 0:
-            _finish(session)
+            status = _finish(session)
     except Exception as error:
         if debugging():
             raise
@@ -106,13 +106,18 @@ def _execute(file: str, script_arguments: list[str], session: Session) -> int:
     return 0
 
 
-def _finish(session: Session) -> None:
+def _finish(session: Session) -> int:
     from tilewright.cli.summary import print_summary
 
-    if session.options.command == "compile":
-        _emit(session)
-    else:
+    if session.options.command == "run":
         print_summary(session)
+        return 0
+    try:
+        _emit(session)
+    except OSError as error:
+        print(f"tw: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _emit(session: Session) -> None:
