@@ -134,7 +134,28 @@ def tensor_written_between(A, B, a, b, c):
         T.gemm(b, a, c)
 
 
+@T.macro
+def copied_from_tiles(A, B, a, b, c):
+    """Copies of tiles: of one that stays, and of one that changes before the gemm."""
+    stays = T.alloc_shared((SIZE, SIZE), A.dtype)
+    changes = T.alloc_shared((SIZE, SIZE), B.dtype)
+    for turn in T.Pipelined(TURNS, num_stages=1):
+        for i, j in T.Parallel(SIZE, SIZE):
+            stays[i, j] = A[turn, i, 0, j]
+            changes[i, j] = B[turn, i, 0, j]
+        T.gemm(stays, changes, c)
+        T.copy(stays, a)  # between gemms, so that it is not a part of a loop
+        T.gemm(a, changes, c)
+        T.copy(changes, b)
+        T.gemm(stays, b, c)
+        for i, j in T.Parallel(SIZE, SIZE):
+            changes[i, j] = T.cast(1, B.dtype)
+        T.gemm(a, b, c)
+        T.gemm(b, a, c)
+
+
 PROGRAMS = [
+    copied_from_tiles,
     in_all_forms,
     beside_other_readers,
     filled_twice,
@@ -149,6 +170,13 @@ PROGRAMS = [
 @pytest.mark.parametrize("statements", PROGRAMS, ids=lambda macro: macro.__name__)
 def test_operands_are_what_the_tile_holds(statements: Callable, dtype: str) -> None:
     check(statements, dtype)
+
+
+def touched_buffers(kernel) -> set[str]:
+    """The names of those that the CPU's code reads or writes."""
+    host = kernel.program.compile_cpu()["host"]
+    scopes = dict(re.findall(r'(#alias_scope\d*) = .* description = "(\w+)"', host))
+    return {scopes[name] for name in re.findall(r"alias_scopes = \[(#alias_scope\d*)\]", host)}
 
 
 def squares(columns: int, start: int, dtype: str):
@@ -191,10 +219,37 @@ def test_words_are_read_from_the_tensor(monkeypatch: pytest.MonkeyPatch) -> None
     """A product reads what the tile would be, others what is packed: there is no tile."""
     monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
     kernel = tilewright.compile(squares(2 * SIZE + 2, 1, "bfloat16"), target="cpu")
-    host = kernel.program.compile_cpu()["host"]
-    scopes = dict(re.findall(r'(#alias_scope\d*) = .* description = "(\w+)"', host))
-    touched = {scopes[name] for name in re.findall(r"alias_scopes = \[(#alias_scope\d*)\]", host)}
+    touched = touched_buffers(kernel)
     assert "A" in touched and "a" not in touched
+
+
+def test_a_gemm_writes_what_its_operand_is_a_copy_of() -> None:
+    """Three times c = a + c * c, where the operand is a copy of c as it was."""
+
+    @T.prim_func
+    def main(A: T.Tensor((SIZE, SIZE), "float32"), C: T.Tensor((SIZE, SIZE), "float32")):
+        with T.Kernel(1, threads=128):
+            left = T.alloc_shared((SIZE, SIZE), "float32")
+            c = T.alloc_shared((SIZE, SIZE), "float32")
+            T.copy(A, c)
+            for _turn in T.serial(3):
+                T.copy(c, left)
+                T.gemm(left, left, c)
+            T.copy(c, C)
+
+    given = np.diag(np.arange(SIZE) % 4).astype(np.float32)
+    given[1:, 0] = given[0, 0] = 1  # all rows read the first one, which is written before them
+    got, exact = np.zeros_like(given), given
+    tilewright.compile(main, target="cpu")(given, got)
+    for _turn in range(3):
+        exact = exact + exact @ exact
+    np.testing.assert_array_equal(got, exact)
+
+
+def test_a_tile_is_not_copied_for_a_product_that_reads_it_as_it_is() -> None:
+    kernel = tilewright.compile(make_kernel(copied_from_tiles, "float32", "float32"), target="cpu")
+    touched = touched_buffers(kernel)
+    assert {"stays", "changes", "b"} <= touched and "a" not in touched
 
 
 def test_tile_keeps_what_a_result_in_the_same_memory_overwrites() -> None:

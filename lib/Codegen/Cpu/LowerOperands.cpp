@@ -7,7 +7,8 @@
 // A tile that one copy fills is prepared behind the copy, once for all products (and turns of
 // loops) that read it in the same form. Where no product reads the tile as it is, there is no need
 // for it at all: operands are prepared from what would have been copied. Nor is there where those
-// that do read it once and the tensor does not change: they read the tensor.
+// that do read it once and the tensor does not change: they read the tensor. The same goes for
+// copies of tiles.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -192,13 +193,13 @@ Lowering::OperandReaders Lowering::findReaders(tile::CopyOp copy) {
   return found;
 }
 
-/// The part of a tensor that is copied from or to a tile, as a matrix of the tile's shape; nothing
+/// What is copied from or to a tile, as a matrix of the tile's shape; nothing
 /// unless all of it exists in rows and nothing is converted.
-std::optional<View> Lowering::getDirectMatrix(Value tensor, Value tile) {
-  View source = getView(tensor), dest = getView(tile);
-  if (source.root->isOnChip() || source.elementType != dest.elementType || dest.getRank() != 2)
+std::optional<View> Lowering::getDirectMatrix(Value other, Value tile) {
+  View source = getView(other), dest = getView(tile);
+  if (source.elementType != dest.elementType || dest.getRank() != 2)
     return std::nullopt;
-  Pairing pairing = pairDimensions(source, cast<MemRefType>(tensor.getType()), dest,
+  Pairing pairing = pairDimensions(source, cast<MemRefType>(other.getType()), dest,
                                    cast<MemRefType>(tile.getType()));
   if (pairing.source.size() != 2)
     return std::nullopt;
@@ -219,18 +220,38 @@ bool Lowering::isNeverWritten(tile::KernelOp kernel, Value tensor) {
   return options.assumeDisjoint && !tile::mayWrite(kernel, tensor);
 }
 
-/// Whether a product that reads its operand as the tile has it may as well read the tensor: it does
-/// so once in a turn. B is read again for every few rows of A. That pays for a copy if they are
-/// many, or if vectors are short: of each of B's rows, which may lie such that they take each
-/// other's place in the first cache, a pass then reads only a line.
+/// Whether what the copy reads stays as it is until the products behind it, in the same block, have
+/// read the tile. Of a tensor, no block of the kernel may write anything.
+bool Lowering::staysUntilRead(tile::CopyOp copy, const OperandReaders &found) {
+  Value root = tile::getRoot(copy.getSource());
+  auto kernel = copy->getParentOfType<tile::KernelOp>();
+  if (!kernel || !tile::isOwnBuffer(root))
+    return false;
+  if (tile::getSpace(root) == tile::Space::Global)
+    return isNeverWritten(kernel, root);
+  Operation *last = copy;
+  for (auto [gemm, isB] : found.readers)
+    if (gemm->getBlock() == copy->getBlock() && last->isBeforeInBlock(gemm))
+      last = gemm;
+  for (Operation *op = copy; op != last; op = op->getNextNode())
+    if (tile::mayWrite(op->getNextNode(), root))
+      return false;
+  return true;
+}
+
+/// Whether a product that reads its operand as the tile has it may as well read what was copied: it
+/// does so once in a turn. Of a tensor, B is read again for every few rows of A. That pays for a
+/// copy if they are many, or if vectors are short: of each of B's rows, which may lie such that
+/// they take each other's place in the first cache, a pass then reads only a line.
 bool Lowering::isReadOnce(tile::CopyOp copy, const OperandReaders::Reader &reader) {
   auto [gemm, isB] = reader;
-  bool isCheap = !isB || (options.vectorWidth >= 16 && gemm.getExtents().m <= kMaxRowsOverTensor);
+  bool isCheap = !isB || getView(copy.getSource()).root->isOnChip() ||
+                 (options.vectorWidth >= 16 && gemm.getExtents().m <= kMaxRowsOverTensor);
   return isCheap && gemm->getBlock() == copy->getBlock();
 }
 
-/// The part of a tensor that stands for the tile, if nobody needs the tile: all products read
-/// operands that are prepared from it, or, where it `stays` as it is, read it themselves.
+/// What is copied, as a matrix that stands for the tile, if nobody needs the tile: all products
+/// read operands that are prepared from it, or, where it `stays` as it is, read it themselves.
 std::optional<View> Lowering::findDirectSource(tile::CopyOp copy, const OperandReaders &found,
                                                bool stays) {
   auto needsTile = [&](const OperandReaders::Reader &reader) {
@@ -248,9 +269,7 @@ void Lowering::lowerTileCopy(tile::CopyOp copy) {
     return;
   }
   OperandReaders found = findReaders(copy);
-  auto kernel = copy->getParentOfType<tile::KernelOp>();
-  bool stays = kernel && isNeverWritten(kernel, tile::getRoot(copy.getSource()));
-  std::optional<View> direct = findDirectSource(copy, found, stays);
+  std::optional<View> direct = findDirectSource(copy, found, staysUntilRead(copy, found));
   bool isWork = !direct || llvm::any_of(found.readers, [&](const OperandReaders::Reader &reader) {
     return usesDots(reader.first) || !isReadInPlace(reader.first, reader.second);
   });

@@ -148,7 +148,7 @@ std::optional<Lowering::Matrix> Lowering::findTarget(SumTile sums, Type sumType)
   if (!sums.copy || !canWriteEarly(sums) || !lowerAhead(sums.copy.getDest(), sums.turns))
     return std::nullopt;
   std::optional<View> dest = getDirectMatrix(sums.copy.getDest(), sums.copy.getSource());
-  return dest ? getMatrix(*dest, sumType) : std::nullopt;
+  return dest && !dest->root->isOnChip() ? getMatrix(*dest, sumType) : std::nullopt;
 }
 
 /// One matrix or the other. What is known of accesses holds for both.

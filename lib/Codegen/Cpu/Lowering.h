@@ -460,8 +460,9 @@ private:
   };
   OperandReaders findReaders(tile::CopyOp copy);
   bool isReadInPlace(tile::GemmOp op, bool isB);
-  std::optional<View> getDirectMatrix(mlir::Value tensor, mlir::Value tile);
+  std::optional<View> getDirectMatrix(mlir::Value other, mlir::Value tile);
   bool isNeverWritten(tile::KernelOp kernel, mlir::Value tensor);
+  bool staysUntilRead(tile::CopyOp copy, const OperandReaders &found);
   bool isReadOnce(tile::CopyOp copy, const OperandReaders::Reader &reader);
   std::optional<View> findDirectSource(tile::CopyOp copy, const OperandReaders &found, bool stays);
   void lowerTileCopy(tile::CopyOp copy);
