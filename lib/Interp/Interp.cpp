@@ -126,6 +126,8 @@ llvm::Error Binder::bindTensor(unsigned position) {
   storage.bytes = static_cast<uint8_t *>(tensor->data);
   if (machine.options.bounds)
     storage.radius = ShadowArray<double>(storage.countGranules());
+  if (machine.options.check && tensor->isUnwritten)
+    storage.markUnwritten();
   machine.views[slotOf(position)] = View::whole(storage, storage.format, storage.shape);
   return llvm::Error::success();
 }

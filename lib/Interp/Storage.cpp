@@ -38,8 +38,13 @@ void Storage::allocate(bool tracksPoison) {
   owned = ShadowArray<uint8_t>(physicalElements * getBytes(format));
   bytes = owned.data();
   if (tracksPoison)
-    poison = ShadowArray<uint8_t>(countGranules());
+    markUnwritten();
   forget();
+}
+
+void Storage::markUnwritten() {
+  poison = ShadowArray<uint8_t>(countGranules());
+  std::memset(poison.data(), 1, poison.size());
 }
 
 void Storage::forget() {

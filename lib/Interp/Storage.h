@@ -3,7 +3,7 @@
 // A storage holds one root: an argument or an allocation. Beside the bytes lie shadows, one entry
 // for each granule, the smallest element size under which any view sees the root:
 //
-//   poison   the granule was never written (allocations only)
+//   poison   the granule was never written (allocations, and results that the call allocates)
 //   radius   the error radius of the float that begins here; -1 inside an element (bounds only)
 //   marks    which iterations and blocks touched it (checks only)
 //
@@ -100,6 +100,8 @@ struct Storage {
   void allocate(bool tracksPoison);
   /// Starts a new life of an allocation: nothing is written.
   void forget();
+  /// All of it is poison from now on.
+  void markUnwritten();
 
   /// Calls `visit(byteOffset, byteCount, shift)` for each run of bytes of an element; `shift` is
   /// the place of the run in the element, in bytes. One run unless a layout tears the element

@@ -197,6 +197,9 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
     else
       arguments.push_back(std::get<double>(argument));
   }
+  if (options.contains("unwritten")) // positions of tensors
+    for (size_t position : nb::cast<std::vector<size_t>>(options["unwritten"]))
+      std::get<interp::TensorArgument>(arguments.at(position)).isUnwritten = true;
   interp::Options interpOptions;
   auto flag = [&](const char *name, bool fallback) {
     return options.contains(name) ? nb::cast<bool>(options[name]) : fallback;

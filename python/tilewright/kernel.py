@@ -17,7 +17,7 @@ from tilewright.arguments import (
     get_stream,
     output_maker,
 )
-from tilewright.device import Placement
+from tilewright.device import Placement, place
 from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
 from tilewright.frontend.functions import PrimFunc
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
@@ -85,6 +85,7 @@ class JITKernel:
         out_idx: Sequence[int] | int | None = None,
         placement: Placement | None = None,
         pass_configs: dict[str, Any] | None = None,
+        target: Any = None,
     ) -> None:
         self.prim_func = prim_func
         self.program = prim_func.program
@@ -93,6 +94,8 @@ class JITKernel:
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
             self.program = self.program.with_fast_math(fast_math(self.pass_configs))
+        if placement is None and target is not None:
+            placement = place(target)
         self.placement = placement or Placement("interp", "interp", None)
         self.findings: list[dict[str, Any]] = []
         self.last_run: dict[str, Any] = {}
@@ -225,6 +228,8 @@ class JITKernel:
         else:
             if self.placement.is_cuda:
                 options["stream"] = get_stream(values)
+            if self.placement.device == "interp":
+                options["unwritten"] = [n for n, maker in enumerate(makers) if maker is not None]
             self.last_run = self.program.run(self.placement.device, converted, options)
             if self.last_run.get("divisible"):
                 run = self.last_run

@@ -88,3 +88,23 @@ def test_kernels_share_a_workspace(engine: str, dynamic: bool) -> None:
     kernel(a, b)
     np.testing.assert_array_equal(b, 2 * a[::-1] + 1)
     assert not kernel.findings
+
+
+def test_sum_into_a_result_that_nothing_has_cleared() -> None:
+    """TileLang's sparse attention (backward, fine-tuning) adds to a tensor of `T.empty`: right only
+    where memory happens to be zero."""
+
+    @tilewright.jit(device="interp")
+    def total(A):
+        N = T.const("N")
+        A: T.Tensor((N,), "float32")
+        B = T.empty((2,), "float32")
+        with T.Kernel(1, threads=32):
+            B[1] = 0.0
+            for i in T.serial(N):
+                T.atomic_add(B[i % 2], A[i])
+        return B
+
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match=r"combined into 'B' at \[0\]"):
+        result = total(np.ones(8, np.float32))
+    assert result[1] == 4

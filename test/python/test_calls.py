@@ -298,3 +298,18 @@ def test_a_number_is_no_tensor_although_an_output_takes_its_shape(value) -> None
 
     with pytest.raises(tilewright.TilewrightError, match="'A': expected a tensor of float32"):
         tilewright.compile(main, out_idx=[1])(value)
+
+
+def test_kernel_made_for_a_target() -> None:
+    """`tilelang.JITKernel(func, target=...)`, as scripts write it."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float32")):
+        with T.Kernel(1, threads=32):
+            A[0] = 3.0
+
+    a = np.zeros(4, np.float32)
+    kernel = tilewright.JITKernel(main, target="cpu")
+    kernel(a)
+    assert kernel.placement.device == "cpu"
+    assert a[0] == 3

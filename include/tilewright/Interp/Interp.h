@@ -38,6 +38,8 @@ struct TensorArgument {
   void *data = nullptr;
   llvm::SmallVector<int64_t> shape;
   mlir::Type elementType;
+  /// Nobody has written to it yet: a result that the call allocates.
+  bool isUnwritten = false;
 };
 
 /// One argument of the function, in order, shape symbols included: a tensor, an integer (bool and

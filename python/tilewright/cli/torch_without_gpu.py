@@ -126,6 +126,28 @@ def _make_generator(torch: Any) -> Any:
     return Generator
 
 
+class CurrentDevice:
+    """`with torch.cuda.device(0):`: there is one device, and it is the current one."""
+
+    def __init__(self, device: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
+def _make_fork_rng(fork_rng: Any) -> Any:
+    """`torch.random.fork_rng`: all random numbers are main memory's."""
+
+    def fork(devices: Any = None, enabled: bool = True, *args: Any, **kwargs: Any) -> Any:
+        return fork_rng(devices=[], enabled=enabled)
+
+    return fork
+
+
 def install(torch: Any) -> None:
     """Lets a torch that has no GPU, or not the one that is to run kernels, answer for the chosen
     device. (The stand-in for torch does so anyway.)"""
@@ -139,5 +161,7 @@ def install(torch: Any) -> None:
     torch.cuda.Stream = Stream
     torch.cuda.stream = Stream
     torch.cuda.current_stream = torch.cuda.default_stream = _current_stream
+    torch.cuda.device = CurrentDevice
+    torch.random.fork_rng = _make_fork_rng(torch.random.fork_rng)
     torch.Generator = _make_generator(torch)
     _make_mode(torch).__enter__()

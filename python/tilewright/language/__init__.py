@@ -235,6 +235,16 @@ from tilewright.language.tiles import (
 from tilewright.language.tvm_reduce import attr, comm_reducer, evaluate, tvm_thread_allreduce
 from tilewright.language.unsupported import UNSUPPORTED as _UNSUPPORTED
 from tilewright.language.unsupported import UNSUPPORTED_DTYPES as _UNSUPPORTED_DTYPES
+from tilewright.language.votes import (
+    all_sync,
+    any_sync,
+    ballot,
+    ballot_sync,
+    shuffle_elect,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
+)
 from tilewright.layout import Fragment, Layout
 from tilewright.not_part import NotPart as _NotPart
 
@@ -367,6 +377,7 @@ __all__ = [
     "access_ptr",
     "align_up",
     "all_of",
+    "all_sync",
     "alloc_barrier",
     "alloc_buffer",
     "alloc_fragment",
@@ -384,6 +395,7 @@ __all__ = [
     "annotate_restrict_buffers",
     "annotate_safe_value",
     "any_of",
+    "any_sync",
     "assume",
     "async_copy",
     "atan",
@@ -397,6 +409,8 @@ __all__ = [
     "atomic_or",
     "atomic_xor",
     "attr",
+    "ballot",
+    "ballot_sync",
     "barrier_arrive",
     "barrier_wait",
     "bfloat16",
@@ -520,6 +534,7 @@ __all__ = [
     "shift_left",
     "shift_right",
     "short",
+    "shuffle_elect",
     "sigmoid",
     "sin",
     "sinh",
@@ -528,6 +543,9 @@ __all__ = [
     "sync_grid",
     "sync_threads",
     "sync_warp",
+    "syncthreads_and",
+    "syncthreads_count",
+    "syncthreads_or",
     "tan",
     "tanh",
     "tcgen05_after_thread_sync",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.dtypes import canonical
 from tilewright.layout import make_swizzled_layout
 
 
@@ -16,4 +17,22 @@ def make_mma_swizzle_layout(shared_buf: Any, is_smooth: bool = False) -> Any:
     return make_swizzled_layout(shared_buf)
 
 
-__all__ = ["make_mma_swizzle_layout"]
+def get_swizzle_layout(
+    row_idx: Any, col_idx: Any, row_size: int, dtype: Any, swizzle_bytes: int | None = None
+) -> tuple[Any, Any]:
+    """Where element (row, column) of a shared tile lies so that columns meet few bank conflicts:
+    pieces of 16 bytes change places within a row, by the row's number. Placements change no value.
+    """
+    width = canonical(dtype).bits // 8
+    piece = 16 // width
+    row_bytes = swizzle_bytes or next(
+        (size for size in (128, 64, 32) if row_size * width % size == 0), 0
+    )
+    pieces = row_bytes // 16
+    if pieces < 2:
+        return row_idx, col_idx
+    turn = (row_idx % 8) // (8 // pieces)
+    return row_idx, ((col_idx // piece) ^ turn) * piece + col_idx % piece
+
+
+__all__ = ["get_swizzle_layout", "make_mma_swizzle_layout"]

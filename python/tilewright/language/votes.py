@@ -1,0 +1,100 @@
+"""Questions that the threads of a warp or block answer together.
+
+All threads write their answer into a shared tile; a reduction of the whole block combines the rows
+of warps, or all of it; each thread reads the result of its own. So all threads must come to a vote.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend.trace import describe, is_kernel_value, is_scalar
+from tilewright.language import scalars
+from tilewright.language.kernel import _in_kernel
+from tilewright.language.threads import linear_thread
+
+_WARP = 32
+_ALL_LANES = 0xFFFFFFFF
+
+
+def _combined(what: str, value: Any, dtype: str, kind: str, group: int | None = None) -> Any:
+    """The values of each `group` of threads (of the block, if None) combined by `kind`."""
+    state = _in_kernel(what)
+    if state.innermost(("parallel",)) is not None:
+        raise LanguageError(f"'{what}' inside T.Parallel: its iterations are not threads")
+    threads = 1
+    for extent in state.threads:
+        threads *= extent
+    group = threads if group is None else group
+    if threads % group != 0:
+        raise LanguageError(f"'{what}' needs whole warps, the block has {threads} threads")
+    votes = state.core.alloc("votes", [threads // group, group], dtype, "shared")
+    result = state.core.alloc("counted", [threads // group], dtype, "shared")
+    thread = linear_thread(what)
+    votes[thread // group, thread % group] = value
+    state.core.reduce(kind, votes, result, 1, True, False)
+    return result[thread // group].load()
+
+
+def _truth(what: str, predicate: Any, mask: Any = _ALL_LANES) -> Any:
+    """A predicate as 0 or 1."""
+    if is_kernel_value(mask) or mask != _ALL_LANES:
+        raise LanguageError(
+            f"'{what}': all lanes vote, expected the mask 0xFFFFFFFF, got {describe(mask)}",
+            hint="let the other lanes vote with a neutral predicate",
+        )
+    if not is_scalar(predicate):
+        raise LanguageError(f"'{what}' needs a scalar predicate, got {describe(predicate)}")
+    return scalars.if_then_else(predicate != 0, 1, 0)
+
+
+def any_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
+    """1 if the predicate of some lane of the warp is not zero, else 0."""
+    return _combined("T.any_sync", _truth("T.any_sync", predicate, mask), "int32", "max", _WARP)
+
+
+def all_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
+    """1 if the predicate of no lane of the warp is zero, else 0."""
+    return _combined("T.all_sync", _truth("T.all_sync", predicate, mask), "int32", "min", _WARP)
+
+
+def ballot_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
+    """A number (uint64) whose bit n says whether the predicate of lane n is not zero."""
+    vote = _truth("T.ballot_sync", predicate, mask)
+    lane = linear_thread("T.ballot_sync") % _WARP
+    bit = scalars.cast(vote, "uint64") << scalars.cast(lane, "uint64")
+    return _combined("T.ballot_sync", bit, "uint64", "or", _WARP)
+
+
+def ballot(predicate: Any) -> Any:
+    """`T.ballot_sync` of all lanes."""
+    return ballot_sync(predicate)
+
+
+def syncthreads_count(predicate: Any) -> Any:
+    """How many threads of the block have a predicate that is not zero."""
+    what = "T.syncthreads_count"
+    return _combined(what, _truth(what, predicate), "int32", "sum")
+
+
+def syncthreads_and(predicate: Any) -> Any:
+    """1 if the predicate of no thread of the block is zero, else 0."""
+    what = "T.syncthreads_and"
+    return _combined(what, _truth(what, predicate), "int32", "min")
+
+
+def syncthreads_or(predicate: Any) -> Any:
+    """1 if the predicate of some thread of the block is not zero, else 0."""
+    what = "T.syncthreads_or"
+    return _combined(what, _truth(what, predicate), "int32", "max")
+
+
+def shuffle_elect(thread_extent: int) -> Any:
+    """Whether this is the first thread of its group of `thread_extent`, 0 for the whole block."""
+    if isinstance(thread_extent, bool) or not isinstance(thread_extent, int) or thread_extent < 0:
+        raise LanguageError(
+            f"'T.shuffle_elect': expected a number of threads, got {describe(thread_extent)}"
+        )
+    thread = linear_thread("T.shuffle_elect")
+    return (thread % thread_extent if thread_extent else thread) == 0
