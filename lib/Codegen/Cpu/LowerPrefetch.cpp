@@ -28,8 +28,8 @@ using namespace tilewright::cpu;
 
 /// Larger tiles would push out what the present turn works on.
 static constexpr int64_t kMaxPrefetchedBytes = int64_t(1) << 16;
-/// Into the first-level cache, and so into all.
-static constexpr uint32_t kLocality = 3;
+/// Into the first-level cache and so into all, or from the second level on.
+static constexpr uint32_t kIntoFirst = 3, kIntoSecond = 2;
 
 /// The ops of `region` that `op` depends on, in their order, and itself. Nothing if one of them is
 /// more than arithmetic, or none depends on the changing values.
@@ -141,7 +141,7 @@ void Lowering::lowerCopyAndPrefetch(tile::CopyOp copy) {
   loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     SmallVector<Value> place(variables);
     place[last] = mul(place[last], index(elements));
-    LLVM::Prefetch::create(b, addressOf(*next, toSurface(*next, place)), /*rw=*/0, kLocality,
+    LLVM::Prefetch::create(b, addressOf(*next, toSurface(*next, place)), /*rw=*/0, kIntoSecond,
                            /*cache=*/1);
   });
 }
@@ -210,6 +210,8 @@ void Lowering::prefetchLines(const Product &product, Value block, Value k) {
   auto remainder = [&](Value value, int64_t by) {
     return b.createOrFold<arith::RemUIOp>(value, index(by));
   };
+  // With short vectors tiles of B are copied (LowerOperands.cpp), and need the first cache.
+  uint32_t locality = options.vectorWidth >= 16 ? kIntoFirst : kIntoSecond;
   for (const Stretches &stretches : product.ahead) {
     Value number, line;
     if (stretches.lines % product.k == 0) { // the loop over k stays in one stretch
@@ -226,6 +228,6 @@ void Lowering::prefetchLines(const Product &product, Value block, Value k) {
     // Not `inbounds`: boxes may begin before the part does, and end behind the tensor.
     Value address = LLVM::GEPOp::create(b, start.getType(), b.getI8Type(), start,
                                         ArrayRef<LLVM::GEPArg>{bytes});
-    LLVM::Prefetch::create(b, address, /*rw=*/0, kLocality, /*cache=*/1);
+    LLVM::Prefetch::create(b, address, /*rw=*/0, locality, /*cache=*/1);
   }
 }
