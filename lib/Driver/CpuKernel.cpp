@@ -24,7 +24,7 @@ template <typename... OpTs> static bool contains(func::FuncOp function) {
       .wasInterrupted();
 }
 
-CompiledCpuKernel::CompiledCpuKernel(ModuleOp module, std::mutex &moduleMutex,
+CompiledCpuKernel::CompiledCpuKernel(ModuleOp module, ForkedMutex &moduleMutex,
                                      const Options &options)
     : module(module), moduleMutex(moduleMutex), function(*module.getOps<func::FuncOp>().begin()),
       options(options), isWritten(findWritten(function)),
@@ -32,7 +32,7 @@ CompiledCpuKernel::CompiledCpuKernel(ModuleOp module, std::mutex &moduleMutex,
       printsSomething(contains<tile::PrintOp>(function)) {}
 
 llvm::Expected<std::unique_ptr<CompiledCpuKernel>>
-CompiledCpuKernel::compile(ModuleOp module, std::mutex &moduleMutex, const Options &options) {
+CompiledCpuKernel::compile(ModuleOp module, ForkedMutex &moduleMutex, const Options &options) {
   if (module.getOps<func::FuncOp>().empty())
     return llvm::createStringError("there is no function to compile");
   if (llvm::Error error = cpu::HostTarget::checkOverride())
@@ -86,6 +86,7 @@ static std::optional<StringRef> readEntry(StringRef content, std::vector<Decisio
 //===----------------------------------------------------------------------------------------===//
 
 llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint) {
+  NoFork noFork;
   Options variantOptions = options;
   variantOptions.code.lower.assumeDisjoint = assumeDisjoint;
   if (options.isShown()) {

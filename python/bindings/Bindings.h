@@ -98,7 +98,7 @@ public:
   CompileLock(const CompileLock &) = delete;
 
 private:
-  std::mutex &mutex;
+  ForkedMutex &mutex;
 };
 
 /// Lets other Python threads go on while it lives. Python may end meanwhile; a thread that then

@@ -14,9 +14,9 @@
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Runtime/Arguments.h"
 #include "tilewright/Runtime/CpuDevice.h"
+#include "tilewright/Support/Forks.h"
 
 #include <atomic>
-#include <mutex>
 
 namespace tilewright::driver {
 
@@ -52,7 +52,7 @@ public:
   /// module's context to one thread. Both must outlive the result: a call whose tensors overlap
   /// takes the mutex and compiles a second variant.
   static llvm::Expected<std::unique_ptr<CompiledCpuKernel>>
-  compile(mlir::ModuleOp module, std::mutex &moduleMutex, const Options &options);
+  compile(mlir::ModuleOp module, ForkedMutex &moduleMutex, const Options &options);
 
   /// The slots of arguments that `runtime::bindArguments` checked.
   CpuArguments makeArguments(llvm::ArrayRef<runtime::BoundArgument> arguments) const;
@@ -79,7 +79,7 @@ private:
     std::vector<Decision> decisions;
   };
 
-  CompiledCpuKernel(mlir::ModuleOp module, std::mutex &moduleMutex, const Options &options);
+  CompiledCpuKernel(mlir::ModuleOp module, ForkedMutex &moduleMutex, const Options &options);
   llvm::Error makeVariant(Variant &variant, bool assumeDisjoint);
   llvm::Expected<std::string> compileVariant(Variant &variant, const Options &variantOptions);
   llvm::Error linkVariant(Variant &variant, llvm::StringRef object);
@@ -87,7 +87,7 @@ private:
   llvm::Error checkAlignment(const CpuArguments &arguments) const;
 
   mlir::ModuleOp module;
-  std::mutex &moduleMutex;
+  ForkedMutex &moduleMutex;
   mlir::func::FuncOp function;
   Options options;
   llvm::SmallVector<bool> isWritten; ///< Which tensor arguments the program changes.

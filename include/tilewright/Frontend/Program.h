@@ -4,13 +4,14 @@
 #ifndef TILEWRIGHT_FRONTEND_PROGRAM_H
 #define TILEWRIGHT_FRONTEND_PROGRAM_H
 
+#include "tilewright/Support/Forks.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
-#include <mutex>
 #include <string>
 
 namespace tilewright::frontend {
@@ -36,13 +37,13 @@ public:
   std::shared_ptr<void> &getCompiled(llvm::StringRef engine) const { return compiled[engine]; }
 
   /// Held by whoever compiles or interprets the program: its context is for one thread at a time.
-  std::mutex &getMutex() const { return mutex; }
+  ForkedMutex &getMutex() const { return mutex; }
 
 private:
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mutable llvm::StringMap<std::shared_ptr<void>> compiled;
-  mutable std::mutex mutex;
+  mutable ForkedMutex mutex;
 };
 
 /// A context with the dialects of tile programs loaded.
