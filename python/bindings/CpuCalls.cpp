@@ -8,6 +8,22 @@ using namespace tilewright;
 using namespace tilewright::bindings;
 using driver::CompiledCpuKernel;
 
+/// An error of compiling or running, at the user's line.
+static UserError toUserError(llvm::Error error) {
+  UserError report("");
+  auto place = [&](const auto &failure) {
+    report.message = failure.message;
+    if (failure.line)
+      report.position = SourcePosition{failure.file, failure.line, failure.column};
+  };
+  error = llvm::handleErrors(
+      std::move(error), [&](const runtime::LaunchError &failure) { place(failure); },
+      [&](const cpu::CompileError &failure) { place(failure); });
+  if (error)
+    report.message = llvm::toString(std::move(error));
+  return report;
+}
+
 /// The program compiled for the CPU, once. Other threads go on meanwhile.
 static std::shared_ptr<CompiledCpuKernel> getCpuKernel(const Program &program) {
   std::shared_ptr<void> cached = program.getCompiled("cpu");
@@ -20,7 +36,7 @@ static std::shared_ptr<CompiledCpuKernel> getCpuKernel(const Program &program) {
         return CompiledCpuKernel::compile(program.getModule(), program.getMutex(), {});
       }();
       if (!kernel)
-        throw UserError(llvm::toString(kernel.takeError()));
+        throw toUserError(kernel.takeError());
       place = std::shared_ptr<CompiledCpuKernel>(std::move(*kernel));
     }
     cached = place;
@@ -83,14 +99,7 @@ static void run(CompiledCpuKernel &kernel, const driver::CpuArguments &arguments
   }();
   if (!error)
     return;
-  UserError report("");
-  error = llvm::handleErrors(std::move(error), [&](const runtime::LaunchError &failure) {
-    report.message = failure.message;
-    if (failure.line)
-      report.position = SourcePosition{failure.file, failure.line, failure.column};
-  });
-  if (error)
-    report.message = llvm::toString(std::move(error));
+  UserError report = toUserError(std::move(error));
   watch.rethrow();
   throw report;
 }
@@ -213,7 +222,7 @@ nb::dict tilewright::bindings::compileCpu(const Program &program,
   CompileLock lock(program);
   auto kernel = CompiledCpuKernel::compile(program.getModule(), program.getMutex(), options);
   if (!kernel)
-    throw UserError(llvm::toString(kernel.takeError()));
+    throw toUserError(kernel.takeError());
   result["phases"] = CpuCaller::listPhases(**kernel);
   result["remarks"] = toList((*kernel)->getDecisions());
   result["dumps"] = dumps;

@@ -441,3 +441,20 @@ def test_tiles_that_do_not_fit_into_memory_are_an_error(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     size = 2516582400 + 64  # in which a worker notes what its tiles hold
     assert done.stdout.count(f"cannot allocate {size} bytes for the tiles of a block") == 2
+
+
+def test_what_the_cpu_cannot_compile_is_told_at_its_line() -> None:
+    """It was told at the line of the call, with the other line inside the message."""
+
+    @T.prim_func
+    def main(A: T.Tensor((16,), "float32")):
+        with T.Kernel(1, threads=32):  # of the kernel
+            s = T.alloc_shared((1 << 20, 1 << 14), "float32")
+            s[0, 0] = 1.0
+            A[0] = s[0, 0]
+
+    with pytest.raises(tilewright.TilewrightError, match="the tiles of a block take") as caught:
+        tilewright.compile(main, device="cpu")
+    lines = Path(__file__).read_text().splitlines()
+    assert lines[caught.value.place.line - 1].endswith("# of the kernel")
+    assert str(caught.value).count("error: ") == 1

@@ -226,31 +226,42 @@ private:
   std::chrono::steady_clock::time_point start;
 };
 
-/// Collects what the phases say, so that it travels in the error.
+/// Collects what the phases say, so that it travels in the error: at the place of the first.
 class DiagnosticText {
 public:
   explicit DiagnosticText(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
             return success();
-          if (!text.empty())
-            text += "\n";
-          if (auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-            text +=
-                (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ": error: ").str();
-          text += diagnostic.str();
+          auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+          if (!error->message.empty())
+            error->message += "\n";
+          else if (place)
+            error->file = place.getFilename().str(), error->line = place.getLine(),
+            error->column = place.getColumn();
+          error->message += diagnostic.str();
           return success();
         }) {}
 
   llvm::Error takeError(StringRef fallback) {
-    return llvm::createStringError(text.empty() ? fallback.str() : text);
+    if (error->message.empty())
+      error->message = fallback.str();
+    return llvm::Error(std::move(error));
   }
 
 private:
-  std::string text;
+  std::unique_ptr<CompileError> error = std::make_unique<CompileError>();
   ScopedDiagnosticHandler handler;
 };
 } // namespace
+
+char CompileError::ID = 0;
+
+void CompileError::log(llvm::raw_ostream &os) const {
+  if (line)
+    os << file << ":" << line << ": error: ";
+  os << message;
+}
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,

@@ -49,8 +49,19 @@ struct Phase {
   double milliseconds;
 };
 
-/// Compiles every function of a module of tile IR to an object file in memory. The error has the
-/// diagnostics' text.
+/// Why a program has no code for the host, at the user's line if there is one.
+class CompileError : public llvm::ErrorInfo<CompileError> {
+public:
+  static char ID;
+  std::string message, file;
+  int64_t line = 0, column = 0;
+
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
+};
+
+/// Compiles every function of a module of tile IR to an object file in memory. What is wrong with
+/// the program is a CompileError.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 compileToObject(mlir::ModuleOp module, const CompileOptions &options,
                 std::vector<Phase> *phases = nullptr);
