@@ -72,6 +72,11 @@ def describe_parameter(parameter: dict[str, Any]) -> str:
 
 def _from_numpy(array: Any, parameter: dict[str, Any]) -> Any:
     _check_dtype(array.dtype, parameter)
+    if hasattr(array, "mask"):
+        raise LanguageError(
+            f"parameter '{parameter['name']}': a kernel does not see the array's mask",
+            hint="pass array.filled(value), or array.data to use all elements",
+        )
     if parameter["kind"] == "scalar" and array.ndim == 0:
         return array.item()
     address, read_only = array.__array_interface__["data"]

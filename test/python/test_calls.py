@@ -40,6 +40,12 @@ def test_kernels_are_cached_by_their_arguments() -> None:
     assert scale.get_tir(50, 3) is scale(50, 3).prim_func
 
 
+def test_masked_arrays_are_refused() -> None:
+    array = np.ma.masked_less(np.arange(8, dtype=np.float32), 4)
+    with pytest.raises(tilewright.TilewrightError, match="does not see the array's mask"):
+        scale(8, 2)(array)
+
+
 def test_ml_dtypes_arrays() -> None:
     a = np.arange(32).astype(ml_dtypes.bfloat16)
     result = scale(32, 2, T.bfloat16)(a)
