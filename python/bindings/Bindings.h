@@ -51,6 +51,13 @@ runtime::CallArgument toCallArgument(nb::handle object);
 /// Checks such arguments against the parameters of a program.
 std::vector<runtime::BoundArgument> bind(const Program &program, nb::list arguments);
 
+/// The value; an error is the caller's.
+template <typename T> T unwrap(llvm::Expected<T> value) {
+  if (!value)
+    throw UserError(llvm::toString(value.takeError()));
+  return std::move(*value);
+}
+
 inline double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -73,6 +80,11 @@ nb::dict runOnCuda(const Program &program, const std::string &device, nb::list a
 /// What the environment asks of GPU code: TILEWRIGHT_CHECK checks everything,
 /// TILEWRIGHT_CHECK_PLANS only what is decided while compiling.
 driver::PipelineOptions getGpuOptions();
+/// GPU code for one kind of call, for a caller who holds the program's lock. Into `answer` goes
+/// what was decided: {divisible: the shape symbols that the code takes for multiples of 16,
+/// remarks}.
+driver::GpuProgram compileForCall(const Program &program, const Arch &arch,
+                                  const driver::PipelineOptions &options, nb::dict answer);
 
 /// Findings and counters of a launch as JSON text.
 std::string describeLaunch(const vgpu::LaunchResult &result);

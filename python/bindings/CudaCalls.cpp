@@ -2,19 +2,11 @@
 
 #include "Bindings.h"
 #include "tilewright/Driver/CudaGpu.h"
-#include "tilewright/Driver/GpuCache.h"
-#include "tilewright/Frontend/Diagnostics.h"
 
 using namespace tilewright;
 using namespace tilewright::bindings;
 
 namespace {
-
-template <typename T> T unwrap(llvm::Expected<T> value) {
-  if (!value)
-    throw UserError(llvm::toString(value.takeError()));
-  return std::move(*value);
-}
 
 runtime::CudaDriver &getDriver() {
   llvm::Expected<runtime::CudaDriver &> driver = runtime::CudaDriver::get();
@@ -59,15 +51,9 @@ nb::dict tilewright::bindings::runOnCuda(const Program &self, const std::string 
   nb::dict answer;
   std::shared_ptr<void> &cached = self.getCompiled(device + " " + pipeline.calls.getKey());
   if (CompileLock lock(self); !cached) {
-    DiagnosticCapture capture(self.getModule().getContext());
-    mlir::FailureOr<driver::GpuProgram> program =
-        driver::compileForGpuOrLoad(self.getModule(), *arch, pipeline);
-    if (mlir::failed(program))
-      throw capture.takeError();
+    driver::GpuProgram program = compileForCall(self, *arch, pipeline, answer);
     cached = std::shared_ptr<driver::CudaKernel>(
-        unwrap(driver::CudaKernel::load(driver, ordinal, *program)));
-    answer["divisible"] = pipeline.calls.divisibleSymbols;
-    answer["remarks"] = toList(program->decisions);
+        unwrap(driver::CudaKernel::load(driver, ordinal, program)));
   }
   auto *kernel = static_cast<driver::CudaKernel *>(cached.get());
   auto stream = options.contains("stream") ? nb::cast<uintptr_t>(options["stream"]) : 0;

@@ -255,19 +255,11 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   std::shared_ptr<void> &cached =
       isEdited ? edited : self.getCompiled(device + " " + pipeline.calls.getKey());
   if (CompileLock lock(self); !cached) {
-    DiagnosticCapture capture(self.getModule().getContext());
-    mlir::FailureOr<driver::GpuProgram> program =
-        driver::compileForGpuOrLoad(self.getModule(), *arch, pipeline);
-    if (mlir::failed(program))
-      throw capture.takeError();
+    driver::GpuProgram program = compileForCall(self, *arch, pipeline, answer);
     if (isEdited)
-      program->ptx = nb::cast<std::string>(options["ptx"]);
-    auto kernel = driver::VirtualGpuKernel::load(*program, archName);
-    if (!kernel)
-      throw UserError(llvm::toString(kernel.takeError()));
-    cached = std::shared_ptr<driver::VirtualGpuKernel>(std::move(*kernel));
-    answer["divisible"] = pipeline.calls.divisibleSymbols;
-    answer["remarks"] = toList(program->decisions);
+      program.ptx = nb::cast<std::string>(options["ptx"]);
+    cached = std::shared_ptr<driver::VirtualGpuKernel>(
+        unwrap(driver::VirtualGpuKernel::load(program, archName)));
   }
   auto *kernel = static_cast<driver::VirtualGpuKernel *>(cached.get());
   std::string checks =
@@ -350,6 +342,19 @@ driver::PipelineOptions tilewright::bindings::getGpuOptions() {
   driver::PipelineOptions options;
   options.checkPlans = isSwitchedOn("TILEWRIGHT_CHECK") || isSwitchedOn("TILEWRIGHT_CHECK_PLANS");
   return options;
+}
+
+driver::GpuProgram tilewright::bindings::compileForCall(const Program &self, const Arch &arch,
+                                                        const driver::PipelineOptions &options,
+                                                        nb::dict answer) {
+  DiagnosticCapture capture(self.getModule().getContext());
+  mlir::FailureOr<driver::GpuProgram> program =
+      driver::compileForGpuOrLoad(self.getModule(), arch, options);
+  if (mlir::failed(program))
+    throw capture.takeError();
+  answer["divisible"] = options.calls.divisibleSymbols;
+  answer["remarks"] = toList(program->decisions);
+  return std::move(*program);
 }
 
 runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {

@@ -8,12 +8,6 @@ using namespace tilewright::bindings;
 
 namespace {
 
-template <typename T> T unwrap(llvm::Expected<T> value) {
-  if (!value)
-    throw UserError(llvm::toString(value.takeError()));
-  return std::move(*value);
-}
-
 /// (type, shape, strides in bytes, box, swizzle, oob_fill), the innermost dimension last.
 vgpu::TensorMap toTensorMap(nb::tuple fields) {
   vgpu::TensorMap map;

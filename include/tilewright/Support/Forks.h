@@ -4,13 +4,10 @@
 // A process may fork while other threads are at work. The child has none of them, but all that they
 // were changing, and all locks that they held. Two remedies:
 //
-//   NoFork         state that is nobody's in the middle of a change (a compilation: MLIR's
-//   contexts,
-//                  LLVM's registries, the linker, the disk cache) lets a fork wait until it is
-//                  done;
-//   ForkedMutex    a lock that may be held while its thread waits for Python, and so may make
-//   nobody
-//                  wait, is a new lock in the child.
+// - NoFork: state that is nobody's in the middle of a change (a compilation: contexts of MLIR,
+//   registries of LLVM, the linker, the disk cache) lets a fork wait until it is done.
+// - ForkedMutex: a lock that may be held while its thread waits for Python, and so may make nobody
+//   wait, is a new lock in the child.
 //
 //===----------------------------------------------------------------------------------------===//
 
