@@ -15,7 +15,7 @@ using llvm::Twine;
 
 namespace {
 // Of the driver's header, which is not on users' machines.
-enum DeviceAttribute { kMultiprocessorCount = 16, kCapabilityMajor = 75, kCapabilityMinor = 76 };
+enum DeviceAttribute { kCapabilityMajor = 75, kCapabilityMinor = 76 };
 enum PointerAttribute { kDeviceOrdinal = 9 };
 enum FunctionAttribute { kMaxDynamicSharedBytes = 8 };
 enum JitOption { kErrorLog = 5, kErrorLogBytes = 6 };
@@ -109,12 +109,10 @@ llvm::Error CudaDriver::findDevices() {
     int device = 0;
     char name[256] = "";
     CudaDeviceInfo info;
-    for (int code :
-         {functions->cuDeviceGet(&device, ordinal),
-          functions->cuDeviceGetName(name, sizeof(name), device),
-          functions->cuDeviceGetAttribute(&info.major, kCapabilityMajor, device),
-          functions->cuDeviceGetAttribute(&info.minor, kCapabilityMinor, device),
-          functions->cuDeviceGetAttribute(&info.multiprocessors, kMultiprocessorCount, device)})
+    for (int code : {functions->cuDeviceGet(&device, ordinal),
+                     functions->cuDeviceGetName(name, sizeof(name), device),
+                     functions->cuDeviceGetAttribute(&info.major, kCapabilityMajor, device),
+                     functions->cuDeviceGetAttribute(&info.minor, kCapabilityMinor, device)})
       if (llvm::Error error = check(code, "asking for a GPU's properties"))
         return error;
     info.name = name;

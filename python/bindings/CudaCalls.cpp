@@ -15,7 +15,7 @@ runtime::CudaDriver &getDriver() {
   return *driver;
 }
 
-/// The GPUs of this machine as [(name, major, minor, multiprocessors, architecture or None)]; a
+/// The GPUs of this machine as [(name, architecture, or None and why there is no code for it)]; a
 /// string that says why there is none.
 nb::object getDevices() {
   llvm::Expected<runtime::CudaDriver &> driver = runtime::CudaDriver::get();
@@ -25,9 +25,8 @@ nb::object getDevices() {
   for (const runtime::CudaDeviceInfo &info : driver->getDevices()) {
     llvm::Expected<const Arch *> arch = driver::findArch(info);
     nb::object name = arch ? nb::object(nb::str((*arch)->name.data())) : nb::none();
-    if (!arch)
-      llvm::consumeError(arch.takeError());
-    devices.append(nb::make_tuple(info.name, info.major, info.minor, info.multiprocessors, name));
+    std::string problem = arch ? "" : llvm::toString(arch.takeError());
+    devices.append(nb::make_tuple(info.name, name, problem));
   }
   return devices;
 }
@@ -73,8 +72,7 @@ nb::dict tilewright::bindings::runOnCuda(const Program &self, const std::string 
 
 void tilewright::bindings::bindCuda(nb::module_ &module) {
   module.def("cuda_devices", &getDevices,
-             "The GPUs as [(name, major, minor, multiprocessors, architecture or None)], or why "
-             "there is none.");
+             "The GPUs as [(name, architecture or None, why none)], or why there is no GPU.");
   module.def(
       "cuda_synchronize",
       [] {

@@ -23,13 +23,18 @@ def is_torch(value: Any) -> bool:
     )
 
 
+def loaded_torch() -> Any:
+    """The real torch if the program has imported it; never imports it."""
+    torch = sys.modules.get("torch")
+    return torch if hasattr(torch, "Tensor") else None
+
+
 def uses_torch(inputs: list[Any]) -> bool:
     """Whether a call returns torch's tensors: it is given some, or no tensors at all while torch is
     loaded."""
     if any(is_torch(value) for value in inputs):
         return True
-    is_loaded = "Tensor" in vars(sys.modules["torch"]) if "torch" in sys.modules else False
-    return is_loaded and not any(hasattr(value, "shape") for value in inputs)
+    return loaded_torch() is not None and not any(hasattr(value, "shape") for value in inputs)
 
 
 def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = False) -> Any:

@@ -24,9 +24,8 @@ class Gpu(NamedTuple):
     """A GPU of this machine, as its driver describes it."""
 
     name: str
-    capability: tuple[int, int]
-    multiprocessors: int
     arch: str | None  # whose PTX it runs; None for a GPU that is too old
+    problem: str  # why there is none
 
 
 @cache
@@ -37,9 +36,7 @@ def gpus() -> tuple[tuple[Gpu, ...], str]:
     found = core.cuda_devices()
     if isinstance(found, str):
         return (), found
-    return tuple(
-        Gpu(name, (major, minor), count, arch) for name, major, minor, count, arch in found
-    ), ""
+    return tuple(Gpu(*facts) for facts in found), ""
 
 
 def synchronize() -> None:
@@ -65,10 +62,7 @@ def _find_gpu(device: str) -> str:
         )
     gpu = found[int(number)]
     if gpu.arch is None:
-        raise LanguageError(
-            f"device '{device}': '{gpu.name}' has compute capability "
-            f"{gpu.capability[0]}.{gpu.capability[1]}; GPU code is for 8.0 and above"
-        )
+        raise LanguageError(f"device '{device}': {gpu.problem}")
     return f"cuda:{int(number)}"
 
 
@@ -118,9 +112,8 @@ def _choose(target: str) -> Placement:
     """The device for a target where nothing else was asked for."""
     if target in DEVICES and target != "cpu":
         return Placement(target, target, None)
-    found, missing = gpus() if target in ("auto", "cuda", *ARCHS) else ((), "")
     if target in ARCHS:
-        for number, gpu in enumerate(found):
+        for number, gpu in enumerate(gpus()[0]):
             if gpu.arch == target:
                 return Placement(f"cuda:{number}", target, None)
         reason = f"target '{target}': no such GPU is here, its virtual GPU runs the kernel"
@@ -128,10 +121,11 @@ def _choose(target: str) -> Placement:
     if os.environ.get("TILEWRIGHT_CHECK", "0") not in ("", "0"):
         reason = "TILEWRIGHT_CHECK is set: the reference interpreter runs the kernel"
         return Placement("interp", target, reason)
+    found, missing = gpus() if target in ("auto", "cuda") else ((), "")
     if found and found[0].arch:
         return Placement("cuda:0", target, None)
     if target == "cuda":
-        reason = f"target 'cuda': {missing or 'the GPU is too old'}; the CPU runs the kernel"
+        reason = f"target 'cuda': {missing or found[0].problem}; the CPU runs the kernel"
         return Placement("cpu", target, reason)
     return Placement("cpu", target, None)
 

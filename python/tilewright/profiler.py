@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from tilewright.arguments import is_torch
-from tilewright.device import synchronize
+from tilewright.device import gpus, synchronize
 from tilewright.errors import LanguageError, ReportedNameError, caller_place, reporting
 from tilewright.supply import KernelParam, TensorSupplyType, get_tensor_supply
 
@@ -59,7 +59,7 @@ def do_bench(
         raise LanguageError(f"unknown backend '{backend}'", hint=f"use {', '.join(_BACKENDS)}")
     if return_mode not in _MODES:
         raise LanguageError(f"unknown return_mode '{return_mode}'", hint=f"use {', '.join(_MODES)}")
-    call = partial(_timed, fn, deadline)
+    call = partial(_timed, fn, deadline, synchronize if gpus()[0] else None)
     call()  # compiles, and touches memory for the first time
     estimate = min(call() for _ in range(1 if _n_repeat else 3))
     if early_stop_baseline is not None and estimate > early_stop_baseline:
@@ -74,10 +74,11 @@ def do_bench(
     return found[0] if len(found) == 1 else found
 
 
-def _timed(fn: Callable[[], Any], deadline: float | None) -> float:
+def _timed(fn: Callable[[], Any], deadline: float | None, wait: Callable[[], Any] | None) -> float:
     start = time.perf_counter()
     fn()
-    synchronize()
+    if wait:
+        wait()
     end = time.perf_counter()
     if deadline is not None and end > deadline:
         raise TimeoutError("the time limit of this configuration has passed")

@@ -6,13 +6,12 @@ generator of that library, so that `tilelang.testing.set_random_seed` makes them
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from tilewright.arguments import evaluate_extent
+from tilewright.arguments import evaluate_extent, loaded_torch
 from tilewright.dtypes import canonical
 from tilewright.errors import LanguageError
 
@@ -55,12 +54,6 @@ class KernelParam:
     def is_scalar(self) -> bool:
         """True for a number."""
         return not self.is_tensor
-
-
-def loaded_torch() -> Any:
-    """The real torch if the program has imported it; never imports it."""
-    torch = sys.modules.get("torch")
-    return torch if hasattr(torch, "Tensor") else None
 
 
 def get_tensor_supply(

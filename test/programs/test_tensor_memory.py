@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
-
-ON_ALL = pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90"])
+from on_engines import ON_ALL, run
 
 
 def integers(*shape: int) -> np.ndarray:
     return np.random.default_rng(len(shape)).integers(-4, 5, shape).astype(np.float16)
-
-
-def run(func: Any, device: str, *arrays: np.ndarray) -> None:
-    """Runs a kernel; nothing may be found."""
-    kernel = tilewright.compile(func, device=device)
-    kernel(*arrays)
-    assert kernel.findings == []
 
 
 @ON_ALL

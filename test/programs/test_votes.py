@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
-
-ON_ALL = pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90"])
+from on_engines import ON_ALL
 
 
 @T.prim_func

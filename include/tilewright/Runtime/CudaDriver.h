@@ -23,7 +23,6 @@ namespace tilewright::runtime {
 struct CudaDeviceInfo {
   std::string name;
   int major = 0, minor = 0; ///< Of its compute capability.
-  int multiprocessors = 0;
 };
 
 /// An address in memory of a GPU.

@@ -14,7 +14,7 @@ from tilewright.frontend.tile_loops import ParallelLoop, SerialLoop, TileLoop
 from tilewright.frontend.trace import Element, TraceState, describe, dtype_of
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
-from tilewright.language.tiles import require_tile
+from tilewright.language.tiles import dimension, require_tile
 
 
 @contextmanager
@@ -67,11 +67,8 @@ def cummax(
     extents = _extents(src, "T.cummax", "the source")
     if _extents(dst, "T.cummax", "the destination") != extents:
         raise LanguageError("'T.cummax': source and destination must have the same shape")
-    rank = len(extents)
-    if isinstance(dim, bool) or not isinstance(dim, int) or not -rank <= dim < rank:
-        raise LanguageError(f"'T.cummax': dim {dim!r} is out of range for {rank} dimensions")
-    dim %= rank
-    tile = state.core.alloc("running", extents, dtype_of(dst[(0,) * rank]), "shared")
+    dim = dimension("T.cummax", src, dim)
+    tile = state.core.alloc("running", extents, dtype_of(dst[(0,) * len(extents)]), "shared")
     state.core.copy(src, tile, {})
     last = extents[dim] - 1
     with _parallel(state, [*extents[:dim], 1, *extents[dim + 1 :]]) as place:

@@ -8,15 +8,14 @@ has no value. The masks of lanes say who takes part and are the conditions aroun
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, dtype_of, is_kernel_value, is_scalar
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
-from tilewright.language.threads import linear_thread
-
-_WARP = 32
+from tilewright.language.threads import WARP_SIZE, linear_thread
 
 
 def published(value: Any, what: str) -> tuple[Any, Any]:
@@ -27,9 +26,7 @@ def published(value: Any, what: str) -> tuple[Any, Any]:
     if not is_scalar(value):
         raise LanguageError(f"'{what}' needs a scalar, got {describe(value)}")
     dtype = dtype_of(value)
-    threads = 1
-    for extent in state.threads:
-        threads *= extent
+    threads = prod(state.threads)
     tile = state.core.alloc(
         "exchanged", [threads], "int32" if dtype == "index" else dtype, "shared"
     )
@@ -40,7 +37,7 @@ def published(value: Any, what: str) -> tuple[Any, Any]:
 
 def _check_width(width: Any, what: str) -> int:
     if is_kernel_value(width) or width not in (1, 2, 4, 8, 16, 32):
-        raise LanguageError(f"'{what}': width is a power of two up to {_WARP}, got {width!r}")
+        raise LanguageError(f"'{what}': width is a power of two up to {WARP_SIZE}, got {width!r}")
     return int(width)
 
 
@@ -98,10 +95,8 @@ def tvm_warp_shuffle_down(
 def _reduce(what: str, value: Any, combine: Callable[[Any, Any], Any]) -> Any:
     """Combines the values of a warp; all of its lanes have the result."""
     state = _in_kernel(what)
-    threads = 1
-    for extent in state.threads:
-        threads *= extent
-    if threads % _WARP != 0:
+    threads = prod(state.threads)
+    if threads % WARP_SIZE != 0:
         raise LanguageError(f"'{what}' needs whole warps, the block has {threads} threads")
     for step in (16, 8, 4, 2, 1):
         value = combine(value, shfl_xor(value, step))

@@ -7,6 +7,7 @@ no explicit barrier is ever needed (docs/semantics.md, "Programs that name their
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from tilewright.errors import LanguageError
@@ -14,7 +15,8 @@ from tilewright.frontend import trace
 from tilewright.frontend.trace import is_kernel_value
 from tilewright.language.kernel import _in_kernel
 
-_WARP = 32
+#: The lanes of a warp.
+WARP_SIZE = 32
 _WARPS_OF_A_GROUP = 4
 _DIMS = {"x": 0, "y": 1, "z": 2}
 
@@ -106,12 +108,12 @@ def linear_thread(what: str) -> Any:
 
 def get_lane_idx(warp_size: int | None = None) -> Any:
     """The number of the thread in its warp."""
-    return linear_thread("T.get_lane_idx") % (warp_size or _WARP)
+    return linear_thread("T.get_lane_idx") % (warp_size or WARP_SIZE)
 
 
 def get_warp_idx(warp_size: int | None = None) -> Any:
     """The number of the thread's warp."""
-    return linear_thread("T.get_warp_idx") // (warp_size or _WARP)
+    return linear_thread("T.get_warp_idx") // (warp_size or WARP_SIZE)
 
 
 def get_warp_idx_sync(warp_size: int | None = None) -> Any:
@@ -121,7 +123,7 @@ def get_warp_idx_sync(warp_size: int | None = None) -> Any:
 
 def get_warp_group_idx(warp_size: int | None = None, warps_per_group: int | None = None) -> Any:
     """The number of the thread's warp group, four warps each."""
-    threads = (warp_size or _WARP) * (warps_per_group or _WARPS_OF_A_GROUP)
+    threads = (warp_size or WARP_SIZE) * (warps_per_group or _WARPS_OF_A_GROUP)
     return linear_thread("T.get_warp_group_idx") // threads
 
 
@@ -134,10 +136,8 @@ class ws:  # noqa: N801 - the language calls it `T.ws`
 
     def __init__(self, *groups: int) -> None:
         state = _in_kernel("T.ws")
-        threads = 1
-        for extent in state.threads:
-            threads *= extent
-        size = _WARP * _WARPS_OF_A_GROUP
+        threads = prod(state.threads)
+        size = WARP_SIZE * _WARPS_OF_A_GROUP
         for group in groups:
             if isinstance(group, bool) or not isinstance(group, int):
                 raise LanguageError(f"'T.ws' takes numbers of warp groups, got {group!r}")

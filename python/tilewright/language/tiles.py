@@ -40,6 +40,18 @@ def require_tile(value: Any, what: str, role: str, *, element: bool = False) -> 
     raise LanguageError(f"'{what}': {role} must be a tile or region, got {describe(value)}")
 
 
+def dimension(what: str, tile: Any, dim: Any) -> int:
+    """A dimension of a tile, counted from the front; negative ones count from the end."""
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise LanguageError(f"'{what}': dim must be a Python integer, got {dim!r}")
+    if not -tile.ndim <= dim < tile.ndim:
+        raise LanguageError(
+            f"'{what}': dim {dim} is out of range for '{tile.name}', which has "
+            f"{tile.ndim} dimensions"
+        )
+    return dim % tile.ndim
+
+
 def copy(
     src: Any,
     dst: Any,
@@ -146,16 +158,10 @@ def _reduce(
         out.store(element.load())
         return
     require_tile(out, what, "the result")
-    if isinstance(dim, bool) or not isinstance(dim, int):
-        raise LanguageError(f"'{what}': dim must be a Python integer, got {dim!r}")
-    if not -buffer.ndim <= dim < buffer.ndim:
-        raise LanguageError(
-            f"'{what}': dim {dim} is out of range for '{buffer.name}', which has "
-            f"{buffer.ndim} dimensions"
-        )
+    dim = dimension(what, buffer, dim)
     if is_kernel_value(clear):
         raise LanguageError(f"'{what}': clear must be known while tracing")
-    state.core.reduce(kind, buffer, out, dim % buffer.ndim, bool(clear), bool(nan_propagate))
+    state.core.reduce(kind, buffer, out, dim, bool(clear), bool(nan_propagate))
 
 
 def reduce_sum(
@@ -256,12 +262,8 @@ def cumsum(
     state = _in_kernel("T.cumsum")
     require_tile(src, "T.cumsum", "the source")
     require_tile(src if dst is None else dst, "T.cumsum", "the destination")
-    if isinstance(dim, bool) or not isinstance(dim, int) or not -src.ndim <= dim < src.ndim:
-        raise LanguageError(
-            f"'T.cumsum': dim {dim!r} is out of range for '{src.name}', which has "
-            f"{src.ndim} dimensions"
-        )
-    state.core.cumsum(src, src if dst is None else dst, dim % src.ndim, bool(reverse))
+    dim = dimension("T.cumsum", src, dim)
+    state.core.cumsum(src, src if dst is None else dst, dim, bool(reverse))
 
 
 def reducer_init(reducer: Any, value: Any = None) -> None:

@@ -6,15 +6,15 @@ of warps, or all of it; each thread reads the result of its own. So all threads 
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, is_kernel_value, is_scalar
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
-from tilewright.language.threads import linear_thread
+from tilewright.language.threads import WARP_SIZE, linear_thread
 
-_WARP = 32
 _ALL_LANES = 0xFFFFFFFF
 
 
@@ -23,9 +23,7 @@ def _combined(what: str, value: Any, dtype: str, kind: str, group: int | None = 
     state = _in_kernel(what)
     if state.innermost(("parallel",)) is not None:
         raise LanguageError(f"'{what}' inside T.Parallel: its iterations are not threads")
-    threads = 1
-    for extent in state.threads:
-        threads *= extent
+    threads = prod(state.threads)
     group = threads if group is None else group
     if threads % group != 0:
         raise LanguageError(f"'{what}' needs whole warps, the block has {threads} threads")
@@ -51,20 +49,20 @@ def _truth(what: str, predicate: Any, mask: Any = _ALL_LANES) -> Any:
 
 def any_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
     """1 if the predicate of some lane of the warp is not zero, else 0."""
-    return _combined("T.any_sync", _truth("T.any_sync", predicate, mask), "int32", "max", _WARP)
+    return _combined("T.any_sync", _truth("T.any_sync", predicate, mask), "int32", "max", WARP_SIZE)
 
 
 def all_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
     """1 if the predicate of no lane of the warp is zero, else 0."""
-    return _combined("T.all_sync", _truth("T.all_sync", predicate, mask), "int32", "min", _WARP)
+    return _combined("T.all_sync", _truth("T.all_sync", predicate, mask), "int32", "min", WARP_SIZE)
 
 
 def ballot_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
     """A number (uint64) whose bit n says whether the predicate of lane n is not zero."""
     vote = _truth("T.ballot_sync", predicate, mask)
-    lane = linear_thread("T.ballot_sync") % _WARP
+    lane = linear_thread("T.ballot_sync") % WARP_SIZE
     bit = scalars.cast(vote, "uint64") << scalars.cast(lane, "uint64")
-    return _combined("T.ballot_sync", bit, "uint64", "or", _WARP)
+    return _combined("T.ballot_sync", bit, "uint64", "or", WARP_SIZE)
 
 
 def ballot(predicate: Any) -> Any:
