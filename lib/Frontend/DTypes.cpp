@@ -44,51 +44,68 @@ bool isFloat(Type dtype) { return isa<FloatType>(dtype); }
 bool isBool(Type dtype) { return dtype.isInteger(1); }
 bool isUnsigned(Type dtype) { return dtype.isUnsignedInteger() || isBool(dtype); }
 
-static bool hasOwnArithmetic(Type dtype) {
-  return !isa<Float8E4M3FNType, Float8E5M2Type, FloatTF32Type>(dtype);
-}
+static bool isFloat8(Type dtype) { return isa<Float8E4M3FNType, Float8E5M2Type>(dtype); }
 
 Type arithmeticType(Type dtype) {
   MLIRContext *context = dtype.getContext();
-  if (!hasOwnArithmetic(dtype))
+  if (isa<FloatTF32Type>(dtype))
     return Float32Type::get(context);
   return isBool(dtype) ? Type(IntegerType::get(context, 32)) : dtype;
 }
 
-static Type promoteIntegers(Type lhs, Type rhs) {
-  MLIRContext *context = lhs.getContext();
-  if (isa<IndexType>(lhs))
-    std::swap(lhs, rhs);
-  if (isa<IndexType>(rhs))
-    return lhs.getIntOrFloatBitWidth() >= 32 ? lhs : Type(IntegerType::get(context, 32));
-  unsigned width = std::max(lhs.getIntOrFloatBitWidth(), rhs.getIntOrFloatBitWidth());
-  bool bothUnsigned = lhs.isUnsignedInteger() && rhs.isUnsignedInteger();
-  return IntegerType::get(context, width,
-                          bothUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
+Type computeType(Type dtype) {
+  return isFloat8(dtype) || isa<FloatTF32Type>(dtype) ? Type(Float32Type::get(dtype.getContext()))
+                                                      : dtype;
+}
+
+/// Where a dtype stands among the kinds: of two kinds, the higher one wins.
+static int rankOf(Type dtype) {
+  if (isa<Float16Type, Float32Type, Float64Type>(dtype))
+    return 4;
+  if (isa<BFloat16Type>(dtype))
+    return 3;
+  if (isFloat8(dtype))
+    return 2;
+  return isBool(dtype) ? 0 : 1;
 }
 
 Type promote(Type lhs, Type rhs) {
-  if (isBool(lhs) != isBool(rhs))
-    return arithmeticType(isBool(lhs) ? rhs : lhs);
-  lhs = arithmeticType(lhs);
-  rhs = arithmeticType(rhs);
   if (lhs == rhs)
     return lhs;
-  if (isFloat(lhs) != isFloat(rhs))
-    return isFloat(lhs) ? lhs : rhs;
-  if (!isFloat(lhs))
-    return promoteIntegers(lhs, rhs);
-  unsigned left = lhs.getIntOrFloatBitWidth(), right = rhs.getIntOrFloatBitWidth();
-  if (left == right) // float16 beside bfloat16: neither holds the other's values
-    return Float32Type::get(lhs.getContext());
-  return left > right ? lhs : rhs;
+  MLIRContext *context = lhs.getContext();
+  auto typed = [&](Type dtype) -> Type {
+    if (isa<FloatTF32Type>(dtype))
+      return Float32Type::get(context);
+    return isa<IndexType>(dtype) ? Type(IntegerType::get(context, 32)) : dtype;
+  };
+  lhs = typed(lhs);
+  rhs = typed(rhs);
+  int left = rankOf(lhs), right = rankOf(rhs);
+  if (left != right)
+    return left > right ? lhs : rhs;
+  if (lhs != rhs && isFloat8(lhs)) // neither holds the values of the other
+    return Float32Type::get(context);
+  unsigned leftWidth = lhs.getIntOrFloatBitWidth(), rightWidth = rhs.getIntOrFloatBitWidth();
+  if (leftWidth != rightWidth)
+    return leftWidth > rightWidth ? lhs : rhs;
+  return lhs.isUnsignedInteger() ? lhs : rhs;
 }
 
 Type literalType(const Literal &literal, Type other) {
-  other = arithmeticType(other);
-  if (literal.kind == Literal::Kind::Float && !isFloat(other))
-    return Float32Type::get(other.getContext());
-  return other;
+  MLIRContext *context = other.getContext();
+  switch (literal.kind) {
+  case Literal::Kind::Bool:
+    return isa<IndexType>(other) ? other : promote(IntegerType::get(context, 1), other);
+  case Literal::Kind::Float:
+    return promote(Float32Type::get(context), other);
+  case Literal::Kind::Int:
+    if (isa<IndexType>(other))
+      return other;
+    if (literal.isUnsigned64)
+      return promote(IntegerType::get(context, 64, IntegerType::Unsigned), other);
+    return promote(IntegerType::get(context, llvm::isInt<32>(literal.integer) ? 32 : 64), other);
+  }
+  llvm_unreachable("all kinds of literals are handled");
 }
 
 Type defaultType(const Literal &literal, MLIRContext *context) {

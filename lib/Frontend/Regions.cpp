@@ -255,8 +255,8 @@ void Trace::selectBegin(const Operand &condition) {
 void Trace::selectElse(const Operand &value) {
   if (getRegionKind() != "select")
     fail("a region inside an expression is still open");
-  // A literal keeps its freedom to adopt the other side's dtype until both are known; anything else
-  // is read here, on its own side.
+  // A literal stays one until the other side's dtype is known; anything else is read here, on its
+  // own side.
   if (!std::holds_alternative<Literal>(value))
     frames.back().selectValue = materialize(value);
   else
@@ -317,28 +317,6 @@ Scalar Trace::selectEnd(const Operand &value) {
   branch.erase();
   builder.restoreInsertionPoint(frame.after);
   return wrap(result, dtype);
-}
-
-Type Trace::commonType(const Operand &lhs, const Operand &rhs) {
-  auto *left = std::get_if<Literal>(&lhs), *right = std::get_if<Literal>(&rhs);
-  auto withLiteral = [](const Literal &literal, Type other) {
-    if (isBool(other) && literal.kind == Literal::Kind::Bool)
-      return other;
-    // A number fits any dtype that can hold it; only a fraction beside an integer widens.
-    if (literal.kind == Literal::Kind::Float && !isFloat(other))
-      return Type(Float32Type::get(other.getContext()));
-    return isBool(other) ? Type(IntegerType::get(other.getContext(), 32)) : other;
-  };
-  if (left && right) {
-    Type a = defaultType(*left, context.get()), b = defaultType(*right, context.get());
-    return a == b ? a : promote(a, b);
-  }
-  if (left)
-    return withLiteral(*left, std::get<Scalar>(rhs).dtype);
-  if (right)
-    return withLiteral(*right, std::get<Scalar>(lhs).dtype);
-  Type a = std::get<Scalar>(lhs).dtype, b = std::get<Scalar>(rhs).dtype;
-  return a == b ? a : promote(a, b);
 }
 
 /// The operations of this block that only `value` needs, in order, if evaluating them later is the

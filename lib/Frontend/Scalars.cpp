@@ -143,6 +143,20 @@ static llvm::APFloat roundLiteral(const Literal &literal, FloatType type) {
   return value;
 }
 
+/// A float as an integer of the program, as `tile.cast` converts at run time: truncated, saturated,
+/// 0 for a NaN; as a bool whether it is not zero.
+static TypedAttr truncateLiteral(double real, Type dtype) {
+  if (isBool(dtype))
+    return BoolAttr::get(dtype.getContext(), real != 0);
+  bool isIndex = isa<IndexType>(dtype);
+  llvm::APSInt bits(isIndex ? 64 : dtype.getIntOrFloatBitWidth(), dtype.isUnsignedInteger());
+  bool isExact = false;
+  llvm::APFloat(real).convertToInteger(bits, llvm::APFloat::rmTowardZero, &isExact);
+  if (std::isnan(real))
+    bits = 0;
+  return IntegerAttr::get(tile::getScalarType(dtype), bits);
+}
+
 Scalar Trace::constant(const Literal &literal, Type dtype) {
   Type scalarType = tile::getScalarType(dtype);
   if (auto floatType = dyn_cast<FloatType>(scalarType))
@@ -150,9 +164,7 @@ Scalar Trace::constant(const Literal &literal, Type dtype) {
                     builder.getFloatAttr(floatType, roundLiteral(literal, floatType))),
                 dtype);
   if (literal.kind == Literal::Kind::Float)
-    fail("the number " + llvm::Twine(std::to_string(literal.real)) +
-         " is not an integer, expected " + getDTypeName(dtype) +
-         "; write an integer, or convert with 'T.cast'");
+    return wrap(create<arith::ConstantOp>(truncateLiteral(literal.real, dtype)), dtype);
   if (isBool(dtype))
     return wrap(create<arith::ConstantOp>(builder.getBoolAttr(literal.integer != 0)), dtype);
   if (isa<IndexType>(scalarType)) {
@@ -202,22 +214,15 @@ Scalar Trace::materialize(const Operand &operand) {
 }
 
 Scalar Trace::convert(const Operand &operand, Type dtype) {
-  if (auto *literal = std::get_if<Literal>(&operand)) {
-    if (literal->kind == Literal::Kind::Float && !isFloat(dtype) &&
-        literal->real == std::trunc(literal->real) && std::abs(literal->real) < 9.0e15)
-      return constant(Literal::ofInt(int64_t(literal->real)), dtype);
-    if (literal->kind != Literal::Kind::Float || isFloat(dtype))
-      return constant(*literal, dtype);
-  }
+  if (auto *literal = std::get_if<Literal>(&operand))
+    return constant(*literal, dtype);
   return cast(materialize(operand), dtype);
 }
 
 Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, bool saturate) {
-  if (std::holds_alternative<Literal>(operand) && rounding == tile::Rounding::NearestEven) {
-    const Literal &literal = std::get<Literal>(operand);
-    if (literal.kind != Literal::Kind::Float || isFloat(dtype))
-      return constant(literal, dtype);
-  }
+  if (std::holds_alternative<Literal>(operand) && rounding == tile::Rounding::NearestEven &&
+      !saturate)
+    return constant(std::get<Literal>(operand), dtype);
   Scalar from = materialize(operand);
   if (from.dtype == dtype)
     return from;
@@ -265,31 +270,61 @@ Value Trace::toCondition(const Operand &operand) {
   return compare(BinaryKind::Ne, scalar, constant(Literal::ofInt(0), scalar.dtype)).value;
 }
 
-std::pair<Scalar, Scalar> Trace::unify(const Operand &lhs, const Operand &rhs, bool arithmetic) {
-  auto *left = std::get_if<Literal>(&lhs), *right = std::get_if<Literal>(&rhs);
-  if (left && right) {
-    Type type = promote(defaultType(*left, context.get()), defaultType(*right, context.get()));
-    return {convert(lhs, type), convert(rhs, type)};
+/// The dtype of an operand; none for a literal.
+static Type dtypeOf(const Operand &operand, MLIRContext *context) {
+  if (std::holds_alternative<Literal>(operand))
+    return {};
+  if (std::holds_alternative<IndexExpr>(operand))
+    return IndexType::get(context);
+  if (auto *element = std::get_if<Element>(&operand))
+    return element->buffer.dtype;
+  if (auto *variable = std::get_if<Variable>(&operand))
+    return variable->cell.dtype;
+  return std::get<Scalar>(operand).dtype;
+}
+
+Type Trace::commonType(const Operand &lhs, const Operand &rhs) {
+  Type left = dtypeOf(lhs, context.get()), right = dtypeOf(rhs, context.get());
+  if (left && right)
+    return promote(left, right);
+  if (left)
+    return literalType(std::get<Literal>(rhs), left);
+  if (right)
+    return literalType(std::get<Literal>(lhs), right);
+  return promote(defaultType(std::get<Literal>(lhs), context.get()),
+                 defaultType(std::get<Literal>(rhs), context.get()));
+}
+
+static bool isComparison(BinaryKind kind) {
+  return kind >= BinaryKind::Lt && kind <= BinaryKind::Ne;
+}
+static bool isShift(BinaryKind kind) { return kind == BinaryKind::Shl || kind == BinaryKind::Shr; }
+static bool isBitwise(BinaryKind kind) {
+  return kind == BinaryKind::And || kind == BinaryKind::Or || kind == BinaryKind::Xor;
+}
+static bool isExtreme(BinaryKind kind) {
+  return kind >= BinaryKind::Max && kind <= BinaryKind::MinNan;
+}
+
+/// The dtype that the operands of an operation take.
+Type Trace::operandType(BinaryKind kind, const Operand &lhs, const Operand &rhs) {
+  Type type = commonType(lhs, rhs);
+  if (isShift(kind) || isBitwise(kind)) {
+    // An int literal is a bit pattern or a count: it takes the dtype of the other side.
+    auto adopts = [](const Operand &operand, Type other) {
+      auto *literal = std::get_if<Literal>(&operand);
+      return literal && literal->kind == Literal::Kind::Int && other && !isBool(other);
+    };
+    Type left = dtypeOf(lhs, context.get()), right = dtypeOf(rhs, context.get());
+    if (adopts(lhs, right))
+      type = right;
+    else if (adopts(rhs, left))
+      type = left;
   }
-  auto same = [&](Type dtype) { return arithmetic ? arithmeticType(dtype) : dtype; };
-  if (left) {
-    Scalar value = materialize(rhs);
-    Type type = isBool(value.dtype) && left->kind == Literal::Kind::Bool
-                    ? same(value.dtype)
-                    : literalType(*left, value.dtype);
-    return {convert(lhs, type), convert(value, type)};
-  }
-  if (right) {
-    auto [second, first] = unify(rhs, lhs, arithmetic);
-    return {first, second};
-  }
-  Scalar first = materialize(lhs), second = materialize(rhs);
-  if (first.dtype == second.dtype) {
-    Type type = same(first.dtype);
-    return {convert(first, type), convert(second, type)};
-  }
-  Type type = promote(first.dtype, second.dtype);
-  return {convert(first, type), convert(second, type)};
+  // A bool keeps its type where the result is one of its values.
+  if (isComparison(kind) || isBitwise(kind) || isExtreme(kind))
+    return type;
+  return arithmeticType(type);
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -298,6 +333,8 @@ std::pair<Scalar, Scalar> Trace::unify(const Operand &lhs, const Operand &rhs, b
 
 Scalar Trace::compare(BinaryKind kind, Scalar lhs, Scalar rhs) {
   Type boolean = builder.getI1Type();
+  lhs = convert(lhs, computeType(lhs.dtype));
+  rhs = convert(rhs, computeType(rhs.dtype));
   if (isFloat(lhs.dtype)) {
     using P = arith::CmpFPredicate;
     P predicate = kind == BinaryKind::Lt   ? P::OLT
@@ -319,6 +356,23 @@ Scalar Trace::compare(BinaryKind kind, Scalar lhs, Scalar rhs) {
                                          : P::ne;
   return wrap(builder.createOrFold<arith::CmpIOp>(location(), predicate, lhs.value, rhs.value),
               boolean);
+}
+
+Scalar Trace::integerPower(Scalar lhs, Scalar rhs) {
+  if (!isa<IndexType>(lhs.dtype) && !lhs.dtype.isUnsignedInteger())
+    return wrap(create<math::IPowIOp>(lhs.value, rhs.value), lhs.dtype);
+  // `math.ipowi` is signed. The low bits of a power do not depend on the width.
+  Type wide = builder.getI64Type();
+  Scalar exponent = cast(rhs, wide);
+  if (lhs.dtype.isUnsignedInteger(64)) {
+    // Bit 63 would be a sign. x^(2^62) is 1 for odd x and 0 for even x, and so is any square of it.
+    Scalar low = binary(BinaryKind::And, exponent, Literal::ofInt(INT64_MAX));
+    Scalar isLarge = binary(BinaryKind::Lt, exponent, Literal::ofInt(0));
+    Scalar bit = binary(BinaryKind::Shl, cast(isLarge, wide), Literal::ofInt(62));
+    exponent = binary(BinaryKind::Or, low, bit);
+  }
+  Value power = create<math::IPowIOp>(cast(lhs, wide).value, exponent.value);
+  return cast(wrap(power, wide), lhs.dtype);
 }
 
 Scalar Trace::binaryInteger(BinaryKind kind, Scalar lhs, Scalar rhs) {
@@ -355,19 +409,18 @@ Scalar Trace::binaryInteger(BinaryKind kind, Scalar lhs, Scalar rhs) {
     return result(builder.createOrFold<arith::XOrIOp>(loc, l, r));
   case B::Max:
   case B::MaxNan:
+    if (isBool(lhs.dtype))
+      return result(builder.createOrFold<arith::OrIOp>(loc, l, r));
     return result(isUns ? builder.createOrFold<arith::MaxUIOp>(loc, l, r)
                         : builder.createOrFold<arith::MaxSIOp>(loc, l, r));
   case B::Min:
   case B::MinNan:
+    if (isBool(lhs.dtype))
+      return result(builder.createOrFold<arith::AndIOp>(loc, l, r));
     return result(isUns ? builder.createOrFold<arith::MinUIOp>(loc, l, r)
                         : builder.createOrFold<arith::MinSIOp>(loc, l, r));
   case B::Pow:
-    if (isa<IndexType>(lhs.dtype)) {
-      Type wide = builder.getI64Type();
-      Value power = create<math::IPowIOp>(cast(lhs, wide).value, cast(rhs, wide).value);
-      return cast(wrap(power, wide), lhs.dtype);
-    }
-    return result(create<math::IPowIOp>(l, r));
+    return integerPower(lhs, rhs);
   default:
     llvm_unreachable("comparisons and float operations are handled by the caller");
   }
@@ -423,66 +476,116 @@ Scalar Trace::binaryFloat(BinaryKind kind, Scalar lhs, Scalar rhs) {
   }
 }
 
-Scalar Trace::binary(BinaryKind kind, const Operand &lhs, const Operand &rhs) {
-  using B = BinaryKind;
-  bool isComparison = kind >= B::Lt && kind <= B::Ne;
-  bool isBitwise = kind == B::And || kind == B::Or || kind == B::Xor;
-  auto [l, r] = unify(lhs, rhs, /*arithmetic=*/!isComparison && !isBitwise);
-  if (isComparison)
-    return compare(kind, l, r);
-  bool needsFloat = kind == B::Div || kind == B::Atan2;
-  if (needsFloat && !isFloat(l.dtype)) {
-    l = cast(l, builder.getF32Type());
-    r = cast(r, builder.getF32Type());
-  }
-  return isFloat(l.dtype) ? binaryFloat(kind, l, r) : binaryInteger(kind, l, r);
-}
-
-Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
-  using U = UnaryKind;
-  Scalar x = materialize(operand);
-  Location loc = location();
-  if (kind == U::Not)
-    return wrap(
-        builder.createOrFold<arith::XOrIOp>(
-            loc, toCondition(x), constant(Literal::ofBool(true), builder.getI1Type()).value),
-        builder.getI1Type());
-  if (kind == U::BitNot) {
-    if (isFloat(x.dtype))
-      fail("'~' needs an integer, got " + getDTypeName(x.dtype));
-    if (isBool(x.dtype))
-      return unary(U::Not, x);
-    return binary(BinaryKind::Xor, x, constant(Literal::ofInt(-1), x.dtype));
-  }
-  x = convert(x, arithmeticType(x.dtype));
-  if (!isFloat(x.dtype)) {
-    switch (kind) {
-    case U::Neg:
-      return binary(BinaryKind::Sub, constant(Literal::ofInt(0), x.dtype), x);
-    case U::Abs:
-      if (x.dtype.isUnsignedInteger())
-        return x;
-      if (isa<IndexType>(x.dtype))
-        return binary(BinaryKind::Max, x, unary(U::Neg, x));
-      return wrap(create<math::AbsIOp>(x.value), x.dtype);
-    case U::Floor:
-    case U::Ceil:
-    case U::Round:
-    case U::Trunc:
-      return x;
-    case U::IsNan:
-    case U::IsInf:
-      return constant(Literal::ofBool(false), builder.getI1Type());
-    case U::IsFinite:
-      return constant(Literal::ofBool(true), builder.getI1Type());
-    case U::Popcount:
-      if (isa<IndexType>(x.dtype))
-        x = cast(x, builder.getI32Type());
-      return wrap(create<math::CtPopOp>(x.value), x.dtype);
-    default:
-      x = cast(x, builder.getF32Type());
+/// Whether `/` of these operands is C's division of integers: no float, and one of them unsigned.
+static bool dividesIntegers(const Operand &lhs, const Operand &rhs, MLIRContext *context) {
+  bool anyUnsigned = false;
+  for (const Operand &operand : {lhs, rhs}) {
+    Type dtype = dtypeOf(operand, context);
+    if (auto *literal = std::get_if<Literal>(&operand)) {
+      if (literal->kind == Literal::Kind::Float)
+        return false;
+      anyUnsigned |= literal->kind == Literal::Kind::Bool || literal->isUnsigned64;
+    } else if (isFloat(dtype)) {
+      return false;
+    } else {
+      anyUnsigned |= isUnsigned(dtype);
     }
   }
+  return anyUnsigned;
+}
+
+/// The dtype of the result of an operation that computed in `computed`; `first` is the dtype of the
+/// left operand, none for a literal.
+static Type resultType(BinaryKind kind, Type first, const Operand &rhs, Type computed) {
+  using B = BinaryKind;
+  bool sameKind = first && isFloat(first) == isFloat(computed);
+  if (kind == B::Pow && sameKind && !isFloat(first)) {
+    auto *literal = std::get_if<Literal>(&rhs);
+    return literal && literal->integer >= 0 ? first : computed;
+  }
+  if (kind == B::Fmod && sameKind && !isa<IndexType>(first)) // never greater than the left operand
+    return arithmeticType(first);
+  if (kind == B::Atan2)
+    return sameKind ? computeType(first) : computeType(computed);
+  return computed;
+}
+
+Scalar Trace::binary(BinaryKind kind, const Operand &lhs, const Operand &rhs) {
+  using B = BinaryKind;
+  Type type = operandType(kind, lhs, rhs);
+  if (kind == B::Div && dividesIntegers(lhs, rhs, context.get()))
+    kind = B::TruncDiv;
+  Operand right = rhs;
+  if (auto *literal = std::get_if<Literal>(&rhs); literal && isShift(kind)) {
+    // All amounts from the width on, and the negative ones, do the same.
+    bool isTyped = isa<IntegerType>(type);
+    if (isTyped && uint64_t(literal->integer) >= type.getIntOrFloatBitWidth())
+      right = Literal::ofInt(-1);
+  }
+  Scalar l = convert(lhs, type), r = convert(right, type);
+  if (isComparison(kind))
+    return compare(kind, l, r);
+  Type computed = computeType(type);
+  if ((kind == B::Div || kind == B::Atan2) && !isFloat(type))
+    type = computed = builder.getF32Type();
+  l = convert(l, computed);
+  r = convert(r, computed);
+  Scalar result = isFloat(computed) ? binaryFloat(kind, l, r) : binaryInteger(kind, l, r);
+  return convert(result, resultType(kind, dtypeOf(lhs, context.get()), rhs, type));
+}
+
+Scalar Trace::unaryInteger(UnaryKind kind, Scalar x) {
+  using U = UnaryKind;
+  switch (kind) {
+  case U::Neg:
+    x = convert(x, arithmeticType(x.dtype));
+    return binary(BinaryKind::Sub, constant(Literal::ofInt(0), x.dtype), x);
+  case U::Abs:
+    if (isUnsigned(x.dtype))
+      return x;
+    if (isa<IndexType>(x.dtype))
+      return binary(BinaryKind::Max, x, unary(U::Neg, x));
+    return wrap(create<math::AbsIOp>(x.value), x.dtype);
+  case U::Floor:
+  case U::Ceil:
+  case U::Round:
+  case U::Trunc:
+    return x;
+  case U::IsNan:
+  case U::IsInf:
+    return constant(Literal::ofBool(false), builder.getI1Type());
+  case U::IsFinite:
+    return constant(Literal::ofBool(true), builder.getI1Type());
+  case U::Popcount:
+    if (isBool(x.dtype))
+      return x;
+    if (isa<IndexType>(x.dtype))
+      x = cast(x, builder.getI32Type());
+    return wrap(create<math::CtPopOp>(x.value), x.dtype);
+  default:
+    return unaryFloat(kind, cast(x, builder.getF32Type()));
+  }
+}
+
+Scalar Trace::sigmoid(Scalar x) {
+  // Narrow floats in float32: exp(-x) of a float16 overflows where the sigmoid does not vanish.
+  // With e = exp(-|x|), which never overflows, it is 1 / (1 + e) above zero and e / (1 + e) below.
+  Type narrow = x.dtype;
+  if (mlir::cast<FloatType>(narrow).getWidth() < 32)
+    x = cast(x, builder.getF32Type());
+  Scalar zero = constant(Literal::ofFloat(0), x.dtype),
+         one = constant(Literal::ofFloat(1), x.dtype);
+  Value magnitude = create<math::AbsFOp>(x.value);
+  Value negated = create<arith::NegFOp>(magnitude);
+  Scalar exponential = wrap(create<math::ExpOp>(negated), x.dtype);
+  Value isBelow = compare(BinaryKind::Lt, x, zero).value;
+  Value numerator = create<arith::SelectOp>(isBelow, exponential.value, one.value);
+  Scalar sum = binary(BinaryKind::Add, one, exponential);
+  return convert(binary(BinaryKind::Div, wrap(numerator, x.dtype), sum), narrow);
+}
+
+Scalar Trace::unaryFloat(UnaryKind kind, Scalar x) {
+  using U = UnaryKind;
   auto result = [&](Value value) { return wrap(value, x.dtype); };
   auto number = [&](double value) { return constant(Literal::ofFloat(value), x.dtype); };
   switch (kind) {
@@ -520,18 +623,8 @@ Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
     return result(create<math::AtanOp>(x.value));
   case U::Erf:
     return result(create<math::ErfOp>(x.value));
-  case U::Sigmoid: {
-    // Narrow floats in float32: exp(-x) of a float16 overflows where the sigmoid does not vanish.
-    Type narrow = x.dtype;
-    bool isNarrow = mlir::cast<FloatType>(narrow).getWidth() < 32;
-    if (isNarrow)
-      x = cast(x, builder.getF32Type());
-    Scalar negated = result(create<arith::NegFOp>(x.value));
-    Scalar exponential = result(create<math::ExpOp>(negated.value));
-    Scalar sum = binary(BinaryKind::Add, number(1), exponential);
-    Scalar quotient = binary(BinaryKind::Div, number(1), sum);
-    return isNarrow ? cast(quotient, narrow) : quotient;
-  }
+  case U::Sigmoid:
+    return sigmoid(x);
   case U::Floor:
     return result(create<math::FloorOp>(x.value));
   case U::Ceil:
@@ -543,7 +636,7 @@ Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
   case U::Abs:
     return result(create<math::AbsFOp>(x.value));
   case U::Neg:
-    return result(builder.createOrFold<arith::NegFOp>(loc, x.value));
+    return result(builder.createOrFold<arith::NegFOp>(location(), x.value));
   case U::IsNan:
     return wrap(create<arith::CmpFOp>(arith::CmpFPredicate::UNO, x.value, x.value),
                 builder.getI1Type());
@@ -560,6 +653,31 @@ Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
     break;
   }
   llvm_unreachable("all unary operations are handled");
+}
+
+Scalar Trace::unary(UnaryKind kind, const Operand &operand) {
+  using U = UnaryKind;
+  Scalar x = materialize(operand);
+  if (kind == U::Not)
+    return wrap(
+        builder.createOrFold<arith::XOrIOp>(
+            location(), toCondition(x), constant(Literal::ofBool(true), builder.getI1Type()).value),
+        builder.getI1Type());
+  if (kind == U::BitNot) {
+    if (isFloat(x.dtype))
+      fail("'~' needs an integer, got " + getDTypeName(x.dtype));
+    if (isBool(x.dtype))
+      return unary(U::Not, x);
+    return binary(BinaryKind::Xor, x, constant(Literal::ofInt(-1), x.dtype));
+  }
+  if (!isFloat(x.dtype))
+    return unaryInteger(kind, x);
+  Type dtype = arithmeticType(x.dtype);
+  Scalar result = unaryFloat(kind, convert(x, computeType(dtype)));
+  // What gives a value of the operand's own dtype keeps it; functions of a float8 are float32.
+  bool keeps = kind == U::Neg || kind == U::Abs || kind == U::Floor || kind == U::Ceil ||
+               kind == U::Round || kind == U::Trunc;
+  return keeps ? convert(result, dtype) : result;
 }
 
 } // namespace tilewright::frontend

@@ -302,6 +302,9 @@ void bindScalarOperations(nb::class_<Trace> &cls) {
   cls.def("materialize", [](Trace &self, nb::object value) {
     return self.materialize(toOperand(value, "value"));
   });
+  cls.def("common_dtype", [](Trace &self, nb::object a, nb::object b) {
+    return getDTypeName(self.commonType(toOperand(a, "value"), toOperand(b, "value")));
+  });
   cls.def("if_then_else", [](Trace &self, nb::object condition, nb::object a, nb::object b) {
     return self.ifThenElse(toOperand(condition, "condition of 'T.if_then_else'"),
                            toOperand(a, "'T.if_then_else'"), toOperand(b, "'T.if_then_else'"));

@@ -83,6 +83,7 @@ template <typename T> void defineScalarProtocol(nb::class_<T> &cls) {
     throw UserError("a scalar of the kernel is not iterable");
   });
   cls.def("__hash__", [](nb::handle self) { return size_t(self.ptr()) >> 4; });
+  cls.attr("__array_ufunc__") = nb::none(); // a numpy scalar on the left asks the right side
 }
 
 /// The element type of a scalar-like object, by the language's name.
@@ -139,7 +140,8 @@ void bindScalars(nb::module_ &module) {
 /// An int or IndexExpr keeps the expression symbolic; anything else makes it a value of the trace.
 nb::object indexBinary(IndexExpr::Kind symbolic, BinaryKind traced, const IndexExpr &self,
                        nb::handle other, bool reflected) {
-  bool isInteger = PyLong_Check(other.ptr()) && !PyBool_Check(other.ptr());
+  bool isNumpyInteger = PyIndex_Check(other.ptr()) && nb::hasattr(other, "dtype");
+  bool isInteger = (PyLong_Check(other.ptr()) && !PyBool_Check(other.ptr())) || isNumpyInteger;
   if (isInteger || nb::isinstance<IndexExpr>(other)) {
     IndexExpr operand = toExtent(other, "size");
     return fromIndexExpr(reflected ? IndexExpr::binary(symbolic, operand, self)
@@ -244,6 +246,7 @@ void bindIndexExpr(nb::module_ &module) {
         "a symbolic size is only known when the kernel runs, Python cannot use it as an integer");
   });
   cls.def("__hash__", [](const IndexExpr &self) { return size_t(hash_value(self)); });
+  cls.attr("__array_ufunc__") = nb::none();
   cls.def_prop_ro("dtype_name", [](const IndexExpr &) { return "index"; });
   cls.def("__repr__", &printSymbolic);
 }

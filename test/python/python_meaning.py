@@ -56,10 +56,10 @@ INPUTS = (
 )
 
 
-def function_from_source(source: str, name: str = "body") -> Any:
-    """Defines a function from text, in a way that leaves the text reachable."""
+def function_from_source(source: str, name: str = "body", **names: Any) -> Any:
+    """Defines a function from text that may use `names`; the text stays reachable."""
     file = f"<generated {next(_numbers)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"T": T}
+    scope: dict[str, Any] = {"T": T, **names}
     exec(compile(source, file, "exec"), scope)
     return scope[name]

@@ -23,16 +23,20 @@ bool isFloat(mlir::Type dtype);
 bool isBool(mlir::Type dtype);
 bool isUnsigned(mlir::Type dtype);
 
-/// The dtype in which two operands of an arithmetic operation meet:
-///   - equal dtypes stay; bool counts as int32 beside another bool;
-///   - a float beside an integer wins; among floats the wider, float32 for float16 with bfloat16;
-///   - among integers the wider, signed if either is; an index counts as the other side where that
-///     has 32 bits or more, else as int32;
-///   - float8 and tfloat32 have no arithmetic of their own and count as float32.
+/// The dtype in which two operands meet, TileLang's rule:
+///   - equal dtypes stay;
+///   - of different kinds the higher wins: {float16, float32, float64}, bfloat16, float8, integers,
+///     bool; an index beside anything else counts as int32, tfloat32 as float32;
+///   - within a kind the wider wins, of integers of one width the unsigned one; the two float8
+///     dtypes meet in float32.
 mlir::Type promote(mlir::Type lhs, mlir::Type rhs);
-/// The dtype of arithmetic on one operand.
+/// The dtype that arithmetic on this dtype has: int32 for bool, float32 for tfloat32, else itself.
 mlir::Type arithmeticType(mlir::Type dtype);
-/// The dtype that a number takes beside `other`; a float beside an integer gives float32.
+/// The dtype whose operations compute for this dtype: float8 and tfloat32 have none of their own
+/// and take those of float32; the result is rounded once.
+mlir::Type computeType(mlir::Type dtype);
+/// The dtype in which a number and a value of dtype `other` meet: a float counts as float32, an int
+/// as int32, or int64 where it does not fit, and stays an index beside an index.
 mlir::Type literalType(const Literal &literal, mlir::Type other);
 /// The dtype of a number that stands alone: index, float32 or bool.
 mlir::Type defaultType(const Literal &literal, mlir::MLIRContext *context);

@@ -218,6 +218,8 @@ public:
               tile::Rounding rounding = tile::Rounding::NearestEven, bool saturate = false);
   Scalar bitcast(const Operand &operand, mlir::Type dtype);
   Scalar constant(const Literal &literal, mlir::Type dtype);
+  /// The dtype in which both sides of a choice meet.
+  mlir::Type commonType(const Operand &lhs, const Operand &rhs);
   /// The operand as a value of this trace; a literal takes its default type.
   Scalar materialize(const Operand &operand);
 
@@ -257,11 +259,14 @@ private:
   mlir::Value symbolValue(unsigned symbol);
   mlir::Value extentValue(const Extent &extent);
   mlir::OpFoldResult extentOrConstant(const Extent &extent);
-  std::pair<Scalar, Scalar> unify(const Operand &lhs, const Operand &rhs, bool arithmetic);
+  mlir::Type operandType(BinaryKind kind, const Operand &lhs, const Operand &rhs);
+  Scalar integerPower(Scalar lhs, Scalar rhs);
   Scalar binaryFloat(BinaryKind kind, Scalar lhs, Scalar rhs);
+  Scalar unaryInteger(UnaryKind kind, Scalar x);
+  Scalar unaryFloat(UnaryKind kind, Scalar x);
+  Scalar sigmoid(Scalar x);
   Scalar binaryInteger(BinaryKind kind, Scalar lhs, Scalar rhs);
   Scalar compare(BinaryKind kind, Scalar lhs, Scalar rhs);
-  mlir::Type commonType(const Operand &lhs, const Operand &rhs);
   Buffer slice(const Buffer &source, llvm::ArrayRef<mlir::OpFoldResult> offsets,
                llvm::ArrayRef<Extent> sizes, llvm::ArrayRef<mlir::OpFoldResult> steps,
                llvm::ArrayRef<int64_t> dropped);

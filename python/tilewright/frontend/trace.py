@@ -159,13 +159,31 @@ def is_kernel_value(value: Any) -> bool:
     return type(value) in KERNEL_SCALARS
 
 
+def plain(value: Any) -> Any:
+    """The Python number that a numpy scalar, or a subclass of int or float, counts as; everything
+    else as it is."""
+    kind = type(value)
+    if kind in _NUMBERS or kind in KERNEL_SCALARS:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "dtype") and hasattr(value, "item"):
+        number = value.item()
+        return number if type(number) in _NUMBERS else value
+    return value
+
+
 def is_scalar(value: Any) -> bool:
-    """True for run-time scalars and Python numbers."""
-    return type(value) in KERNEL_SCALARS or type(value) in _NUMBERS
+    """True for run-time scalars and Python numbers, numpy's among them."""
+    kind = type(value)
+    return kind in KERNEL_SCALARS or kind in _NUMBERS or type(plain(value)) in _NUMBERS
 
 
 def dtype_of(value: Any) -> str:
     """The dtype a scalar has in the IR: Python ints are index values, floats float32."""
+    value = plain(value)
     kind = type(value)
     if kind is bool:
         return "bool"
@@ -195,6 +213,7 @@ _WIDTH = {"float16": 1, "bfloat16": 1, "float32": 2, "tfloat32": 2, "float64": 3
 
 def keeps_value(target: str, source: Any) -> bool:
     """True if a variable of dtype `target` can hold the scalar `source` without losing anything."""
+    source = plain(source)
     if type(source) in (bool, int):
         return target != "bool" or type(source) is bool
     if type(source) is float:

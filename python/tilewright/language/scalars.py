@@ -10,25 +10,33 @@ from tilewright.dtypes import canonical, is_dtype
 from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.loops import truth
-from tilewright.frontend.trace import IndexExpr, describe, is_kernel_value, is_scalar
-
-# Python's own; the language's names hide them below.
-min_, max_, abs_, round_ = min, max, abs, round
+from tilewright.frontend.trace import (
+    IndexExpr,
+    describe,
+    dtype_of,
+    is_kernel_value,
+    is_scalar,
+    plain,
+)
+from tilewright.language import folding
 
 
 def _require_scalar(value: Any, what: str) -> Any:
+    """`value`, a kernel value or a Python number."""
     if not is_scalar(value):
         raise LanguageError(f"'{what}' needs a scalar, got {describe(value)}")
-    return value
+    return plain(value)
 
 
-def _unary(name: str, python: Any, x: Any) -> Any:
+def _unary(name: str, x: Any) -> Any:
     what = f"T.{name}"
     if is_kernel_value(x):
         return trace.require(what).core.unary(name, x)
-    _require_scalar(x, what)
+    x = _require_scalar(x, what)
+    if type(x) is float and name in _OF_INTEGERS:
+        raise LanguageError(f"'{what}' needs an integer, got {describe(x)}")
     try:
-        return python(x)
+        return folding.FLOATS[name](x)
     except (ValueError, OverflowError) as error:
         raise LanguageError(f"'{what}' of {x!r}: {error}") from None
 
@@ -38,34 +46,46 @@ def _unknown(*values: Any) -> Any:
     return next((value for value in values if hasattr(value, "tw_constant_name")), None)
 
 
-def _binary(name: str, python: Any, a: Any, b: Any) -> Any:
+def _binary(name: str, a: Any, b: Any) -> Any:
     what = f"T.{name}"
     if (unknown := _unknown(a, b)) is not None:
         return unknown.combine()
-    _require_scalar(a, what)
-    _require_scalar(b, what)
+    a, b = _require_scalar(a, what), _require_scalar(b, what)
     if is_kernel_value(a) or is_kernel_value(b):
         return trace.require(what).core.binary(name, a, b)
+    if name in _OF_INTEGERS and float in (type(a), type(b)):
+        raise LanguageError(f"'{what}' needs integers, got {a!r} and {b!r}")
     try:
-        return python(a, b)
+        return folding.PAIRS[name](a, b)
     except (ZeroDivisionError, ValueError, OverflowError) as error:
         raise LanguageError(f"'{what}' of {a!r} and {b!r}: {error}") from None
+
+
+_OF_INTEGERS = frozenset({"ceildiv", "shl", "shr", "and", "or", "xor", "bitnot", "popcount"})
 
 
 # ---- Integers ----
 
 
 def ceildiv(a: Any, b: Any) -> Any:
-    """a / b rounded up; a Python int for Python ints."""
-    if (unknown := _unknown(a, b)) is not None:
-        return unknown.combine()
-    _require_scalar(a, "T.ceildiv")
-    _require_scalar(b, "T.ceildiv")
+    """a / b rounded up, for integers of either sign; a Python int for Python ints."""
     if is_kernel_value(a) or is_kernel_value(b):
-        return (a + (b - 1)) // b
-    if b == 0:
-        raise LanguageError(f"'T.ceildiv' of {a} by 0")
-    return -(-a // b)
+        a, b = _require_scalar(a, "T.ceildiv"), _require_scalar(b, "T.ceildiv")
+        kinds = {dtype_of(a), dtype_of(b)}
+        if any("float" in kind for kind in kinds):
+            raise LanguageError(f"'T.ceildiv' needs integers, got {describe(a)} and {describe(b)}")
+        if kinds != {"index"}:
+            return _typed_ceildiv(a, b)
+        return (a + (b - 1)) // b if type(b) is int and b > 0 else -(-a // b)
+    return _binary("ceildiv", a, b)
+
+
+def _typed_ceildiv(a: Any, b: Any) -> Any:
+    """Without a sum that could wrap: one more than the floor where a remainder is left."""
+    read = trace.require("T.ceildiv").core.materialize
+    a, b = (read(value) if is_kernel_value(value) else value for value in (a, b))
+    quotient = a // b
+    return quotient + ((quotient * b != a) & (b != 0))
 
 
 def align_up(value: Any, alignment: Any) -> Any:
@@ -77,64 +97,59 @@ def floordiv(a: Any, b: Any) -> Any:
     """a / b rounded down, as `//`."""
     if type(a) is IndexExpr or type(b) is IndexExpr:
         return a // b
-    return _binary("floordiv", lambda x, y: x // y, a, b)
+    return _binary("floordiv", a, b)
 
 
 def floormod(a: Any, b: Any) -> Any:
     """The remainder of `T.floordiv`, as `%`."""
     if type(a) is IndexExpr or type(b) is IndexExpr:
         return a % b
-    return _binary("floormod", lambda x, y: x % y, a, b)
+    return _binary("floormod", a, b)
 
 
 def truncdiv(a: Any, b: Any) -> Any:
     """a / b rounded towards zero, as C's `/`."""
-    return _binary("truncdiv", _python_truncdiv, a, b)
-
-
-def _python_truncdiv(a: int, b: int) -> int:
-    quotient = abs_(a) // abs_(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+    return _binary("truncdiv", a, b)
 
 
 def truncmod(a: Any, b: Any) -> Any:
     """The remainder of `T.truncdiv`, as C's `%`."""
-    return _binary("truncmod", lambda x, y: int(math.fmod(x, y)), a, b)
+    return _binary("truncmod", a, b)
 
 
 def shift_left(a: Any, b: Any) -> Any:
     """a << b; 0 where b is the width or more."""
-    return _binary("shl", lambda x, y: x << y, a, b)
+    return _binary("shl", a, b)
 
 
 def shift_right(a: Any, b: Any) -> Any:
     """a >> b, keeping the sign of signed integers."""
-    return _binary("shr", lambda x, y: x >> y, a, b)
+    return _binary("shr", a, b)
 
 
 def bitwise_and(a: Any, b: Any) -> Any:
     """a & b."""
-    return _binary("and", lambda x, y: x & y, a, b)
+    return _binary("and", a, b)
 
 
 def bitwise_or(a: Any, b: Any) -> Any:
     """a | b."""
-    return _binary("or", lambda x, y: x | y, a, b)
+    return _binary("or", a, b)
 
 
 def bitwise_xor(a: Any, b: Any) -> Any:
     """a ^ b."""
-    return _binary("xor", lambda x, y: x ^ y, a, b)
+    return _binary("xor", a, b)
 
 
 def bitwise_not(a: Any) -> Any:
     """~a."""
-    return _unary("bitnot", lambda x: ~x, a)
+    return _unary("bitnot", a)
 
 
 def popcount(x: Any) -> Any:
     """The number of set bits."""
-    return _unary("popcount", lambda v: v.bit_count(), x)
+    return _unary("popcount", x)
 
 
 # ---- Choices ----
@@ -145,7 +160,7 @@ def _symbolic(name: str, a: Any, b: Any) -> Any:
     if trace.active() is None and (type(a) is IndexExpr or type(b) is IndexExpr):
         symbol, other = (a, b) if type(a) is IndexExpr else (b, a)
         return getattr(symbol, name)(other)
-    return _binary(name, min_ if name == "min" else max_, a, b)
+    return _binary(name, a, b)
 
 
 def min(a: Any, b: Any) -> Any:
@@ -172,11 +187,23 @@ def __ldg(value: Any, index: Any = None) -> Any:
 def if_then_else(cond: Any, true_value: Any, false_value: Any) -> Any:
     """`true_value` where `cond` holds, else `false_value`; only the taken side is evaluated."""
     if not is_kernel_value(cond):
-        return true_value if cond else false_value
+        return _chosen(true_value, false_value) if cond else _chosen(false_value, true_value)
     state = trace.require("T.if_then_else")
     for value in (true_value, false_value):
         _require_scalar(value, "T.if_then_else")
     return state.core.if_then_else(truth(state, cond), true_value, false_value)
+
+
+def _chosen(value: Any, other: Any) -> Any:
+    """`value` in the dtype that it would have if the kernel chose between the two."""
+    state = trace.active()
+    if state is None or not is_scalar(value) or not is_scalar(other):
+        return value
+    dtype = state.core.common_dtype(value, other)
+    if dtype in (dtype_of(value), "index"):
+        return value
+    is_number = not is_kernel_value(value) and not is_kernel_value(other)
+    return float(value) if is_number else state.core.cast(value, dtype)
 
 
 def Select(cond: Any, true_value: Any, false_value: Any) -> Any:
@@ -189,112 +216,112 @@ def Select(cond: Any, true_value: Any, false_value: Any) -> Any:
 
 def abs(x: Any) -> Any:
     """The absolute value."""
-    return _unary("abs", abs_, x)
+    return _unary("abs", x)
 
 
 def exp(x: Any) -> Any:
     """e**x."""
-    return _unary("exp", math.exp, x)
+    return _unary("exp", x)
 
 
 def exp2(x: Any) -> Any:
     """2**x."""
-    return _unary("exp2", lambda v: 2.0**v, x)
+    return _unary("exp2", x)
 
 
 def exp10(x: Any) -> Any:
     """10**x."""
-    return _unary("exp10", lambda v: 10.0**v, x)
+    return _unary("exp10", x)
 
 
 def log(x: Any) -> Any:
     """The natural logarithm."""
-    return _unary("log", math.log, x)
+    return _unary("log", x)
 
 
 def log2(x: Any) -> Any:
     """The logarithm to base 2."""
-    return _unary("log2", math.log2, x)
+    return _unary("log2", x)
 
 
 def log10(x: Any) -> Any:
     """The logarithm to base 10."""
-    return _unary("log10", math.log10, x)
+    return _unary("log10", x)
 
 
 def log1p(x: Any) -> Any:
     """log(1 + x), exact for small x."""
-    return _unary("log1p", math.log1p, x)
+    return _unary("log1p", x)
 
 
 def sqrt(x: Any) -> Any:
     """The square root."""
-    return _unary("sqrt", math.sqrt, x)
+    return _unary("sqrt", x)
 
 
 def rsqrt(x: Any) -> Any:
     """1 / sqrt(x)."""
-    return _unary("rsqrt", lambda v: 1.0 / math.sqrt(v), x)
+    return _unary("rsqrt", x)
 
 
 def sin(x: Any) -> Any:
     """The sine of an angle in radians."""
-    return _unary("sin", math.sin, x)
+    return _unary("sin", x)
 
 
 def cos(x: Any) -> Any:
     """The cosine of an angle in radians."""
-    return _unary("cos", math.cos, x)
+    return _unary("cos", x)
 
 
 def tan(x: Any) -> Any:
     """The tangent of an angle in radians."""
-    return _unary("tan", math.tan, x)
+    return _unary("tan", x)
 
 
 def atan(x: Any) -> Any:
     """The arc tangent, in radians."""
-    return _unary("atan", math.atan, x)
+    return _unary("atan", x)
 
 
 def sinh(x: Any) -> Any:
     """The hyperbolic sine."""
-    return _unary("sinh", math.sinh, x)
+    return _unary("sinh", x)
 
 
 def cosh(x: Any) -> Any:
     """The hyperbolic cosine."""
-    return _unary("cosh", math.cosh, x)
+    return _unary("cosh", x)
 
 
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent."""
-    return _unary("tanh", math.tanh, x)
+    return _unary("tanh", x)
 
 
 def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x))."""
-    return _unary("sigmoid", lambda v: 1.0 / (1.0 + math.exp(-v)), x)
+    return _unary("sigmoid", x)
 
 
 def erf(x: Any) -> Any:
     """The error function."""
-    return _unary("erf", math.erf, x)
+    return _unary("erf", x)
 
 
 def floor(x: Any) -> Any:
     """The largest integer value not above x, as a float."""
-    return _unary("floor", math.floor, x)
+    return _unary("floor", x)
 
 
 def ceil(x: Any) -> Any:
     """The smallest integer value not below x, as a float."""
-    return _unary("ceil", math.ceil, x)
+    return _unary("ceil", x)
 
 
 def round(x: Any) -> Any:
     """The nearest integer value, halves to even, as a float."""
-    return _unary("round", round_, x)
+    return _unary("round", x)
 
 
 def nearbyint(x: Any) -> Any:
@@ -304,37 +331,37 @@ def nearbyint(x: Any) -> Any:
 
 def trunc(x: Any) -> Any:
     """The integer part, as a float."""
-    return _unary("trunc", math.trunc, x)
+    return _unary("trunc", x)
 
 
 def isnan(x: Any) -> Any:
     """True for NaN."""
-    return _unary("isnan", math.isnan, x)
+    return _unary("isnan", x)
 
 
 def isinf(x: Any) -> Any:
     """True for the two infinities."""
-    return _unary("isinf", math.isinf, x)
+    return _unary("isinf", x)
 
 
 def isfinite(x: Any) -> Any:
     """True for everything but NaN and the infinities."""
-    return _unary("isfinite", math.isfinite, x)
+    return _unary("isfinite", x)
 
 
 def pow(x: Any, y: Any) -> Any:
     """x to the power of y."""
-    return _binary("pow", lambda a, b: a**b, x, y)
+    return _binary("pow", x, y)
 
 
 def fmod(x: Any, y: Any) -> Any:
     """The remainder of x / y with the sign of x."""
-    return _binary("fmod", math.fmod, x, y)
+    return _binary("fmod", x, y)
 
 
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y), in radians."""
-    return _binary("atan2", math.atan2, y, x)
+    return _binary("atan2", y, x)
 
 
 # ---- Types and constants ----
@@ -348,10 +375,7 @@ def convert(value: Any, dtype: Any) -> Any:
         raise LanguageError(
             f"'T.{name}(...)' is only allowed inside a kernel", hint="a Python number needs no type"
         )
-    _require_scalar(value, f"T.{name}")
-    if is_kernel_value(value):
-        return state.core.cast(value, name)
-    return state.core.constant(value, name)
+    return state.core.cast(_require_scalar(value, f"T.{name}"), name)
 
 
 _ROUNDINGS = {

@@ -6,6 +6,7 @@ import random
 
 from differential.indices import Indices, Var
 from differential.program import Bound, Buffer, Expr, Program
+from differential.promotion import literal_dtype, meet
 from differential.ranges import (
     COMPUTES_AS,
     FLOATS,
@@ -19,6 +20,7 @@ from differential.ranges import (
 
 ARITHMETIC = ("add", "sub", "mul", "max", "min", "add", "sub", "mul")
 INTEGER_ONLY = ("floordiv", "floormod", "truncdiv", "and", "or", "xor", "shl", "shr")
+MIXED = ("add", "sub", "mul", "max", "min")
 COMPARES = ("<", "<=", ">", ">=", "==", "!=")
 
 
@@ -55,7 +57,7 @@ class Expressions:
                     return expr
                 if dtype.startswith("u"):
                     return Expr(
-                        "floormod", dtype, (expr, Expr("const", dtype, (), int(limit.magnitude)))
+                        "floormod", dtype, (expr, Expr("typed", dtype, (), int(limit.magnitude)))
                     )
                 return Expr("clamp", dtype, (expr,), int(limit.magnitude))
             if self.program.exact and bound.exponent < limit.exponent:
@@ -99,17 +101,18 @@ class Expressions:
             return Expr("neg" if dtype.startswith("u") else op, dtype, (inner,))
         if op in ("shl", "shr") and self.rng.random() < 0.3:  # by what may be the width or more
             amount = self.tree(dtype, scope, depth - 1)
-            amount = Expr("and", dtype, (amount, Expr("const", dtype, (), 31)))
+            amount = Expr("and", dtype, (amount, Expr("typed", dtype, (), 31)))
             return Expr(f"{op} by", dtype, (inner, amount))
         if op in ("shl", "shr"):
             return Expr(op, dtype, (inner,), self.rng.choice((0, 1, 3, 7, INTEGERS[dtype] - 1)))
         if op in ("and", "or", "xor") or self.rng.random() < 0.2:
             return Expr(op, dtype, (inner, self.tree(dtype, scope, depth - 1)))
         divisors = (1, 2, 3, 7, 16) if dtype.startswith("u") else (-3, 1, 2, 3, 7, 16)
-        return Expr(op, dtype, (inner, Expr("const", dtype, (), self.rng.choice(divisors))))
+        return Expr(op, dtype, (inner, Expr("typed", dtype, (), self.rng.choice(divisors))))
 
     def converted(self, dtype: str, scope: _Scope, depth: int) -> Expr:
-        """A value of another type, cast; into floats only what they hold exactly."""
+        """A value of another type, cast; into floats only what they hold exactly. Half of the time
+        operands of different types meet in it."""
         others = (
             "int32",
             "int8",
@@ -126,8 +129,29 @@ class Expressions:
         if not self.program.exact:
             others = ("float32", "float16", "bfloat16") if is_float(dtype) else ("int32", "uint8")
         other = self.rng.choice([o for o in others if o != dtype] or [dtype])
-        inner = self.fit(self.tree(other, scope, depth), other, self.conversion_limit(other, dtype))
+        expr = self.tree(other, scope, depth)
+        if self.rng.random() < 0.5:
+            expr = self.mixed(other, others, scope, depth)
+        inner = self.fit(expr, expr.dtype, self.conversion_limit(expr.dtype, dtype))
         return Expr("cast", dtype, (inner or Expr("typed", other, (), 3),))
+
+    def mixed(self, dtype: str, others: tuple[str, ...], scope: _Scope, depth: int) -> Expr:
+        """An operation on a value of `dtype` and a number or a value of another type."""
+        rng = self.rng
+        operands = [self.small(dtype, scope, depth - 1)]
+        if rng.random() < 0.5:
+            number = rng.choice((2, -3, 200, 2.5, -0.5, 4.0))
+            operands.append(Expr("literal", literal_dtype(number), (), number))
+        else:
+            operands.append(self.small(rng.choice(others), scope, depth - 1))
+        rng.shuffle(operands)
+        met = meet(operands[0].dtype, operands[1].dtype)
+        return Expr(f"mixed {rng.choice(MIXED)}", met, tuple(operands))
+
+    def small(self, dtype: str, scope: _Scope, depth: int) -> Expr:
+        """A value that the narrow types hold, so that it can be converted."""
+        fitted = self.fit(self.tree(dtype, scope, depth), dtype, Bound(16))
+        return fitted or Expr("typed", dtype, (), 3)
 
     def conversion_limit(self, source: str, dtype: str) -> Bound:
         """What is converted; of integers half of the time all values that the result can hold."""

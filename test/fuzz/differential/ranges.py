@@ -144,7 +144,7 @@ def _clamp(expr: Expr, args: list[Bound]) -> Bound:
 
 def _remainder(expr: Expr, args: list[Bound]) -> Bound:
     divisor = expr.args[1]
-    if divisor.op == "const" and divisor.data:
+    if divisor.op == "typed" and divisor.data:
         return Bound(abs(divisor.data) - 1.0)
     return _larger(expr, args)  # x % 0 is x
 
@@ -183,6 +183,29 @@ class _Function(Op):
         return FUNCTIONS[expr.data][0].format(expr.args[0].text())
 
 
+class _Clamp(Op):
+    """Limits of the integer's own type keep it; literals would make it an int32."""
+
+    def render(self, expr: Expr) -> str:
+        if is_float(expr.dtype):
+            return super().render(expr)
+        limits = ", ".join(f"T.{expr.dtype}({sign}{expr.data})" for sign in ("-", ""))
+        return f"T.clamp({expr.args[0].text()}, {limits})"
+
+
+def _met(bound: Callable[[Expr, list[Bound]], Bound]) -> Callable[[Expr, list[Bound]], Bound]:
+    """The bound of an operation whose operands are first converted to its type."""
+
+    def of_converted(expr: Expr, args: list[Bound]) -> Bound:
+        converted = [
+            holds(expr.dtype, _cast(Expr("cast", expr.dtype, (arg,)), [given]), exact=True)
+            for arg, given in zip(expr.args, args, strict=True)
+        ]
+        return bound(expr, converted)
+
+    return of_converted
+
+
 OPS: dict[str, Op] = {
     "const": Op("{d!r}", _constant),
     "typed": Op("T.{t}({d!r})", _constant),
@@ -196,7 +219,7 @@ OPS: dict[str, Op] = {
     "min": Op("T.min({0}, {1})", _larger),
     "neg": Op("(-{0})", lambda e, a: full(e.dtype) if e.dtype[0] == "u" else a[0]),
     "abs": Op("T.abs({0})", _same),
-    "clamp": Op("T.clamp({0}, -{d}, {d})", _clamp),
+    "clamp": _Clamp("T.clamp({0}, -{d}, {d})", _clamp),
     "floor": Op("T.floor({0})", _whole),
     "ceil": Op("T.ceil({0})", _whole),
     "trunc": Op("T.trunc({0})", _whole),
@@ -215,6 +238,12 @@ OPS: dict[str, Op] = {
     "shl by": Op("({0} << {1})", _any),
     "shr by": Op("({0} >> {1})", _any),
     "function": _Function("", _function),
+    "literal": Op("{d!r}", _constant),
+    "mixed add": Op("({0} + {1})", _met(_sum)),
+    "mixed sub": Op("({0} - {1})", _met(_difference)),
+    "mixed mul": Op("({0} * {1})", _met(_product)),
+    "mixed max": Op("T.max({0}, {1})", _met(_larger)),
+    "mixed min": Op("T.min({0}, {1})", _met(_larger)),
 }
 
 

@@ -144,7 +144,7 @@ def _simpler(expr: Expr) -> Iterator[Expr]:
     for arg in expr.args:
         if arg.dtype == expr.dtype:
             yield arg
-    if expr.op not in ("const", "typed"):
+    if expr.op not in ("const", "typed", "literal"):
         yield Expr("typed", expr.dtype, (), 1)
     for number, arg in enumerate(expr.args):
         for simpler in _simpler(arg):

@@ -91,9 +91,17 @@ TEST_F(LiteralsTest, NumbersThatDoNotFitAreRefused) {
             "the number -129 does not fit int8; convert the other operand with 'T.cast' first");
   EXPECT_EQ(refusal(Literal::ofUnsigned(UINT64_MAX), "index"),
             "the number 18446744073709551615 does not fit an index");
-  EXPECT_EQ(refusal(Literal::ofFloat(0.5), "int32"),
-            "the number 0.500000 is not an integer, expected int32; write an integer, or convert "
-            "with 'T.cast'");
+}
+
+TEST_F(LiteralsTest, FloatsTruncateAndSaturateAsIntegers) {
+  EXPECT_EQ(bits(Literal::ofFloat(2.5), "int8"), 2);
+  EXPECT_EQ(bits(Literal::ofFloat(-2.5), "int32"), -2);
+  EXPECT_EQ(bits(Literal::ofFloat(300.0), "int8"), 127);
+  EXPECT_EQ(bits(Literal::ofFloat(-1.0), "uint8"), 0);
+  EXPECT_EQ(bits(Literal::ofFloat(16777217.0), "int32"), 16777217); // not by way of float32
+  EXPECT_EQ(bits(Literal::ofFloat(INFINITY), "uint64"), -1);
+  EXPECT_EQ(bits(Literal::ofFloat(NAN), "int16"), 0);
+  EXPECT_EQ(bits(Literal::ofFloat(NAN), "bool"), -1);
 }
 
 TEST_F(LiteralsTest, ErrorsStandAtTheCurrentLine) {

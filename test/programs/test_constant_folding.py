@@ -1,0 +1,121 @@
+"""Constants fold to what the engines compute: Python numbers, typed constants and loaded values
+give the same results of every scalar function, also in the corners."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+from on_engines import ON_ALL, run
+from tilewright.language import folding
+
+NAN, INF = float("nan"), float("inf")
+REALS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 88.0, 100.0, -100.0, 1000.0, -1000.0,
+         0.75, -0.3, 16777216.0, -3e38, 1e-3, INF, -INF, NAN)  # fmt: skip
+PARTNERS = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 1000.0, -1000.0, INF, -INF, NAN)
+INTEGERS = (0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, -33, 100, 2**31 - 1, -(2**31), 1 - 2**31)
+WIDE = (0, 1, -1, 3, 2**53 + 1, -(2**53) - 1, 2**62 + 1, 10**18 + 7, 2**63 - 1)
+
+#: The language's names, where they are not those of the operations.
+NAMES = {"shl": "shift_left", "shr": "shift_right", "and": "bitwise_and", "or": "bitwise_or",
+         "xor": "bitwise_xor", "bitnot": "bitwise_not"}  # fmt: skip
+OF_INTEGERS = {"ceildiv", "shl", "shr", "and", "or", "xor", "bitnot", "popcount"}
+OF_REALS = {"atan2"} | set(folding.FLOATS) - OF_INTEGERS - {
+    "abs",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+}
+UNARY, BINARY = list(folding.FLOATS), list(folding.PAIRS)
+
+
+def function(name: str) -> Callable[..., Any]:
+    return getattr(T, NAMES.get(name, name))
+
+
+def folded(name: str, row: tuple[Any, ...]) -> Any:
+    """The function of Python numbers, or None where it is refused."""
+    try:
+        return function(name)(*row)
+    except tilewright.TilewrightError as error:
+        assert "division" in str(error) or "fit 64 bits" in str(error), error
+        return None
+
+
+def evaluate(device: str, name: str, rows: list[tuple[Any, ...]], dtype: str, out: str) -> Any:
+    """The function of Python numbers, of typed constants and of loaded values."""
+    call, size = function(name), len(rows)
+    columns = [np.array(column, dtype) for column in zip(*rows, strict=True)]
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((size,), dtype),
+        B: T.Tensor((size,), dtype),
+        Python: T.Tensor((size,), out),
+        Typed: T.Tensor((size,), out),
+        Loaded: T.Tensor((size,), out),
+    ):
+        with T.Kernel(1, threads=32):
+            for k in range(size):
+                Python[k] = call(*rows[k])
+                Typed[k] = call(*[T.cast(value, dtype) for value in rows[k]])
+            for i in T.Parallel(size):
+                Loaded[i] = call(A[i], B[i]) if len(columns) == 2 else call(A[i])
+
+    results = [np.zeros(size, out) for _ in range(3)]
+    run(main, device, columns[0], columns[-1], *results)
+    return results
+
+
+def check(device: str, name: str, rows: list[tuple[Any, ...]], dtype: str, out: str) -> None:
+    python, typed, loaded = evaluate(device, name, rows, dtype, out)
+    for row, *values in zip(rows, python, typed, loaded, strict=True):
+        for value in values[:2]:
+            if out != "float32":
+                assert value == values[2], (row, values)
+            elif not (np.isnan(value) and np.isnan(values[2])):
+                assert np.signbit(value) == np.signbit(values[2]), (row, values)
+                np.testing.assert_allclose(
+                    value, values[2], rtol=1e-5, atol=1e-40, err_msg=str(row)
+                )
+
+
+def rows_of(
+    name: str, numbers: tuple[Any, ...], partners: tuple[Any, ...]
+) -> list[tuple[Any, ...]]:
+    if name in folding.FLOATS:
+        return [(number,) for number in numbers]
+    return list(itertools.product(numbers, partners))
+
+
+@ON_ALL
+@pytest.mark.parametrize("name", [n for n in UNARY + BINARY if n not in OF_INTEGERS])
+def test_functions_of_floats(device: str, name: str) -> None:
+    rows = rows_of(name, REALS, PARTNERS)
+    out = "bool" if name.startswith("is") else "float32"
+    check(device, name, rows, "float32", out)
+    assert type(folded(name, (1.5, 2.5)[: len(rows[0])])) is (bool if out == "bool" else float)
+
+
+@ON_ALL
+@pytest.mark.parametrize("name", [n for n in UNARY + BINARY if n not in OF_REALS])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_functions_of_integers(device: str, name: str, dtype: str) -> None:
+    numbers = INTEGERS if dtype == "int32" else WIDE
+    limits = np.iinfo(dtype)
+    rows = []
+    for row in rows_of(name, numbers, (0, 1, -1, 2, -3, 31, 40, 70, -5) + numbers[-3:]):
+        value = folded(name, row)
+        if value is None:
+            continue
+        assert type(value) is int
+        wraps = not limits.min <= value <= limits.max or name in ("shl", "pow", "popcount")
+        if not wraps or (name == "popcount" and dtype == "int32"):
+            rows.append(row)
+    check(device, name, rows or [row], dtype, dtype)
