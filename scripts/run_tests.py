@@ -235,6 +235,7 @@ SUITES = {
     "scripts": Suite(pytest_suite("test/scripts")),
     "python": Suite(pytest_suite("test/python")),
     "programs": Suite(pytest_suite("test/programs")),
+    "conformance": Suite(pytest_suite("test/conformance")),
     "vgpu-third-party": Suite(pytest_suite("vgpu/test/third_party")),
     "fuzz": Suite(fuzz, only_long=True),
 }
