@@ -180,6 +180,9 @@ Value Lowering::lowerFunctionOp(Operation &op) {
     Value exponent = numbers.convert(operands[1], op.getOperand(1).getType(), carrier);
     return numbers.round(math::PowFOp::create(b, operands[0], exponent), type);
   }
+  if (isa<math::Atan2Op>(op)) // by name: MLIR folds math.atan2 of two zeros to a NaN
+    return numbers.round(numbers.call(carrier.isF64() ? "atan2" : "atan2f", carrier, operands),
+                         type);
   if (carrier.isF32()) {
     FunctionBuilder functions(b, /*hasScaling=*/options.vectorWidth >= 16); // AVX-512: vscalefps
     Value result = llvm::TypeSwitch<Operation *, Value>(&op)

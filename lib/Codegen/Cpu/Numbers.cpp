@@ -341,10 +341,12 @@ Value Numbers::convertFloats(Value value, Type from, Type to, tile::Rounding rou
                          integer(code, static_cast<int32_t>(rounding)), integer(code, saturate)});
     return isa<Float64Type>(carrier) ? result : arith::TruncFOp::create(b, carrier, result);
   }
+  if (isa<Float64Type>(to) && !isa<Float64Type>(from)) { // a float32 cannot hold the bounds
+    value = arith::ExtFOp::create(b, carrier, value);
+    return saturate ? clampToFinite(value, to) : value;
+  }
   if (saturate)
     value = clampToFinite(value, to);
-  if (isa<Float64Type>(to) && !isa<Float64Type>(from))
-    return arith::ExtFOp::create(b, carrier, value);
   if (isa<Float64Type>(from) && !isa<Float64Type>(to))
     return arith::TruncFOp::create(b, carrier, value);
   return from == to ? value : round(value, to);

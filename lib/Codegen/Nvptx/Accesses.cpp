@@ -327,24 +327,34 @@ Value ThreadLowering::writerCondition() {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, threadId, index(0));
 }
 
+/// What is only moved keeps its bits. A tfloat32 that is computed with loses the digits that memory
+/// may hold beyond its own.
+void ThreadLowering::defineLoaded(LoadOp op, Value value) {
+  auto isMove = [](Operation *user) { return isa<StoreOp>(user); };
+  Type type = op.getValue().getType();
+  if (isa<FloatTF32Type>(type) && !llvm::all_of(op.getValue().getUsers(), isMove))
+    value = widenStorageFloat(value, type);
+  define(op.getValue(), value);
+}
+
 LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
   Value root = getRoot(op.getBuffer());
   const Storage &storage = storageOf(root);
   if (storage.kind == Storage::Kind::Variable) {
-    define(op.getValue(), loadRegister(storage, 0));
+    defineLoaded(op, loadRegister(storage, 0));
     return success();
   }
   if (storage.kind == Storage::Kind::Registers) {
-    define(op.getValue(), loadRegister(storage, registerOf(op)));
+    defineLoaded(op, loadRegister(storage, registerOf(op)));
     return success();
   }
   if (changesElement(op.getBuffer())) {
     if (!canSeeThrough(op.getBuffer()))
       return unsupported(op) << "this view with another element type";
-    define(op.getValue(), loadThroughView(op.getBuffer(), op.getIndices()));
+    defineLoaded(op, loadThroughView(op.getBuffer(), op.getIndices()));
     return success();
   }
-  define(op.getValue(), loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices())));
+  defineLoaded(op, loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices())));
   return success();
 }
 

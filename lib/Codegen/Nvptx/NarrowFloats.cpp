@@ -53,9 +53,8 @@ static SmallVector<Value, 4> makeFields(ImplicitLocOpBuilder &b, Type type) {
   return {constant(exponent), constant(fraction)};
 }
 
-/// An instruction without side effects.
-static Value inlinePtx(ImplicitLocOpBuilder &b, StringRef text, StringRef constraints, Type type,
-                       ValueRange operands) {
+Value inlinePtx(ImplicitLocOpBuilder &b, StringRef text, StringRef constraints, Type type,
+                ValueRange operands) {
   auto code = LLVM::InlineAsmOp::create(
       b, type, operands, text, constraints, /*has_side_effects=*/false, /*is_align_stack=*/false,
       LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
@@ -163,7 +162,10 @@ Value ThreadLowering::convertIntegerToFloat(Value value, bool isUnsigned, Type t
                                             Rounding rounding, bool saturate) {
   Type f64 = b.getF64Type(), i64 = b.getI64Type();
   bool isDefault = rounding == Rounding::NearestEven && !saturate;
-  if (isDefault && !isStorageFloat(to))
+  // Before sm_90 LLVM forms a bfloat16 by way of float32, which holds 24 digits.
+  bool isExactIn32 = value.getType().getIntOrFloatBitWidth() <= 16;
+  bool roundsOnce = !to.isBF16() || isExactIn32 || arch.version >= 90;
+  if (isDefault && !isStorageFloat(to) && roundsOnce)
     return isUnsigned ? arith::UIToFPOp::create(b, to, value).getResult()
                       : arith::SIToFPOp::create(b, to, value).getResult();
   // Exactly, or such that the rounding to the wanted format is the only one that counts.

@@ -39,6 +39,8 @@ private:
   }
   /// A divisor that is safe to divide by: 1 in place of 0, and of -1, whose quotient is a negation.
   Value safeDivisor(Value rhs);
+  bool needsWideShift(Value rhs);
+  Value shiftWide(StringRef opcode, Value lhs, Value rhs);
   Value widthConstant() {
     return constant(isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth());
   }
@@ -113,13 +115,37 @@ Value Integers::floorMod(Value lhs, Value rhs) {
   return select(isZero, lhs, select(arith::AndIOp::create(b, inexact, signsDiffer), moved, rest));
 }
 
+/// LLVM knows that PTX shifts by 64 and more as the language wants it, drops the comparison with
+/// the width, and with it the upper half of the count: the instruction takes 32 bits. So it is
+/// written out, after a minimum that LLVM has no reason to drop.
+Value Integers::shiftWide(StringRef opcode, Value lhs, Value rhs) {
+  Type wide = b.getI64Type();
+  auto bits = [&](Value value) -> Value {
+    return isa<IndexType>(type) ? arith::IndexCastOp::create(b, wide, value).getResult() : value;
+  };
+  Value most = arith::ConstantOp::create(b, b.getI64IntegerAttr(64));
+  Value clamped = arith::MinUIOp::create(b, bits(rhs), most);
+  Value count = arith::TruncIOp::create(b, b.getI32Type(), clamped);
+  Value result = inlinePtx(b, (opcode + " $0, $1, $2;").str(), "=l,l,r", wide, {bits(lhs), count});
+  return isa<IndexType>(type) ? arith::IndexCastOp::create(b, type, result).getResult() : result;
+}
+
+bool Integers::needsWideShift(Value rhs) {
+  bool isWide = isa<IndexType>(type) || type.getIntOrFloatBitWidth() == 64;
+  return isWide && !getConstantIntValue(rhs);
+}
+
 Value Integers::shiftLeft(Value lhs, Value rhs) {
+  if (needsWideShift(rhs))
+    return shiftWide("shl.b64", lhs, rhs);
   Value tooFar = compare(arith::CmpIPredicate::uge, rhs, widthConstant());
   Value count = select(tooFar, constant(0), rhs);
   return select(tooFar, constant(0), arith::ShLIOp::create(b, lhs, count));
 }
 
 Value Integers::shiftRight(Value lhs, Value rhs) {
+  if (needsWideShift(rhs))
+    return shiftWide(isUnsigned ? "shr.u64" : "shr.s64", lhs, rhs);
   Value tooFar = compare(arith::CmpIPredicate::uge, rhs, widthConstant());
   if (isUnsigned) {
     Value count = select(tooFar, constant(0), rhs);
@@ -223,9 +249,15 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
                                 convert.getRounding(), convert.getSaturate()));
   }
   if (auto bits = dyn_cast<BitcastOp>(op)) {
+    // The digits that a tfloat32 has not are none of its bits.
+    auto rounded = [&](Value value, Type dtype) {
+      return isa<FloatTF32Type>(dtype) ? widenStorageFloat(value, dtype) : value;
+    };
+    Value value = rounded(operand(0), bits.getValue().getType());
     Type type = getScalarType(bits.getType());
-    bool isSame = operand(0).getType() == type;
-    return result(isSame ? operand(0) : LLVM::BitcastOp::create(b, type, operand(0)).getResult());
+    if (value.getType() != type)
+      value = LLVM::BitcastOp::create(b, type, value);
+    return result(rounded(value, bits.getType()));
   }
   if (auto literal = dyn_cast<arith::ConstantOp>(op))
     return result(constant(getRegisterConstant(literal.getValue())));
@@ -235,24 +267,26 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
   bool isMath = isa<math::MathDialect>(op->getDialect());
   if (!isArith && !isMath)
     return unsupported(op) << "'" << op->getName().getStringRef() << "'";
+  // Storage floats are computed with as float32, and so are functions of narrow floats; the result
+  // is rounded once.
+  bool isFunction = isMath || isa<arith::RemFOp>(op);
+  auto isWidened = [&](Type type) {
+    bool isHalf = type.isF16() || type.isBF16();
+    return (isStorageFloat(type) && !isa<arith::SelectOp>(op)) || (isHalf && isFunction);
+  };
   IRMapping mapping;
   for (Value old : op->getOperands())
-    mapping.map(old, mapped(old));
-  Type type = op->getNumResults() ? op->getResult(0).getType() : Type();
-  bool isFunction = isMath || isa<arith::RemFOp>(op);
-  bool isNarrowMath = isFunction && (type.isF16() || type.isBF16());
-  if (!isNarrowMath) {
-    Value value = b.clone(*op, mapping)->getResult(0);
-    value.setType(getScalarType(value.getType())); // a select may be one of storage floats
+    mapping.map(old, isWidened(old.getType())
+                         ? convertScalar(mapped(old), old.getType(), b.getF32Type())
+                         : mapped(old));
+  Value value = b.clone(*op, mapping)->getResult(0);
+  Type type = value.getType();
+  if (!isWidened(type)) {
+    value.setType(getScalarType(type)); // a select may be one of storage floats
     return result(value);
   }
-  // Functions of narrow floats are computed in float32 and rounded once.
-  OperationState state(op->getLoc(), op->getName());
-  for (Value old : op->getOperands())
-    state.operands.push_back(b.createOrFold<arith::ExtFOp>(b.getF32Type(), mapped(old)));
-  state.types.push_back(b.getF32Type());
-  Value wide = b.create(state)->getResult(0);
-  return result(arith::TruncFOp::create(b, type, wide));
+  value.setType(b.getF32Type());
+  return result(convertFloat(value, type, Rounding::NearestEven, /*saturate=*/false));
 }
 
 } // namespace tilewright::nvptx

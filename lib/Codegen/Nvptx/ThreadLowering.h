@@ -52,6 +52,9 @@ mlir::TypedAttr getRegisterConstant(mlir::TypedAttr constant);
 /// A float32 without the digits that a tfloat32 has not, ties away from zero, as 32 bits: an
 /// instruction that takes a tfloat32 would cut them off.
 Value roundToTf32(mlir::ImplicitLocOpBuilder &b, Value value);
+/// An instruction without side effects.
+Value inlinePtx(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text, llvm::StringRef constraints,
+                mlir::Type type, mlir::ValueRange operands);
 /// float8 and tfloat32, which must be converted before they are numbers.
 bool isStorageFloat(mlir::Type type);
 
@@ -157,6 +160,7 @@ private:
   Value toStorage(Value value, mlir::Type elementType);
   Value fromStorage(Value value, mlir::Type elementType);
   mlir::LogicalResult lowerLoad(tile::LoadOp op);
+  void defineLoaded(tile::LoadOp op, Value value);
   mlir::LogicalResult lowerStore(tile::StoreOp op);
   /// Runs `body` only where `condition` holds; always, if it is null.
   void guarded(Value condition, llvm::function_ref<void()> body);
@@ -230,8 +234,8 @@ private:
 
   // Scalars.cpp
   mlir::LogicalResult lowerScalar(mlir::Operation *op);
-  Value convertScalar(Value value, mlir::Type from, mlir::Type to, tile::Rounding rounding,
-                      bool saturate);
+  Value convertScalar(Value value, mlir::Type from, mlir::Type to,
+                      tile::Rounding rounding = tile::Rounding::NearestEven, bool saturate = false);
   Value combine(tile::AtomicKind kind, Value lhs, Value rhs, mlir::Type elementType,
                 bool propagate);
   Value combine(tile::ReduceKind kind, Value lhs, Value rhs, mlir::Type elementType,

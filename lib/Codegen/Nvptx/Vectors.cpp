@@ -114,7 +114,7 @@ void ThreadLowering::loadGroup(LoadOp op, AccessAttr plan, int64_t group,
     Value element = loaded;
     if (width > 1)
       element = elementOf(loaded, position);
-    define(op.getValue(), fromStorage(element, storage.elementType));
+    defineLoaded(op, fromStorage(element, storage.elementType));
   }
 }
 
