@@ -154,8 +154,10 @@ Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool
     value = arith::ExtFOp::create(b, to, value);
     return saturate ? saturateFloat(value) : value;
   }
-  return isDefault ? arith::TruncFOp::create(b, to, widened()).getResult()
-                   : narrowByLibrary(widened(), to, rounding, saturate);
+  // LLVM would see where a float64 came from, and convert an integer as below.
+  bool roundsOnce = !to.isBF16() || !from.isF64() || arch.version >= 90;
+  return isDefault && roundsOnce ? arith::TruncFOp::create(b, to, widened()).getResult()
+                                 : narrowByLibrary(widened(), to, rounding, saturate);
 }
 
 Value ThreadLowering::convertIntegerToFloat(Value value, bool isUnsigned, Type to,
