@@ -190,6 +190,21 @@ _FLOAT_EDGES = [
 ]  # fmt: skip
 
 
+def ties(dtype: str) -> np.ndarray:
+    """Numbers half way between two of a format of fewer digits, and their neighbours: what a second
+    rounding would take elsewhere."""
+    made: set[int | float] = set()
+    for digits in (3, 4, 8, 11, 24, 53):
+        for kept in (2 ** (digits - 1), 2 ** (digits - 1) + 1, 2**digits - 1):
+            for shift in (0, 1, 7, 20, 37):
+                made |= {s * ((2 * kept + 1) * 2**shift + d) for d in (-1, 0, 1) for s in (1, -1)}
+    if not is_float(dtype):
+        info = np.iinfo(dtype)
+        return np.array(sorted(v for v in made if info.min <= v <= info.max), dtype)
+    with np.errstate(all="ignore"):
+        return np.array(sorted(made), np.float64).astype(numpy_of(dtype))
+
+
 def edges(dtype: str) -> np.ndarray:
     """Values at and around the edges of a dtype."""
     if dtype == "bool":
