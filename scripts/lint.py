@@ -85,6 +85,11 @@ def includes(fix: bool) -> bool:
     return run(sys.executable, "scripts/check_includes.py")
 
 
+def passes(fix: bool) -> bool:
+    del fix
+    return run(sys.executable, "scripts/check_passes.py")
+
+
 @dataclass(frozen=True)
 class Lint:
     check: Callable[[bool], bool]
@@ -97,6 +102,7 @@ LINTS = {
     "ruff": Lint(ruff),
     "ruff-format": Lint(ruff_format, formats=True),
     "includes": Lint(includes),
+    "passes": Lint(passes),
     "clang-tidy": Lint(clang_tidy, quick=False),
 }
 

@@ -26,31 +26,94 @@ def CheckFragments : Pass<"tile-check-fragments"> {
   let description = [{
     A fragment lives in registers, and a register has no address: its index must be known once loops
     are unrolled. The pass changes nothing; it fails where an index depends on memory.
+
+    ```mlir
+    %k = tile.load %I[%i] : ...
+    %v = tile.load %f[%k] : ...      // error: 'f' is a fragment: its index must be known …
+    ```
   }];
 }
 
 def ExpandStatements : Pass<"tile-expand-statements"> {
   let summary = "Write copies, fills, tile atomics and im2col as tile.parallel loops";
+  let description = [{
+    Copies, fills, atomics on tiles, im2col and the end of a reducer are loops over independent
+    elements. As `tile.parallel` they are distributed, vectorised and checked like the loops that
+    users write. A statement that moves a part of a buffer onto another part of the same buffer
+    goes through a fragment.
+
+    ```mlir
+    tile.copy %a, %b : ...      ->    tile.parallel (%i, %j) in (64, 32) {
+                                        %v = tile.load %a[%i, %j] : ...
+                                        tile.store %v, %b[%i, %j] : ...
+                                      }
+    ```
+  }];
   let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def FlattenLoops : Pass<"tile-flatten-loops"> {
   let summary = "Make one loop of a loop of elements inside another";
+  let description = [{
+    An element-wise loop inside another becomes one more variable of the outer loop, so that the
+    access planner sees both. Where the outer loop does more than that, the inner loop is unrolled,
+    or becomes serial if it is long.
+
+    ```mlir
+    tile.parallel (%i) in (64) {            ->    tile.parallel (%i, %e) in (64, 4) {
+      tile.parallel (%e) in (4) { ... }             ...
+    }                                             }
+    ```
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def UnrollFragmentLoops : Pass<"tile-unroll-fragment-loops"> {
   let summary = "Unroll serial loops whose variable indexes a fragment, so that registers have names";
+  let description = [{
+    A fragment lives in registers, and a register has no address: an index that a serial loop moves
+    must become a constant. Loops with constant bounds are unrolled; other fragments go to shared
+    memory later.
+
+    ```mlir
+    scf.for %k = %c0 to %c2 step %c1 {      ->    tile.store %x, %f[%c0] : ...
+      tile.store %x, %f[%k] : ...                 tile.store %x, %f[%c1] : ...
+    }
+    ```
+  }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
 def ShrinkLoops : Pass<"tile-shrink-loops"> {
   let summary = "Leave out the iterations of loops that a branch on their variables skips";
+  let description = [{
+    Iterations that a branch around the whole body skips are left out, so that no iteration names
+    an element that does not exist.
+
+    ```mlir
+    tile.parallel (%i) in (32) {            ->    tile.parallel (%i) in (16) {
+      %c = arith.cmpi slt, %i, %c16 : index         ...
+      scf.if %c { ... }                           }
+    }
+    ```
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def InferLayouts : Pass<"tile-infer-layouts"> {
   let summary = "Decide who holds each tile and who runs each iteration";
+  let description = [{
+    Constraints flow from the strictest outward: annotations of the user; gemms, whose accumulators
+    and register operands have the layout of the instruction; loops and reductions that touch a
+    placed fragment; free loops. A use that a fragment's layout does not satisfy gets a converted
+    copy, with a remark.
+
+    ```mlir
+    %c = tile.alloc "c" : ...    ->    %c = tile.alloc "c" {tile.placement = #tile.fragment<…>} : ...
+    tile.parallel (%i) in (64)         tile.parallel (%i) in (64) … {tile.distribution = …}
+    tile.gemm %a, %b, %c : ...         tile.gemm %a, %b, %c {tile.warps = array<i64: 2, 2>} : ...
+    ```
+  }];
   let options = [
     Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
     Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
@@ -58,6 +121,15 @@ def InferLayouts : Pass<"tile-infer-layouts"> {
 
 def PlanAccesses : Pass<"tile-plan-accesses"> {
   let summary = "Choose and record the width of every access";
+  let description = [{
+    Asks the access planner (Access/Planner.h) for the width of each access of each distributed
+    loop, and for the way in which gemms read operands from shared memory. The answer is an
+    attribute for the passes that follow and a remark for the user.
+
+    ```mlir
+    %v = tile.load %q[%i, %j] : ...    ->    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>} : ...
+    ```
+  }];
   let options = [
     Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
     Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
@@ -65,6 +137,21 @@ def PlanAccesses : Pass<"tile-plan-accesses"> {
 
 def PlanPipeline : Pass<"tile-plan-pipeline"> {
   let summary = "Issue the copies of pipelined loops ahead of time, asynchronously";
+  let description = [{
+    In a `tile.pipelined` loop with n stages, a copy from global to shared memory that depends only
+    on the loop's variable is issued n - 1 iterations ahead. Its tile gets n versions, which are a
+    leading dimension; the body is not peeled. A copy that cannot move stays, and a remark says why.
+
+    ```mlir
+    tile.pipelined %k = %a to %b stages 2 {    ->    // the first copy, then
+      copy A[k] -> S                                 scf.for %k = %a to %b {
+      use S                                            tile.async_wait 0; tile.barrier
+    }                                                  scf.if (k + 1 < b) { async copy A[k + 1] -> S[(k + 1) % 2] }
+                                                       tile.async_commit
+                                                       use S[k % 2]
+                                                     }
+    ```
+  }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",
                         "arguments of which one is written share no memory">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
@@ -72,11 +159,31 @@ def PlanPipeline : Pass<"tile-plan-pipeline"> {
 
 def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
   let summary = "Give every shared tile its place in the block's arena";
+  let description = [{
+    Tiles that are never live at the same time share bytes. The total is checked against the
+    architecture; the error lists the share of each tile.
+
+    ```mlir
+    %a = tile.alloc "a" : ...    ->    %a = tile.alloc "a" {tile.offset = 0 : i64} : ...
+    %b = tile.alloc "b" : ...          %b = tile.alloc "b" {tile.offset = 8192 : i64} : ...
+    ```
+  }];
   let options = [Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose limit holds">];
 }
 
 def InsertBarriers : Pass<"tile-insert-barriers"> {
   let summary = "Order conflicting accesses of a block's threads";
+  let description = [{
+    Two statements of a block conflict when one writes memory that the other touches. Every
+    conflicting pair, pairs over the back edge of a loop included, gets a barrier between; one
+    barrier serves all hazards that are open where it stands.
+
+    ```mlir
+    tile.parallel { … store %s }        tile.parallel { … store %s }
+    tile.gemm %s, %k, %c         ->     tile.barrier            // %s: written above, read below
+                                        tile.gemm %s, %k, %c
+    ```
+  }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",
                         "arguments of which one is written share no memory">];
 }

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Compares every registered pass with what its reader and its tests need.
+
+A pass is a record of a Passes.td. It has a summary, a description with an example in tile IR, and a
+lit test that runs it by name; and Driver/Pipeline.cpp builds it, so that the list of the compiler's
+passes there is complete.
+
+    usage: scripts/check_passes.py [ROOT]      prints one line for each thing that is missing
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+RECORD = re.compile(r'^def (\w+) : Pass<"([\w-]+)".*?^}', re.DOTALL | re.MULTILINE)
+DESCRIPTION = re.compile(r"let description = \[\{(.*?)\}\];", re.DOTALL)
+
+
+def faults_of(record: re.Match[str], tests: str, pipeline: str) -> Iterator[str]:
+    """What the pass of `record` lacks."""
+    name, argument = record[1], record[2]
+    description = DESCRIPTION.search(record[0])
+    if "let summary" not in record[0]:
+        yield "has no summary"
+    if description is None:
+        yield "has no description"
+    elif "```mlir" not in description[1]:
+        yield "has no example in its description"
+    if not re.search(rf"-{argument}\b(?!-)", tests):
+        yield f"is run by no lit test (expected '-{argument}' below test/lit)"
+    if f"create{name}(" not in pipeline:
+        yield "is not in Driver/Pipeline.cpp"
+
+
+def faults_below(root: Path) -> list[str]:
+    """All faults of the passes of a checkout, in the order of files and records."""
+    tests = "\n".join(path.read_text() for path in sorted((root / "test/lit").rglob("*.mlir")))
+    pipeline = (root / "lib/Driver/Pipeline.cpp").read_text()
+    faults = []
+    for file in sorted((root / "include").rglob("Passes.td")):
+        for record in RECORD.finditer(file.read_text()):
+            where = f"{file.relative_to(root)}: {record[2]}"
+            faults += [f"{where} {fault}" for fault in faults_of(record, tests, pipeline)]
+    return faults
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    faults = faults_below(root)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
