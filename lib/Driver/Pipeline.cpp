@@ -14,6 +14,8 @@ namespace tilewright::driver {
 void buildCheckPipeline(OpPassManager &pm) {
   pm.addPass(createCheckFragments());
   pm.addPass(createCheckParallel());
+  pm.addPass(createCheckUnwritten());
+  pm.addPass(createCheckBlocks());
 }
 
 void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {

@@ -231,6 +231,7 @@ def test_findings_are_warnings_and_errors_when_strict() -> None:
     def main(A: T.Tensor((4,), "int32")):
         with T.Kernel(1):
             s = T.alloc_shared((4,), "int32")
+            s[0] = 1
             T.copy(s, A)
 
     kernel = tilewright.compile(main, device="interp")

@@ -68,6 +68,7 @@ def test_a_finding_of_a_run_is_shown_with_its_source() -> None:
     def main(A: T.Tensor((32,), "float32")):
         with T.Kernel(1, threads=32):
             s = T.alloc_shared((32,), "float32")
+            s[0] = 1.0
             for i in T.Parallel(32):
                 A[i] = s[i]  # unwritten
 

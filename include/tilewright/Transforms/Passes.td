@@ -34,6 +34,35 @@ def CheckFragments : Pass<"tile-check-fragments"> {
   }];
 }
 
+def CheckBlocks : Pass<"tile-check-blocks"> {
+  let summary = "Refuse kernels whose blocks certainly race";
+  let description = [{
+    Blocks of the grid may not read or write what another block writes, atomics and equal values
+    excepted. The pass changes nothing; it fails where two blocks certainly do, with the statements,
+    the blocks and the element.
+
+    ```mlir
+    tile.kernel (%bx) in (%c4) threads [64] {
+      %a = tile.slice %A[%row, 0] [1, 64] [1, 1] drop [0] : ...    // a row of the block's own
+      tile.copy %a, %B : ...     // error: blocks (0) and (1) both write 'B'[0], each with …
+    }
+    ```
+  }];
+}
+
+def CheckUnwritten : Pass<"tile-check-unwritten"> {
+  let summary = "Refuse reads of tiles that no statement has written";
+  let description = [{
+    A tile that is read, or accumulated into, when no statement on any path before writes any of its
+    elements holds no value. The pass changes nothing; it fails at the read and says what to add.
+
+    ```mlir
+    %c = tile.alloc "c" : memref<64x64xf32, #tile.space<fragment>>
+    tile.gemm %a, %b, %c : ...      // error: 'c' is read before anything writes it; …
+    ```
+  }];
+}
+
 def ExpandStatements : Pass<"tile-expand-statements"> {
   let summary = "Write copies, fills, tile atomics and im2col as tile.parallel loops";
   let description = [{

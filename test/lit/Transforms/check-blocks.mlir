@@ -1,0 +1,76 @@
+// RUN: tw-opt %s -split-input-file -tile-check-blocks -verify-diagnostics
+// Blocks that certainly race are an error; whatever a branch or the data may prevent is not.
+
+!A = memref<8x64xf32, #tile.space<global>>
+!B = memref<64xf32, #tile.space<global>>
+!s = memref<64xf32, #tile.space<shared>>
+
+func.func @every_block_writes_one_row(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %s = tile.alloc "s" : !s
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    tile.copy %row, %s : !B to !s
+    // expected-error @below {{blocks (0) and (1) both write 'B'[0], each with a value of its own; index it by the block, or use T.atomic_add}}
+    tile.copy %s, %B : !s to !B
+  }
+  return
+}
+
+// -----
+
+!A = memref<8x64xf32, #tile.space<global>>
+!B = memref<64xf32, #tile.space<global>>
+
+// The same value by all blocks, a row for each block, an update, one block only, one block at all.
+func.func @no_race(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}, %C: !A {tile.name = "C"}) {
+  %c8 = arith.constant 8 : index
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%bx) in (%c8) threads [64] {
+    tile.fill %zero, %B : f32, !B
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %own = tile.slice %C[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    tile.copy %row, %own : !B to !B
+  }
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    tile.atomic add %row, %B : !B, !B
+    %first = arith.cmpi eq, %bx, %c0 : index
+    scf.if %first {
+      tile.copy %row, %B : !B to !B
+    }
+  }
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    tile.copy %row, %B : !B to !B
+  }
+  return
+}
+
+// -----
+
+!A = memref<512xf32, #tile.space<global>>
+
+// Block 0 reads the first element of block 1, which writes it.
+func.func @neighbours(%A: !A {tile.name = "A"}) {
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %s = tile.alloc "s" : memref<64xf32, #tile.space<shared>>
+    %first = arith.muli %bx, %c64 : index
+    tile.parallel (%i) in (64) {
+      %own = arith.addi %first, %i : index
+      %next = arith.addi %own, %c1 : index
+      // expected-note @below {{the other access is here}}
+      %x = tile.load %A[%next] : !A
+      tile.store %x, %s[%i] : memref<64xf32, #tile.space<shared>>
+    }
+    %part = tile.slice %A[%first] [64] [1] : !A to memref<64xf32, #tile.space<global>>
+    // expected-error @below {{blocks (1) and (0) race: the first writes 'A'[64], the second reads it; use T.sync_grid, another tensor, or two kernels}}
+    tile.copy %s, %part : memref<64xf32, #tile.space<shared>> to memref<64xf32, #tile.space<global>>
+  }
+  return
+}
