@@ -220,18 +220,21 @@ Scalar Trace::convert(const Operand &operand, Type dtype) {
 }
 
 Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, bool saturate) {
-  if (std::holds_alternative<Literal>(operand) && rounding == tile::Rounding::NearestEven &&
-      !saturate)
-    return constant(std::get<Literal>(operand), dtype);
-  Scalar from = materialize(operand);
-  if (from.dtype == dtype)
+  auto *literal = std::get_if<Literal>(&operand);
+  if (literal && rounding == tile::Rounding::NearestEven && !saturate)
+    return constant(*literal, dtype);
+  // A literal keeps its value as a double, so that it is rounded once.
+  bool isReal = literal && literal->kind == Literal::Kind::Float;
+  Scalar from = isReal ? constant(*literal, builder.getF64Type()) : materialize(operand);
+  saturate &= isFloat(dtype); // integers always do
+  if (from.dtype == dtype && !saturate)
     return from;
   if (rounding != tile::Rounding::NearestEven && !isFloat(dtype))
     fail("a rounding mode is given but the result, " + getDTypeName(dtype) + ", is not a float");
   Value value = builder.createOrFold<tile::CastOp>(
       location(), tile::getScalarType(dtype), from.value, TypeAttr::get(from.dtype),
       TypeAttr::get(dtype), tile::RoundingAttr::get(context.get(), rounding),
-      saturate && isFloat(dtype) ? builder.getUnitAttr() : UnitAttr()); // integers always do
+      saturate ? builder.getUnitAttr() : UnitAttr());
   return wrap(value, dtype);
 }
 

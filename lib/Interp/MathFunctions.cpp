@@ -78,13 +78,18 @@ static void setReal(Machine &machine, const Step &step, double real) {
   machine.result(step) = result;
 }
 
+/// 1 whatever the other operand is, where C's function wants a quiet NaN.
+static double raise(double base, double exponent) {
+  return exponent == 0 || base == 1 ? 1 : std::pow(base, exponent);
+}
+
 static void power(Machine &machine, const Step &step) {
-  setReal(machine, step, std::pow(machine.get(step, 0).real, machine.get(step, 1).real));
+  setReal(machine, step, raise(machine.get(step, 0).real, machine.get(step, 1).real));
 }
 
 static void integerExponent(Machine &machine, const Step &step) {
   double exponent = static_cast<double>(machine.get(step, 1).integer);
-  setReal(machine, step, std::pow(machine.get(step, 0).real, exponent));
+  setReal(machine, step, raise(machine.get(step, 0).real, exponent));
 }
 
 static void arcTangent2(Machine &machine, const Step &step) {

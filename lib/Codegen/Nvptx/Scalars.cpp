@@ -164,7 +164,7 @@ std::string suffix(Type type) {
 
 Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding rounding,
                                     bool saturate) {
-  if (from == to)
+  if (from == to && !saturate)
     return value;
   if (isStorageFloat(from)) {
     value = widenStorageFloat(value, from);

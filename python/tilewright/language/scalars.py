@@ -431,6 +431,9 @@ def infinity(dtype: Any) -> Any:
     kind = canonical(dtype)
     if not kind.is_float() or kind == "float8_e4m3fn":
         raise LanguageError(f"'T.infinity': {kind} has no infinity", hint="use T.max_value(dtype)")
+    if kind == "float8_e5m2" and (state := trace.active()) is not None:
+        # A number that takes this type saturates: only the bits give the infinity.
+        return state.core.bitcast(state.core.constant(0x7C, "uint8"), str(kind))
     return _constant(math.inf, kind)
 
 
