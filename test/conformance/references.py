@@ -269,6 +269,8 @@ def ulp_errors(got: np.ndarray, exact: np.ndarray, dtype: str) -> np.ndarray:
     with np.errstate(all="ignore"):
         wide = numbers(got, dtype).astype(np.longdouble)
         exact = exact.astype(np.longdouble)
+        if form.saturates:
+            exact = np.clip(exact, -form.greatest, form.greatest)  # a NaN stays one
         size = np.where(np.isfinite(exact), np.minimum(np.abs(exact), form.greatest), 0)
         unit = quantum(size, dtype)
         # An infinity stands for the next power of two, where the exact value is a number.

@@ -19,6 +19,9 @@ from conformance.engines import (
     FLOAT8,
     FLOATS,
     INTEGERS,
+    SIGNED,
+    STORED,
+    UNSIGNED,
     bits_of_dtype,
     is_float,
     numpy_of,
@@ -63,7 +66,7 @@ class Case:
         """In units in the last place; narrow floats are computed in float32 and rounded once."""
         if not self.operation.ulps:
             return 0
-        if self.result in ("float16", "bfloat16"):
+        if self.result in ("float16", "bfloat16", *FLOAT8):
             return 0.51
         # The interpreter computes float32 in float64; of float64 it has libm's values.
         if engine == "interp" and self.result == "float32" and self.operation.ulps < 4:
@@ -85,13 +88,27 @@ def _sized(function: Callable[..., int]) -> Reference:
     )
 
 
-def _rounded(function: Callable[..., np.ndarray]) -> Reference:
+def _arithmetic_type(dtype: str) -> str:
+    """What operations on a dtype give: tfloat32 is a storage type, bool counts as int32."""
+    return {"tfloat32": "float32", "bool": "int32"}.get(dtype, dtype)
+
+
+def _to_result(values: np.ndarray, dtype: str) -> np.ndarray:
+    """float64 values rounded to a dtype; a float8 is computed in float32 first."""
+    if dtype in FLOAT8:
+        values = ref.round_reals(values, "float32")
+    return ref.stored(ref.round_reals(values, dtype), dtype)
+
+
+def _rounded(
+    function: Callable[..., np.ndarray], result: Callable[[str], str] = _arithmetic_type
+) -> Reference:
     """Of a function of float64 that is exact enough to round once."""
 
     def reference(dtype: str, *arrays: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
             values = function(*(ref.numbers(array, dtype) for array in arrays))
-        return ref.stored(ref.round_reals(values, dtype), dtype)
+        return _to_result(values, result(dtype))
 
     return reference
 
@@ -151,9 +168,20 @@ def _quotient_then(function: Callable[[np.ndarray], np.ndarray]) -> Reference:
     def reference(dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
             quotient = ref.numbers(a, dtype) / ref.numbers(b, dtype)
-            return ref.stored(function(ref.round_reals(quotient, dtype)), dtype)
+            computed = "float32" if dtype in STORED else dtype
+            return _to_result(
+                function(ref.round_reals(quotient, computed)), _arithmetic_type(dtype)
+            )
 
     return reference
+
+
+def _float_quotient(dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Signed integers are divided as float32."""
+    with np.errstate(all="ignore"):
+        return ref.stored(
+            ref.round_reals(_as_real(dtype, a) / _as_real(dtype, b), "float32"), "float32"
+        )
 
 
 def _chosen(dtype: str, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -167,7 +195,7 @@ def _chosen(dtype: str, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarr
 def _clamped(dtype: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     if not is_float(dtype):
         return np.minimum(np.maximum(x, low), high)
-    return _rounded(lambda v, a, b: _lesser(_greater(v, a), b))(dtype, x, low, high)
+    return _extreme(lambda v, a, b: _lesser(_greater(v, a), b))(dtype, x, low, high)
 
 
 def _constant(number: Callable[[str], float]) -> Reference:
@@ -189,6 +217,11 @@ def _least(dtype: str) -> float:
     if dtype == "bool":
         return False
     return -ref.FORMATS[dtype].greatest if is_float(dtype) else int(np.iinfo(dtype).min)
+
+
+def _extreme(function: Callable[..., np.ndarray]) -> Reference:
+    """Of a choice among numbers, which keeps their dtype."""
+    return _rounded(function, result=lambda dtype: dtype)
 
 
 def _to_bool(dtype: str) -> str:
@@ -216,6 +249,8 @@ def _integer_rows() -> Iterable[Operation]:
     yield from rows("{0} // {1}; T.floordiv({0}, {1})", _integer(lambda a, b: a // b if b else 0))
     yield from rows("{0} % {1}; T.floormod({0}, {1})", _integer(lambda a, b: a % b if b else a))
     yield from rows("T.truncdiv({0}, {1})", _integer(ref.trunc_divide))
+    yield Operation("{0} / {1}", "{0} / {1}", UNSIGNED, _integer(ref.trunc_divide))
+    yield Operation("{0} / {1}", "{0} / {1}", SIGNED, _float_quotient, lambda _: "float32")
     yield from rows(
         "T.truncmod({0}, {1}); T.fmod({0}, {1})",
         _integer(lambda a, b: a - b * ref.trunc_divide(a, b)),
@@ -241,9 +276,11 @@ def _integer_rows() -> Iterable[Operation]:
 
 
 def _float_rows() -> Iterable[Operation]:
+    every = (*FLOAT8, *FLOATS, "tfloat32")
+
     def row(text: str, function: Callable[..., np.ndarray]) -> Operation:
         name = text.split("(")[0] if text.startswith("T.") else text
-        return Operation(name, text, FLOATS, _rounded(function))
+        return Operation(name, text, every, _rounded(function), _arithmetic_type)
 
     yield row("{0} + {1}", np.add)
     yield row("{0} - {1}", np.subtract)
@@ -252,8 +289,8 @@ def _float_rows() -> Iterable[Operation]:
     yield row("-{0}", np.negative)
     yield row("T.abs({0})", np.abs)
     yield row("abs({0})", np.abs)
-    yield row("T.min({0}, {1})", _lesser)
-    yield row("T.max({0}, {1})", _greater)
+    yield Operation("T.min", "T.min({0}, {1})", every, _extreme(_lesser))
+    yield Operation("T.max", "T.max({0}, {1})", every, _extreme(_greater))
     yield row("T.fmod({0}, {1})", np.fmod)
     yield row("T.truncmod({0}, {1})", np.fmod)
     yield row("{0} % {1}", _float_floormod)
@@ -264,7 +301,7 @@ def _float_rows() -> Iterable[Operation]:
         ("T.truncdiv({0}, {1})", np.trunc),
     ):
         name = text.split("(")[0] if text.startswith("T.") else text
-        yield Operation(name, text, FLOATS, _quotient_then(whole))
+        yield Operation(name, text, every, _quotient_then(whole), _arithmetic_type)
     for name, whole in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc)):
         yield row(f"T.{name}({{0}})", whole)
     yield row("T.round({0})", np.rint)
@@ -279,17 +316,42 @@ def _function_rows() -> Iterable[Operation]:
     for name in ref.FUNCTIONS:
         operands = "{0}, {1}" if name in ("pow", "atan2") else "{0}"
         # A power of integers is one, and not a function of floats.
-        dtypes = FLOATS if name == "pow" else ("bool", *INTEGERS, *FLOATS)
+        floats = (*FLOAT8, *FLOATS, "tfloat32")
+        dtypes = floats if name == "pow" else ("bool", *INTEGERS, *floats)
         yield Operation(
             f"T.{name}",
             f"T.{name}({operands})",
             dtypes,
             _real(name),
-            _function_type,
+            _arithmetic_type if name == "pow" else _function_type,
             _ULPS.get(name, 2),
-            quick=(*_FEW, *FLOATS),
+            quick=(*_FEW, *FLOATS, "float8_e5m2"),
         )
-    yield Operation("{0} ** {1}", "{0} ** {1}", FLOATS, _real("pow"), _function_type, 2)
+    floats = (*FLOAT8, *FLOATS, "tfloat32")
+    yield Operation("{0} ** {1}", "{0} ** {1}", floats, _real("pow"), _arithmetic_type, 2)
+
+
+def _bool_rows() -> Iterable[Operation]:
+    """Arithmetic is int32; a choice among bools is one."""
+    for text, function in (
+        ("{0} + {1}", operator.add), ("{0} - {1}", operator.sub), ("{0} * {1}", operator.mul),
+        ("{0} // {1}", lambda a, b: a // b if b else 0), ("-{0}", operator.neg),
+        ("{0} % {1}", lambda a, b: a % b if b else a),
+    ):  # fmt: skip
+        yield Operation(text, text, ("bool",), _as_int32(function), _arithmetic_type)
+    for text, function in (
+        ("{0} & {1}", operator.and_), ("{0} | {1}", operator.or_), ("{0} ^ {1}", operator.xor),
+        ("T.min({0}, {1})", min), ("T.max({0}, {1})", max), ("~{0}", operator.not_),
+        ("T.abs({0})", abs), ("T.popcount({0})", abs), ("T.floor({0})", abs),
+    ):  # fmt: skip
+        name = text.split("(")[0] if text.startswith("T.") else text
+        yield Operation(name, text, ("bool",), _integer(function))
+
+
+def _as_int32(function: Callable[..., int]) -> Reference:
+    return lambda dtype, *arrays: ref.integers(
+        function, "int32", *(array.astype(np.int32) for array in arrays)
+    )
 
 
 def _shared_rows() -> Iterable[Operation]:
@@ -311,7 +373,7 @@ def _shared_rows() -> Iterable[Operation]:
     choices = tuple(d for d in DTYPES)
     for name in ("if_then_else", "Select"):
         yield Operation(f"T.{name}", f"T.{name}({{0}} < {{1}}, {{0}}, {{2}})", choices, _chosen)
-    yield Operation("T.clamp", "T.clamp({0}, {1}, {2})", (*INTEGERS, *FLOATS), _clamped)
+    yield Operation("T.clamp", "T.clamp({0}, {1}, {2})", DTYPES, _clamped)
     yield Operation("T.max_value", "T.max_value('{dtype}')", DTYPES, _constant(_greatest))
     yield Operation("T.min_value", "T.min_value('{dtype}')", DTYPES, _constant(_least))
     endless = tuple(d for d in DTYPES if is_float(d) and d != "float8_e4m3fn")
@@ -330,6 +392,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *_integer_rows(),
     *_float_rows(),
     *_function_rows(),
+    *_bool_rows(),
     *_shared_rows(),
 )
 
@@ -366,11 +429,12 @@ def casts(source: str, full: bool) -> list[Case]:
         add(f'T.cast({{0}}, "{target}")', target, reference)
         if full:
             add(f"T.{target}({{0}})", target, reference)
-        if target == source or not is_float(target) or not has_modes:
+            add(f'T.Cast("{target}", {{0}})', target, reference)
+        if not is_float(target) or not has_modes:
             continue
         for mode in MODES:
             for sat in (False, True):
-                if mode != "rn" or sat:
+                if sat or (mode != "rn" and target != source):
                     text = f'T.cast({{0}}, "{target}", round="{mode}", sat={sat})'
                     add(
                         text,
