@@ -140,7 +140,7 @@ void bindScalars(nb::module_ &module) {
 /// An int or IndexExpr keeps the expression symbolic; anything else makes it a value of the trace.
 nb::object indexBinary(IndexExpr::Kind symbolic, BinaryKind traced, const IndexExpr &self,
                        nb::handle other, bool reflected) {
-  bool isNumpyInteger = PyIndex_Check(other.ptr()) && nb::hasattr(other, "dtype");
+  bool isNumpyInteger = PyIndex_Check(other.ptr()) && nb::hasattr(other, "item");
   bool isInteger = (PyLong_Check(other.ptr()) && !PyBool_Check(other.ptr())) || isNumpyInteger;
   if (isInteger || nb::isinstance<IndexExpr>(other)) {
     IndexExpr operand = toExtent(other, "size");
