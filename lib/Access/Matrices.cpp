@@ -2,6 +2,7 @@
 
 #include "tilewright/Access/Matrices.h"
 #include "tilewright/Layout/Enumerate.h"
+#include "tilewright/Tile/Statements.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -74,8 +75,7 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
   std::optional<MmaShape> instruction = getMmaShape(gemm, context.arch);
   auto type = cast<MemRefType>(buffer.getType());
   if (!warps || !memory || memory->isGlobal || !instruction || instruction->m != 16 ||
-      type.getElementType() != cast<MemRefType>(root.getType()).getElementType() ||
-      !type.hasStaticShape())
+      changesElement(buffer) || !type.hasStaticShape())
     return std::nullopt;
   MatrixLoads loads = getMatrixLoads(gemm, operand, *instruction, warps.asArrayRef());
   if (loads.isTransposed && instruction->operandBits != 16)

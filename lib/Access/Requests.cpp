@@ -1,6 +1,7 @@
 //===- Requests.cpp - what the statements of a program ask the planner -----------------------===//
 
 #include "tilewright/Access/Requests.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -47,7 +48,7 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
   Value root = getRoot(access.buffer);
   std::optional<Memory> memory = getMemory(root, context.kernel, context.assumptions);
   Type elementType = cast<MemRefType>(root.getType()).getElementType();
-  if (!memory || cast<MemRefType>(access.buffer.getType()).getElementType() != elementType)
+  if (!memory || changesElement(access.buffer))
     return std::nullopt;
   Request request;
   request.loop = &distribution;

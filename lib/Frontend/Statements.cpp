@@ -196,7 +196,7 @@ void Trace::reducerInit(const Buffer &buffer) {
   bool floats = isFloat(buffer.dtype);
   double infinity = std::numeric_limits<double>::infinity();
   unsigned width = floats ? 0 : buffer.dtype.getIntOrFloatBitWidth();
-  bool isUns = buffer.dtype.isUnsignedInteger();
+  bool isUns = buffer.dtype.isUnsignedInteger() || buffer.dtype.isInteger(1);
   Literal neutral = Literal::ofInt(0);
   switch (*alloc.getReducer()) {
   case tile::ReduceKind::Max:

@@ -34,6 +34,8 @@ static double combineReal(AtomicKind kind, Format format, double lhs, double rhs
 static int64_t combineInteger(AtomicKind kind, IntegerSpec spec, int64_t lhs, int64_t rhs) {
   switch (kind) {
   case AtomicKind::Add:
+    if (spec.width == 1) // a number becomes a bool by `x != 0`
+      return lhs + rhs != 0;
     return wrap(static_cast<int64_t>(uint64_t(lhs) + uint64_t(rhs)), spec.width);
   case AtomicKind::Max:
     return maxInteger(lhs, rhs, spec);
@@ -98,7 +100,7 @@ static Scalar update(Machine &machine, const Step &step, const View &view, int64
     granule = offset / storage.granuleBytes;
   });
   SumShadow sum = extendSum(storage, granule, old, operand);
-  result.radius = boundSumOf(result.real, sum.inputRadius, sum.count, sum.magnitude,
+  result.radius = boundSumOf(sum.inputRadius, sum.count, sum.magnitude, view.format,
                              getUnitRoundoff(view.format));
   machine.write(step, view, element, pack(view.format, result), Access::Update);
   storage.sums[granule] = sum; // the write above counted as a new value

@@ -2,7 +2,8 @@
 //
 //   rounding             u |x|, and half the smallest number
 //   + - * / fma          the operands' radii through the derivative, then a rounding
-//   sum of n terms       gamma(n) sum |t|, gamma(n) = n u / (1 - n u)
+//   sum of n terms       gamma(n) sum |t|, gamma(n) = n u / (1 - n u), and n smallest numbers;
+//                        undecided where a part of it may overflow
 //   function             the values at both ends of the operand's interval, then the function's own
 //                        error (kErrors below)
 //   max min              the same choice among the ends of the operands' intervals
@@ -34,11 +35,14 @@ double tilewright::interp::boundSum(double count, double magnitude, double unit)
   return scaled < 1 ? scaled / (1 - scaled) * magnitude : kUndecided;
 }
 
-double tilewright::interp::boundSumOf(double result, double inputs, double count, double magnitude,
+double tilewright::interp::boundSumOf(double inputs, double count, double magnitude, Format format,
                                       double unit) {
-  if (!std::isfinite(result))
+  if (!std::isfinite(magnitude))
     return inputs == 0 ? 0 : kUndecided;
-  return sane(inputs + boundSum(count, magnitude, unit));
+  // A rounding to a subnormal number is off by up to the smallest one, however small the sum.
+  double radius = sane(inputs + boundSum(count, magnitude, unit) + count * getSmallest(format));
+  bool saturates = format == Format::F8E4M3FN || format == Format::F8E5M2;
+  return !saturates && magnitude + radius > getLargestFinite(format) ? kUndecided : radius;
 }
 
 double tilewright::interp::getSumUnit(Format format, bool onTensorCores) {

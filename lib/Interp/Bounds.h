@@ -23,9 +23,10 @@ double boundRounding(Format format, double value);
 /// The error of a sum of `count` terms in any order, whose magnitudes add up to `magnitude`, in an
 /// accumulator of unit roundoff `unit`.
 double boundSum(double count, double magnitude, double unit);
-/// The radius of a sum whose terms have radii of `inputs` in all. A sum of exact terms that is not
-/// finite holds an infinity or NaN, whatever the order.
-double boundSumOf(double result, double inputs, double count, double magnitude, double unit);
+/// The radius of a sum whose terms have radii of `inputs` in all, and whose parts may be rounded to
+/// `format`. A sum of exact terms with an infinity or NaN among them is one, whatever the order;
+/// one of finite terms is undecided if a part of it may overflow, which depends on the order.
+double boundSumOf(double inputs, double count, double magnitude, Format format, double unit);
 /// The unit roundoff of a sum: that of the format, and four times that where tensor cores, which
 /// truncate, may form it.
 double getSumUnit(Format format, bool onTensorCores);

@@ -1,7 +1,8 @@
 //===- Gemm.cpp - matrix products -------------------------------------------------------------===//
 //
 // Products of values up to float32 are exact in double; their sum, the old value of C included, is
-// formed in double and rounded once to C's element type. Integers wrap exactly.
+// formed in double and rounded once to C's element type. Other engines may round parts of the sum
+// to it as well, as the tensor cores do; the radius covers that. Integers wrap exactly.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -86,7 +87,7 @@ static void multiplyRow(Product<T> &product, int64_t i, llvm::MutableArrayRef<T>
 }
 
 /// The radius of one element of the result: the operands' radii, and the error of the sum.
-static double boundElement(Product<double> &product, int64_t i, int64_t j, double result,
+static double boundElement(Product<double> &product, int64_t i, int64_t j, Format format,
                            double unit) {
   double propagated = product.c.radius(i, j), magnitude = std::abs(product.c.row(i)[j]);
   for (int64_t k = 0; k < product.depth(); ++k) {
@@ -96,7 +97,7 @@ static double boundElement(Product<double> &product, int64_t i, int64_t j, doubl
     if (radiusA > 0 || radiusB > 0)
       propagated += a * radiusB + b * radiusA + radiusA * radiusB;
   }
-  return boundSumOf(result, propagated, product.depth() + 1, magnitude + propagated, unit);
+  return boundSumOf(propagated, product.depth() + 1, magnitude + propagated, format, unit);
 }
 
 template <typename T>
@@ -138,7 +139,7 @@ static void multiply(Machine &machine, const Step &step, bool clear, double unit
       if constexpr (std::is_same_v<T, double>) {
         value.real = roundFloat(dest.format, sums[j]);
         if (machine.options.bounds)
-          value.radius = boundElement(product, i, j, value.real, unit);
+          value.radius = boundElement(product, i, j, dest.format, unit);
       } else {
         value.integer = wrap(static_cast<int64_t>(sums[j]), getBits(dest.format));
       }

@@ -80,20 +80,24 @@ public:
     combine(value, format, kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax);
   }
 
-  /// What the destination held takes part once. A sum of magnitudes adds to it as it is.
-  void addOld(const Scalar &value, Format format) {
-    combine(value, format, kind == ReduceKind::AbsMax);
+  /// What the destination held takes part once. A sum of magnitudes adds to it as it is; other
+  /// kinds choose between it and what was found, as values of the destination.
+  void addOld(const Scalar &value) {
+    if (!isSum() && isFloat(to))
+      real = roundFloat(to, real);
+    else if (!isSum())
+      integer = integerToInteger(Format::I64, toResult(integer), getIntegerSpec(to));
+    combine(value, to, kind == ReduceKind::AbsMax);
   }
   Cell finish(bool withBounds) const {
     Scalar result;
     if (isFloat(to))
       result.real = roundFloat(to, count ? real : getIdentity());
     else
-      result.integer = wrap(count ? integer : getIntegerIdentity(), getBits(to));
+      result.integer = toResult(count ? integer : getIntegerIdentity());
     result.isPoison = isPoison;
     if (withBounds && isFloat(to) && isSum())
-      result.radius =
-          boundSumOf(result.real, sumOfRadii, count + 1, magnitude, getUnitRoundoff(to));
+      result.radius = boundSumOf(sumOfRadii, count + 1, magnitude, to, getUnitRoundoff(to));
     else if (withBounds)
       result.radius = largestRadius;
     return pack(to, result);
@@ -101,6 +105,10 @@ public:
 
 private:
   bool isSum() const { return kind == ReduceKind::Sum || kind == ReduceKind::AbsSum; }
+
+  int64_t toResult(int64_t value) const {
+    return to == Format::Bool ? value != 0 : wrap(value, getBits(to));
+  }
 
   void combine(const Scalar &value, Format format, bool byMagnitude) {
     if (isFloat(format))
@@ -204,7 +212,7 @@ static void reduce(Machine &machine, const Step &step) {
       for (int64_t along = 0; along < shape.along; ++along)
         accumulator.add(unpack(source.format, cells[shape.at(outer, along, inner)]), source.format);
       if (!old.empty())
-        accumulator.addOld(unpack(dest.format, old[results.size()]), dest.format);
+        accumulator.addOld(unpack(dest.format, old[results.size()]));
       results.push_back(accumulator.finish(machine.options.bounds));
     }
   machine.writeTile(step, dest, results);

@@ -92,19 +92,22 @@ static int64_t warpResultsBytes(int64_t numThreads) {
 }
 
 /// A register tile that many threads share is combined through one partial result of each of its
-/// slots for every thread.
-static int64_t partialResultsBytes(Value dest, int64_t numThreads) {
+/// slots for every thread, of at most `bytes` bytes.
+static int64_t partialResultsBytes(Value dest, int64_t bytes, int64_t numThreads) {
   auto alloc = getRoot(dest).getDefiningOp<AllocOp>();
   auto placement = alloc ? alloc->getAttrOfType<FragmentAttr>(kPlacementAttr) : FragmentAttr();
   if (!placement)
     return 0;
-  int64_t bytes =
-      std::max<int64_t>(4, getStorageBytes(alloc.getBuffer().getType().getElementType()));
   return placement.getFragment().getSlotsPerThread() * numThreads * bytes;
 }
 
 int64_t ReduceOp::getScratchSharedBytes(int64_t numThreads) {
-  return std::max(partialResultsBytes(getDest(), numThreads), warpResultsBytes(numThreads));
+  // Narrow elements are combined in 32 bits, numbers that become bools in 64.
+  Type result = getDest().getType().getElementType();
+  int64_t own =
+      std::max(getStorageBytes(getSource().getType().getElementType()), getStorageBytes(result));
+  int64_t bytes = result.isInteger(1) ? 8 : std::max<int64_t>(4, own);
+  return std::max(partialResultsBytes(getDest(), bytes, numThreads), warpResultsBytes(numThreads));
 }
 bool ReduceOp::synchronisesInside() { return true; }
 
@@ -142,7 +145,8 @@ void FinalizeReducerOp::getTileEffects(Effects &effects) {
 }
 
 int64_t FinalizeReducerOp::getScratchSharedBytes(int64_t numThreads) {
-  return partialResultsBytes(getDest(), numThreads);
+  int64_t bytes = getStorageBytes(getDest().getType().getElementType());
+  return partialResultsBytes(getDest(), std::max<int64_t>(4, bytes), numThreads);
 }
 bool FinalizeReducerOp::synchronisesInside() { return true; }
 

@@ -8,6 +8,16 @@ using namespace mlir;
 
 namespace tilewright::tile {
 
+bool changesElement(Value buffer) {
+  while (Value source = getViewSource(buffer)) {
+    if (cast<MemRefType>(buffer.getType()).getElementType() !=
+        cast<MemRefType>(source.getType()).getElementType())
+      return true;
+    buffer = source;
+  }
+  return false;
+}
+
 PairedDims pairDimensions(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
   bool isOneToOne = areCompatibleShapes(lhs, rhs);
   auto collect = [&](ArrayRef<int64_t> shape) {
@@ -55,6 +65,12 @@ AtomicKind getAtomicKind(ReduceKind kind) {
 
 Value combineIntegers(ImplicitLocOpBuilder &b, AtomicKind kind, Value lhs, Value rhs,
                       bool isUnsigned) {
+  // Bools are 0 and 1, without a sign. Their sum is a number, which becomes a bool by `x != 0`.
+  if (getElementTypeOrSelf(lhs.getType()).isInteger(1)) {
+    isUnsigned = true;
+    if (kind == AtomicKind::Add)
+      kind = AtomicKind::Or;
+  }
   switch (kind) {
   case AtomicKind::Add:
     return arith::AddIOp::create(b, lhs, rhs);

@@ -11,9 +11,9 @@
 //                                  tile.store %v, %b[%i, %j]
 //                                }
 //
-// A statement reads all before it writes the first element. One that moves a part of a buffer onto
-// another part of it, which may overlap, goes through a fragment: two statements, and what stands
-// between them is the business of tile-insert-barriers.
+// A statement reads all before it writes the first element. One that reads a part of the buffer
+// that it writes, which may overlap, reads a fragment instead, filled by a statement before; what
+// stands between them is the business of tile-insert-barriers.
 //
 // The previous value of an atomic outside a loop is known to the one thread that updates; it
 // reaches the others through a shared tile of one element.
@@ -223,22 +223,38 @@ bool areApart(Value lhs, Value rhs) {
   return false;
 }
 
-/// If a statement reads and writes parts of one buffer, lets it read a fragment instead, into which
-/// the part is copied before. Gives that copy, or null.
-FailureOr<CopyOp> separateSource(Operation *op) {
-  OpOperand *source = nullptr;
+/// What a statement reads while it writes `dest`.
+struct Sources {
+  SmallVector<OpOperand *, 2> operands;
   Value dest;
-  if (auto copy = dyn_cast<CopyOp>(op)) {
-    source = &copy.getSourceMutable();
-    dest = copy.getDest();
-  } else if (auto atomic = dyn_cast<AtomicOp>(op);
-             atomic && isBufferType(atomic.getValue().getType())) {
-    source = &atomic.getValueMutable();
-    dest = atomic.getDest();
+  bool isByElement = true; ///< Each element of the result needs only that element of the source.
+
+  static Sources get(Operation *op) {
+    return TypeSwitch<Operation *, Sources>(op)
+        .Case<CopyOp, CumsumOp>(
+            [](auto move) { return Sources{{&move.getSourceMutable()}, move.getDest()}; })
+        .Case([](AtomicOp atomic) {
+          bool isTile = isBufferType(atomic.getValue().getType());
+          return isTile ? Sources{{&atomic.getValueMutable()}, atomic.getDest()} : Sources();
+        })
+        .Case(
+            [](ReduceOp reduce) { return Sources{{&reduce.getSourceMutable()}, reduce.getDest()}; })
+        .Case([](GemmOp gemm) {
+          return Sources{{&gemm.getAMutable(), &gemm.getBMutable()}, gemm.getC(), false};
+        })
+        .Default(Sources());
   }
-  if (!source || source->get() == dest || getRoot(source->get()) != getRoot(dest) ||
-      areApart(source->get(), dest))
-    return CopyOp();
+
+  /// Whether writing the result may change what is still to be read.
+  bool mayMeet(Value source) const {
+    return getRoot(source) == getRoot(dest) && !(isByElement && source == dest) &&
+           !areApart(source, dest);
+  }
+};
+
+/// Lets a statement read a fragment instead of `source`, a part of the buffer that it writes. Gives
+/// the copy that fills the fragment before.
+FailureOr<CopyOp> separateSource(Operation *op, OpOperand *source, Value dest) {
   auto type = cast<MemRefType>(source->get().getType());
   if (!type.hasStaticShape())
     return op->emitError() << "not supported on the GPU yet: a statement that reads and writes "
@@ -289,21 +305,36 @@ void dropSchedule(PipelinedOp loop) {
   loop.removeStageAttr();
 }
 
+/// Gives a statement fragments of its own for what it reads of the buffer that it writes; appends
+/// the copies that fill them.
+LogicalResult separateSources(Operation *op, SmallVectorImpl<Operation *> &copies) {
+  Sources sources = Sources::get(op);
+  for (OpOperand *source : sources.operands) {
+    if (!sources.mayMeet(source->get()))
+      continue;
+    FailureOr<CopyOp> copy = separateSource(op, source, sources.dest);
+    if (failed(copy))
+      return failure();
+    copies.push_back(*copy);
+  }
+  return success();
+}
+
 struct ExpandStatementsPass : tilewright::impl::ExpandStatementsBase<ExpandStatementsPass> {
   void runOnOperation() override {
     getOperation()->walk([](PipelinedOp loop) { dropSchedule(loop); });
     SmallVector<Operation *> statements;
     getOperation()->walk([&](Operation *op) {
-      if (isa<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp>(op))
+      if (isa<CopyOp, FillOp, AtomicOp, FinalizeReducerOp, Im2colOp, ReduceOp, CumsumOp, GemmOp>(
+              op))
         statements.push_back(op);
     });
     for (size_t position = 0; position < statements.size(); ++position) {
       Operation *op = statements[position];
-      FailureOr<CopyOp> copy = separateSource(op);
-      if (failed(copy))
+      if (failed(separateSources(op, statements)))
         return signalPassFailure();
-      if (*copy)
-        statements.push_back(*copy);
+      if (isa<ReduceOp, CumsumOp, GemmOp>(op))
+        continue;
       writeAsLoop(op);
       op->erase();
     }

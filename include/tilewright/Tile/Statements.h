@@ -15,6 +15,10 @@
 
 namespace tilewright::tile {
 
+/// Whether a view between a buffer and its root sees other elements than its source has, so that
+/// coordinates do not carry over.
+bool changesElement(mlir::Value buffer);
+
 /// Dimensions of two tiles that belong together, the first to the first.
 struct PairedDims {
   llvm::SmallVector<unsigned> lhs, rhs;
@@ -28,10 +32,12 @@ PairedDims pairDimensions(llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> r
 llvm::SmallVector<mlir::Value> makePairedIndices(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                                                  mlir::Value like, mlir::ValueRange iterators);
 
+inline bool isSum(ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::AbsSum; }
+
 /// How a reduction combines two values, once it has taken magnitudes where it is of those.
 AtomicKind getAtomicKind(ReduceKind kind);
 
-/// Two integers combined; their signs are as the element type says.
+/// Two integers or bools combined; the signs of integers are as the element type says.
 mlir::Value combineIntegers(mlir::ImplicitLocOpBuilder &b, AtomicKind kind, mlir::Value lhs,
                             mlir::Value rhs, bool isUnsigned);
 

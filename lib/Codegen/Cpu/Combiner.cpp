@@ -88,20 +88,28 @@ Value Combiner::foldLanes(Value lanes) {
   return vector::ExtractOp::create(b, lanes, 0);
 }
 
-Value Combiner::finish(Value combined) {
-  if (isa<FloatType>(type))
-    return numbers.convert(combined, type, to);
-  if (to.isInteger(1)) // wraps to its lowest bit
-    return arith::TruncIOp::create(b, b.getI1Type(), combined);
-  return numbers.convert(combined, b.getI64Type(), to);
+Value Combiner::finish(Value combined) { return numbers.convert(combined, type, to); }
+
+Value Combiner::finishWith(Value combined, Value old, Value isEmpty) {
+  bool isMagnitude = kind == ReduceKind::AbsMax; // a sum of magnitudes adds to it as it is
+  if (isSum() || isa<FloatType>(type))
+    return finish(combine(combined, widen(old, to, isMagnitude)));
+  if (isMagnitude)
+    old = magnitudeOf(old, to);
+  Value chosen = tile::combineIntegers(b, tile::getAtomicKind(kind), old, finish(combined),
+                                       to.isUnsignedInteger());
+  return isEmpty ? arith::SelectOp::create(b, isEmpty, old, chosen).getResult() : chosen;
 }
 
 Value Combiner::widen(Value carrier, Type elementType) {
   return widen(carrier, elementType, kind == ReduceKind::AbsSum || kind == ReduceKind::AbsMax);
 }
 
-Value Combiner::widenOld(Value carrier, Type elementType) {
-  return widen(carrier, elementType, kind == ReduceKind::AbsMax);
+/// Of an integer; that of the most negative value wraps to itself.
+Value Combiner::magnitudeOf(Value carrier, Type elementType) {
+  if (elementType.isUnsignedInteger() || elementType.isInteger(1))
+    return carrier;
+  return math::AbsIOp::create(b, carrier);
 }
 
 Value Combiner::widen(Value carrier, Type elementType, bool isMagnitude) {
@@ -112,7 +120,7 @@ Value Combiner::widen(Value carrier, Type elementType, bool isMagnitude) {
     Value wide = carrier.getType() == target ? carrier : arith::ExtFOp::create(b, target, carrier);
     return isMagnitude ? math::AbsFOp::create(b, wide) : wide;
   }
-  if (isMagnitude && !elementType.isUnsignedInteger() && !elementType.isInteger(1))
-    carrier = math::AbsIOp::create(b, carrier); // of the most negative value wraps to itself
+  if (isMagnitude)
+    carrier = magnitudeOf(carrier, elementType);
   return numbers.convert(carrier, elementType, b.getI64Type());
 }

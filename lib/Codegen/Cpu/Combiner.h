@@ -31,8 +31,6 @@ public:
 
   /// A carrier of `elementType` as an operand: widened, its magnitude if the kind asks for it.
   mlir::Value widen(mlir::Value carrier, mlir::Type elementType);
-  /// The same for what the destination held: a sum of magnitudes adds to it as it is.
-  mlir::Value widenOld(mlir::Value carrier, mlir::Type elementType);
   /// The value from which combining starts, as a value or a vector of getType.
   mlir::Value getStart(bool isEmpty) { return getStart(isEmpty, type); }
   mlir::Value getStart(bool isEmpty, mlir::Type type);
@@ -42,8 +40,13 @@ public:
   mlir::Value foldLanes(mlir::Value lanes);
   /// The combined value as a carrier of the destination.
   mlir::Value finish(mlir::Value combined);
+  /// The same with what the destination held, a carrier of it, in it. It takes part in a sum before
+  /// that is rounded; other kinds choose between it and the result. `isEmpty` says where nothing
+  /// was combined; null if something always is.
+  mlir::Value finishWith(mlir::Value combined, mlir::Value old, mlir::Value isEmpty);
 
 private:
+  mlir::Value magnitudeOf(mlir::Value carrier, mlir::Type elementType);
   mlir::Value widen(mlir::Value carrier, mlir::Type elementType, bool isMagnitude);
   mlir::Value pickByRange(mlir::Value lhs, mlir::Value rhs);
   bool isSum() const { return kind == tile::ReduceKind::Sum || kind == tile::ReduceKind::AbsSum; }

@@ -69,11 +69,12 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
   };
   bool isNeverEmpty = ranges.get(along).least > 0;
   auto finish = [&](Value total, llvm::function_ref<Value()> loadOld) {
+    Value isEmpty = isNeverEmpty ? Value() : compare(arith::CmpIPredicate::sle, along, index(0));
     if (!op.getClear()) {
       Value old = numbers.unpack(loadOld(), dest.elementType);
-      total = combiner.combine(total, combiner.widenOld(old, dest.elementType));
-    } else if (!isNeverEmpty) {
-      Value isEmpty = compare(arith::CmpIPredicate::sle, along, index(0));
+      return numbers.pack(combiner.finishWith(total, old, isEmpty), dest.elementType);
+    }
+    if (isEmpty) {
       Value start = combiner.getStart(/*isEmpty=*/true, total.getType());
       total = arith::SelectOp::create(b, isEmpty, start, total);
     }

@@ -155,11 +155,12 @@ SmallVector<Value> ThreadLowering::viewCoordinates(Value buffer, SmallVector<Val
   return coordinates;
 }
 
+SmallVector<Value> ThreadLowering::mappedAll(ValueRange indices) {
+  return llvm::map_to_vector(indices, [&](Value old) { return mapped(old); });
+}
+
 SmallVector<Value> ThreadLowering::rootCoordinates(Value buffer, ValueRange indices) {
-  SmallVector<Value> coordinates;
-  for (Value old : indices)
-    coordinates.push_back(mapped(old));
-  return viewCoordinates(buffer, std::move(coordinates));
+  return viewCoordinates(buffer, mappedAll(indices));
 }
 
 Value ThreadLowering::offsetOf(const Storage &storage, ArrayRef<Value> coordinates) {
@@ -305,11 +306,6 @@ void ThreadLowering::storeRegister(const Storage &storage, int64_t slot, Value v
   LLVM::StoreOp::create(b, toStorage(value, storage.elementType), registerAddress(storage, slot));
 }
 
-bool changesElement(Value buffer) {
-  return cast<MemRefType>(buffer.getType()).getElementType() !=
-         cast<MemRefType>(getRoot(buffer).getType()).getElementType();
-}
-
 const Storage &ThreadLowering::storageOf(Value root) {
   if (iteration)
     if (auto it = iteration->variables.find(root); it != iteration->variables.end())
@@ -348,13 +344,9 @@ LogicalResult ThreadLowering::lowerLoad(LoadOp op) {
     defineLoaded(op, loadRegister(storage, registerOf(op)));
     return success();
   }
-  if (changesElement(op.getBuffer())) {
-    if (!canSeeThrough(op.getBuffer()))
-      return unsupported(op) << "this view with another element type";
-    defineLoaded(op, loadThroughView(op.getBuffer(), op.getIndices()));
-    return success();
-  }
-  defineLoaded(op, loadAt(storage, rootCoordinates(op.getBuffer(), op.getIndices())));
+  if (failed(checkViews(op)))
+    return failure();
+  defineLoaded(op, loadElement(op.getBuffer(), mappedAll(op.getIndices())));
   return success();
 }
 
@@ -370,14 +362,10 @@ LogicalResult ThreadLowering::lowerStore(StoreOp op) {
     storeRegister(storage, registerOf(op), value);
     return success();
   }
-  if (changesElement(op.getBuffer())) {
-    if (!canSeeThrough(op.getBuffer()))
-      return unsupported(op) << "this view with another element type";
-    guarded(writerCondition(), [&] { storeThroughView(op.getBuffer(), op.getIndices(), value); });
-    return success();
-  }
+  if (failed(checkViews(op)))
+    return failure();
   guarded(writerCondition(),
-          [&] { storeAt(storage, rootCoordinates(op.getBuffer(), op.getIndices()), value); });
+          [&] { storeElement(op.getBuffer(), mappedAll(op.getIndices()), value); });
   return success();
 }
 

@@ -240,8 +240,8 @@ LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value 
   Value byte; // inside the root's element, behind a view
   if (changesElement(buffer)) {
     storage.elementType = cast<MemRefType>(buffer.getType()).getElementType();
-    if (!canSeeThrough(buffer))
-      return unsupported(op) << "an atomic through this view with another element type";
+    if (failed(checkViews(op)))
+      return failure();
     if (!isOnePiece(buffer))
       return op->emitError() << "an atomic on a view of '" << tile::getName(buffer) << "': its "
                              << describeElementType(storage.elementType)
@@ -250,9 +250,7 @@ LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value 
                              << describeElementType(root.elementType)
                              << "; update the buffer itself, or leave the layout out";
     storage.safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage.elementType)));
-    for (Value old : indices)
-      coordinates.push_back(mapped(old));
-    std::tie(coordinates, byte) = byteCoordinates(buffer, std::move(coordinates), 0);
+    std::tie(coordinates, byte) = byteCoordinates(buffer, mappedAll(indices), 0);
   } else {
     coordinates = rootCoordinates(buffer, indices);
   }

@@ -17,10 +17,12 @@ Value ThreadLowering::loadMatrix(Value buffer, Value row, Value column, bool tra
   auto type = cast<MemRefType>(buffer.getType());
   while (int64_t(coordinates.size()) < type.getRank())
     coordinates.insert(coordinates.begin(), index(0));
-  return loadAt(storageOf(getRoot(buffer)), viewCoordinates(buffer, coordinates));
+  return loadElement(buffer, coordinates);
 }
 
 LogicalResult ThreadLowering::lowerGemm(GemmOp op) {
+  if (failed(checkViews(op)))
+    return failure();
   if (auto warps = op->getAttrOfType<DenseI64ArrayAttr>(kWarpsAttr))
     return lowerMma(op, warps.asArrayRef());
   return lowerPlainGemm(op);
@@ -33,7 +35,10 @@ LogicalResult ThreadLowering::lowerPlainGemm(GemmOp op) {
   Type element = op.getA().getType().getElementType(),
        elementB = op.getB().getType().getElementType(),
        result = op.getC().getType().getElementType();
-  Type sumType = isa<FloatType>(result) ? (result.isF64() ? result : Type(b.getF32Type())) : result;
+  bool isWide = element.isF64() || result.isF64();
+  Type sumType = !isa<FloatType>(result) ? result
+                 : isWide                ? Type(b.getF64Type())
+                                         : Type(b.getF32Type());
   const Storage &c = storageOf(getRoot(op.getC()));
   for (Value operand : {Value(op.getA()), Value(op.getB())})
     if (storageOf(getRoot(operand)).kind != Storage::Kind::Memory)
@@ -90,7 +95,7 @@ LogicalResult ThreadLowering::lowerPlainGemm(GemmOp op) {
   SmallVector<Value> coordinates{row, column};
   while (int64_t(coordinates.size()) < op.getC().getType().getRank())
     coordinates.insert(coordinates.begin(), index(0));
-  storeAt(c, viewCoordinates(op.getC(), coordinates), sum);
+  storeElement(op.getC(), coordinates, sum);
   return success();
 }
 

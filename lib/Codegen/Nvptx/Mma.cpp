@@ -233,7 +233,7 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
           elements.push_back(loadMatrix(
               op.getA(), plus(rowBase, shape.m * tile + 8 * (r % halves)),
               plus(depthBase, shape.k * step + 4 * packed * (r / halves) + e), op.getTransposeA()));
-        elements.back() = asElement(elements.back(), a.elementType);
+        elements.back() = asElement(elements.back(), op.getA().getType().getElementType());
       }
       registers.push_back(instruction.pack(elements));
     }

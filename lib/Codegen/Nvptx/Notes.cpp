@@ -88,14 +88,15 @@ LogicalResult ThreadLowering::lowerPrint(PrintOp op) {
   }
   if (!type.hasStaticShape())
     return unsupported(op) << "'T.print' of a tile whose extents are known only at run time";
-  if (changesElement(printed) || storage.kind != Storage::Kind::Memory)
-    return unsupported(op) << "'T.print' of a view with another element type";
+  if (storage.kind != Storage::Kind::Memory)
+    return unsupported(op) << "'T.print' of a tile in registers";
+  if (failed(checkViews(op)))
+    return failure();
   SmallVector<Value> coordinates;
   auto printDim = [&](auto &&self) -> void {
     int64_t dim = coordinates.size();
     if (dim == type.getRank()) {
-      Value value = loadAt(storage, viewCoordinates(printed, coordinates));
-      return printElement("", value, storage.elementType, "");
+      return printElement("", loadElement(printed, coordinates), type.getElementType(), "");
     }
     printText("[");
     auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(dim)), index(1));

@@ -16,10 +16,46 @@ using namespace tilewright::tile;
 
 namespace tilewright::nvptx {
 
-Type ThreadLowering::combiningType(Type element) {
-  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
-    return Float32Type::get(element.getContext());
-  return element;
+Type ThreadLowering::combiningType(ReduceKind kind, Type element, Type result) {
+  if (isa<FloatType>(element))
+    return element.isF64() || result.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
+  if (!isSum(kind))
+    return element;
+  // A sum that becomes a bool must not wrap to 0; all others wrap at the width of the result.
+  int64_t width = result.isInteger(1) ? (element.isInteger(1) ? 32 : 64)
+                                      : std::max<int64_t>(32, getStorageBits(result));
+  return b.getIntegerType(width);
+}
+
+Value ThreadLowering::reductionOperand(ReduceKind kind, Value value, Type element, Type sumType) {
+  bool isAbsolute = kind == ReduceKind::AbsMax || kind == ReduceKind::AbsSum;
+  // The magnitude of an integer is one of its own type; a narrow float must be widened first.
+  if (isAbsolute && !isa<FloatType>(element))
+    value = magnitudeOf(value, element);
+  value = convertScalar(value, element, sumType, Rounding::NearestEven, false);
+  return isAbsolute && isa<FloatType>(sumType) ? magnitudeOf(value, sumType) : value;
+}
+
+Value ThreadLowering::finishReduction(ReduceOp op, Value combined, Type sumType,
+                                      llvm::function_ref<Value()> loadOld) {
+  Type result = op.getDest().getType().getElementType();
+  ReduceKind kind = op.getKind();
+  auto convert = [&](Value value, Type from, Type to) {
+    return convertScalar(value, from, to, Rounding::NearestEven, false);
+  };
+  if (op.getClear())
+    return convert(combined, sumType, result);
+  Value old = loadOld();
+  bool isAbsolute = kind == ReduceKind::AbsMax; // a sum of magnitudes adds to it as it is
+  if (isSum(kind) || isa<FloatType>(sumType)) {
+    old = convert(old, result, sumType);
+    if (isAbsolute)
+      old = magnitudeOf(old, sumType);
+    return convert(combine(kind, old, combined, sumType, op.getNanPropagate()), sumType, result);
+  }
+  if (isAbsolute)
+    old = magnitudeOf(old, result);
+  return combine(kind, old, convert(combined, sumType, result), result, false);
 }
 
 Value ThreadLowering::shuffle(Value value, int64_t lane, NVVM::ShflKind kind) {
@@ -71,6 +107,8 @@ void ThreadLowering::storeScratch(Value position, Value value, Type type) {
 }
 
 LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
+  if (failed(checkViews(op)))
+    return failure();
   bool sourceInRegisters = storageOf(getRoot(op.getSource())).kind == Storage::Kind::Registers;
   bool destInRegisters = storageOf(getRoot(op.getDest())).kind == Storage::Kind::Registers;
   if (sourceInRegisters && destInRegisters)
@@ -81,7 +119,7 @@ LogicalResult ThreadLowering::lowerReduce(ReduceOp op) {
 }
 
 Value ThreadLowering::magnitudeOf(Value value, Type type) {
-  if (type.isUnsignedInteger())
+  if (type.isUnsignedInteger() || type.isInteger(1))
     return value;
   return isa<FloatType>(type) ? math::AbsFOp::create(b, value).getResult()
                               : math::AbsIOp::create(b, value).getResult();
@@ -90,19 +128,15 @@ Value ThreadLowering::magnitudeOf(Value value, Type type) {
 LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
   const Storage &source = storageOf(getRoot(op.getSource())),
                 &dest = storageOf(getRoot(op.getDest()));
-  Type element = source.elementType, result = dest.elementType, sumType = combiningType(element);
+  Type element = source.elementType,
+       sumType = combiningType(op.getKind(), element, dest.elementType);
   std::optional<analysis::ReductionPlan> plan =
       analysis::planReduction(source.places, source.staticExtents, dest.places, op.getDim());
   if (!plan)
     return op.emitError()
            << "internal error: a reduction over registers that was not laid out for it";
-  auto convert = [&](Value value, Type from, Type to) {
-    return convertScalar(value, from, to, Rounding::NearestEven, false);
-  };
-  bool isAbsolute = op.getKind() == ReduceKind::AbsMax || op.getKind() == ReduceKind::AbsSum;
-  auto load = [&](int64_t slot) -> Value {
-    Value value = convert(loadRegister(source, slot), element, sumType);
-    return isAbsolute ? magnitudeOf(value, sumType) : value;
+  auto load = [&](int64_t slot) {
+    return reductionOperand(op.getKind(), loadRegister(source, slot), element, sumType);
   };
   SmallVector<Value> partial;
   for (const SmallVector<int64_t> &slots : plan->own) {
@@ -140,13 +174,8 @@ LogicalResult ThreadLowering::lowerRegisterReduce(ReduceOp op) {
     }
   }
   for (auto [slot, value] : llvm::enumerate(partial)) {
-    if (!op.getClear()) {
-      Value old = convert(loadRegister(dest, slot), result, sumType);
-      if (op.getKind() == ReduceKind::AbsMax) // a sum of magnitudes adds to it as it is
-        old = magnitudeOf(old, sumType);
-      value = combine(op.getKind(), old, value, sumType, op.getNanPropagate());
-    }
-    storeRegister(dest, slot, convert(value, sumType, result));
+    auto loadOld = [&, slot = slot] { return loadRegister(dest, slot); };
+    storeRegister(dest, slot, finishReduction(op, value, sumType, loadOld));
   }
   return success();
 }

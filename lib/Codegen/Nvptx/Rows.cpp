@@ -130,8 +130,7 @@ Value RowWalker::loadInside(Value inside, llvm::function_ref<Value()> load) {
 }
 
 Value RowWalker::combineOwn(ArrayRef<Value> row, ReduceKind kind, bool propagate, Load load) {
-  bool isIdempotent =
-      !llvm::is_contained({ReduceKind::Sum, ReduceKind::AbsSum, ReduceKind::Xor}, kind);
+  bool isIdempotent = !isSum(kind) && kind != ReduceKind::Xor;
   // Behind the end of the row stands its last element, for kinds where it may count twice.
   auto loadChunk = [&](Value chunk) -> Value {
     Value position = positionOf(chunk), inside = isInside(position);
@@ -211,22 +210,14 @@ Value RowWalker::isFirst() {
 
 LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
   MemRefType sourceType = op.getSource().getType(), destType = op.getDest().getType();
-  const Storage &source = storageOf(getRoot(op.getSource())),
-                &dest = storageOf(getRoot(op.getDest()));
-  Type element = sourceType.getElementType(), result = destType.getElementType(),
-       sumType = combiningType(element);
   int64_t dim = op.getDim();
   ReduceKind kind = op.getKind();
-  auto convert = [&](Value value, Type from, Type to) {
-    return convertScalar(value, from, to, Rounding::NearestEven, false);
-  };
-  bool isAbsolute = kind == ReduceKind::AbsMax || kind == ReduceKind::AbsSum;
+  Type element = sourceType.getElementType(),
+       sumType = combiningType(kind, element, destType.getElementType());
   auto load = [&](ArrayRef<Value> row, Value position) -> Value {
     SmallVector<Value> coordinates(row);
     coordinates.insert(coordinates.begin() + dim, position);
-    Value value =
-        convert(loadAt(source, viewCoordinates(op.getSource(), coordinates)), element, sumType);
-    return isAbsolute ? magnitudeOf(value, sumType) : value;
+    return reductionOperand(kind, loadElement(op.getSource(), coordinates), element, sumType);
   };
   auto finish = [&](ArrayRef<Value> row, Value value) {
     SmallVector<Value> target(row);
@@ -234,14 +225,8 @@ LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
       target.insert(target.begin() + dim, index(0));
     if (target.empty())
       target.push_back(index(0));
-    target = viewCoordinates(op.getDest(), target);
-    if (!op.getClear()) {
-      Value old = convert(loadAt(dest, target), result, sumType);
-      if (kind == ReduceKind::AbsMax) // a sum of magnitudes adds to it as it is
-        old = magnitudeOf(old, sumType);
-      value = combine(kind, old, value, sumType, op.getNanPropagate());
-    }
-    storeAt(dest, target, convert(value, sumType, result));
+    auto loadOld = [&] { return loadElement(op.getDest(), target); };
+    storeElement(op.getDest(), target, finishReduction(op, value, sumType, loadOld));
   };
 
   RowWalker walker(*this, sourceType, dim, sumType);
@@ -261,24 +246,26 @@ LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
 }
 
 LogicalResult ThreadLowering::lowerCumsum(CumsumOp op) {
+  if (failed(checkViews(op)))
+    return failure();
   MemRefType type = op.getSource().getType();
-  const Storage &source = storageOf(getRoot(op.getSource())),
-                &dest = storageOf(getRoot(op.getDest()));
-  if (source.kind != Storage::Kind::Memory || dest.kind != Storage::Kind::Memory)
-    return op.emitError() << "internal error: a scan over registers";
+  for (Value buffer : op->getOperands())
+    if (storageOf(getRoot(buffer)).kind != Storage::Kind::Memory)
+      return op.emitError() << "internal error: a scan over registers";
   Type element = type.getElementType(), result = op.getDest().getType().getElementType(),
-       sumType = combiningType(element);
+       sumType = combiningType(ReduceKind::Sum, element, result);
   int64_t dim = op.getDim();
-  auto coordinatesOf = [&](Value buffer, ArrayRef<Value> row, Value position) {
+  auto coordinatesOf = [&](ArrayRef<Value> row, Value position) {
     if (op.getReverse())
       position = arith::SubIOp::create(b, index(type.getDimSize(dim) - 1), position);
     SmallVector<Value> coordinates(row);
     coordinates.insert(coordinates.begin() + dim, position);
-    return viewCoordinates(buffer, coordinates);
+    return coordinates;
   };
   auto load = [&](ArrayRef<Value> row, Value position) -> Value {
-    return convertScalar(loadAt(source, coordinatesOf(op.getSource(), row, position)), element,
-                         sumType, Rounding::NearestEven, false);
+    return reductionOperand(ReduceKind::Sum,
+                            loadElement(op.getSource(), coordinatesOf(row, position)), element,
+                            sumType);
   };
 
   RowWalker walker(*this, type, dim, sumType);
@@ -295,8 +282,8 @@ LogicalResult ThreadLowering::lowerCumsum(CumsumOp op) {
     walker.scan(
         start, [&](Value position) { return load(row, position); },
         [&](Value position, Value sum) {
-          storeAt(dest, coordinatesOf(op.getDest(), row, position),
-                  convertScalar(sum, sumType, result, Rounding::NearestEven, false));
+          storeElement(op.getDest(), coordinatesOf(row, position),
+                       convertScalar(sum, sumType, result, Rounding::NearestEven, false));
         });
   });
   return success();

@@ -58,9 +58,6 @@ Value inlinePtx(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text, llvm::Strin
 /// float8 and tfloat32, which must be converted before they are numbers.
 bool isStorageFloat(mlir::Type type);
 
-/// Whether a chain of views changes the element width, so that coordinates do not carry over.
-bool changesElement(Value buffer);
-
 /// Where a root lives, for one thread.
 struct Storage {
   enum class Kind { Memory, Registers, Variable } kind = Kind::Memory;
@@ -136,6 +133,7 @@ private:
 
   // Accesses.cpp
   const Storage &storageOf(Value root);
+  llvm::SmallVector<Value> mappedAll(mlir::ValueRange indices);
   /// Coordinates in the root of the element of `buffer` at `indices` (old values).
   llvm::SmallVector<Value> rootCoordinates(Value buffer, mlir::ValueRange indices);
   Value insideView(tile::ViewOp view, llvm::ArrayRef<Value> coordinates);
@@ -172,12 +170,17 @@ private:
   // Views.cpp
   std::pair<llvm::SmallVector<Value>, Value>
   byteCoordinates(Value buffer, llvm::SmallVector<Value> coordinates, int64_t byte);
-  void forEachPiece(Value buffer, mlir::ValueRange indices,
+  void forEachPiece(Value buffer, llvm::ArrayRef<Value> coordinates,
                     llvm::function_ref<void(Value address, Value condition, int64_t bit)> access);
   bool canSeeThrough(Value buffer);
   bool isOnePiece(Value buffer);
-  Value loadThroughView(Value buffer, mlir::ValueRange indices);
-  void storeThroughView(Value buffer, mlir::ValueRange indices, Value value);
+  /// Refuses a statement one of whose operands is seen through a view that `canSeeThrough` is not.
+  mlir::LogicalResult checkViews(mlir::Operation *op);
+  /// The element of a buffer in memory at `coordinates` (new values), through any chain of views.
+  Value loadElement(Value buffer, llvm::ArrayRef<Value> coordinates);
+  void storeElement(Value buffer, llvm::ArrayRef<Value> coordinates, Value value);
+  Value loadThroughView(Value buffer, llvm::ArrayRef<Value> coordinates);
+  void storeThroughView(Value buffer, llvm::ArrayRef<Value> coordinates, Value value);
 
   // Vectors.cpp
   /// The addresses of a plan's groups inside one chunk.
@@ -262,8 +265,15 @@ private:
   // Reduce.cpp
   mlir::LogicalResult lowerReduce(tile::ReduceOp op);
   mlir::LogicalResult lowerRegisterReduce(tile::ReduceOp op);
-  /// Sums of narrow floats are formed in float32.
-  static mlir::Type combiningType(mlir::Type element);
+  /// The type in which elements are combined: sums of narrow floats are formed in float32, sums of
+  /// integers in the width of the result.
+  mlir::Type combiningType(tile::ReduceKind kind, mlir::Type element, mlir::Type result);
+  /// An element as an operand: of that type, its magnitude if the kind asks for it.
+  Value reductionOperand(tile::ReduceKind kind, Value value, mlir::Type element,
+                         mlir::Type sumType);
+  /// The element of the result, with what it held before if that takes part.
+  Value finishReduction(tile::ReduceOp op, Value combined, mlir::Type sumType,
+                        llvm::function_ref<Value()> loadOld);
   Value magnitudeOf(Value value, mlir::Type type);
   /// What another lane has; all lanes of the warp take part.
   Value shuffle(Value value, int64_t lane, mlir::NVVM::ShflKind kind = mlir::NVVM::ShflKind::bfly);

@@ -63,15 +63,12 @@ ThreadLowering::byteCoordinates(Value buffer, SmallVector<Value> coordinates, in
 
 /// Calls `access` with the address of each piece and the bits below it, where it is in bounds.
 void ThreadLowering::forEachPiece(
-    Value buffer, ValueRange indices,
+    Value buffer, ArrayRef<Value> coordinates,
     llvm::function_ref<void(Value address, Value condition, int64_t bit)> access) {
   const Storage &storage = storageOf(getRoot(buffer));
   int64_t bytes = getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType());
-  SmallVector<Value> coordinates;
-  for (Value old : indices)
-    coordinates.push_back(mapped(old));
   for (int64_t byte = 0, step = pieceBytes(buffer); byte < bytes; byte += step) {
-    auto [inRoot, inElement] = byteCoordinates(buffer, coordinates, byte);
+    auto [inRoot, inElement] = byteCoordinates(buffer, SmallVector<Value>(coordinates), byte);
     Value base = addressOf(storage, inRoot);
     Value address = LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
                                         ArrayRef<LLVM::GEPArg>{i64(inElement)});
@@ -119,12 +116,40 @@ bool ThreadLowering::isOnePiece(Value buffer) {
          runAlignment(*storage.layout, last, count) % count == 0;
 }
 
-Value ThreadLowering::loadThroughView(Value buffer, ValueRange indices) {
+LogicalResult ThreadLowering::checkViews(Operation *op) {
+  for (Value buffer : op->getOperands()) {
+    if (!isa<MemRefType>(buffer.getType()) || !changesElement(buffer) || canSeeThrough(buffer))
+      continue;
+    bool isPadded = !isZero(storageOf(getRoot(buffer)).safeValue);
+    return unsupported(op) << "'" << tile::getName(buffer) << "' seen as "
+                           << describeElementType(
+                                  cast<MemRefType>(buffer.getType()).getElementType())
+                           << (isPadded ? ": its safe value is not zero"
+                                        : ": its extents are not constants");
+  }
+  return success();
+}
+
+Value ThreadLowering::loadElement(Value buffer, ArrayRef<Value> coordinates) {
+  if (changesElement(buffer))
+    return loadThroughView(buffer, coordinates);
+  return loadAt(storageOf(getRoot(buffer)),
+                viewCoordinates(buffer, SmallVector<Value>(coordinates)));
+}
+
+void ThreadLowering::storeElement(Value buffer, ArrayRef<Value> coordinates, Value value) {
+  if (changesElement(buffer))
+    return storeThroughView(buffer, coordinates, value);
+  storeAt(storageOf(getRoot(buffer)), viewCoordinates(buffer, SmallVector<Value>(coordinates)),
+          value);
+}
+
+Value ThreadLowering::loadThroughView(Value buffer, ArrayRef<Value> coordinates) {
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   int64_t step = pieceBytes(buffer);
   Type whole = b.getIntegerType(getStorageBits(element)), part = b.getIntegerType(8 * step);
   Value bits;
-  forEachPiece(buffer, indices, [&](Value address, Value condition, int64_t bit) {
+  forEachPiece(buffer, coordinates, [&](Value address, Value condition, int64_t bit) {
     Value piece;
     if (!condition) {
       piece = LLVM::LoadOp::create(b, part, address, step);
@@ -151,14 +176,14 @@ Value ThreadLowering::loadThroughView(Value buffer, ValueRange indices) {
   return fromStorage(bits, element);
 }
 
-void ThreadLowering::storeThroughView(Value buffer, ValueRange indices, Value value) {
+void ThreadLowering::storeThroughView(Value buffer, ArrayRef<Value> coordinates, Value value) {
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   int64_t step = pieceBytes(buffer);
   Type whole = b.getIntegerType(getStorageBits(element)), part = b.getIntegerType(8 * step);
   Value bits = toStorage(value, element);
   if (bits.getType() != whole)
     bits = LLVM::BitcastOp::create(b, whole, bits);
-  forEachPiece(buffer, indices, [&](Value address, Value condition, int64_t bit) {
+  forEachPiece(buffer, coordinates, [&](Value address, Value condition, int64_t bit) {
     Value piece = bits;
     if (part != whole) {
       Value shift = arith::ConstantOp::create(b, b.getIntegerAttr(whole, bit));
