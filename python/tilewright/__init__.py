@@ -51,13 +51,14 @@ _LAZY = {
     "cdiv": "tilewright.math",
     "next_power_of_2": "tilewright.math",
     "GemmWarpPolicy": "tilewright.language",
-    "DataType": "tilewright.tvm",
+    "DataType": "tilewright.compat.tvm",
 }
-_MODULES = (
-    "autotuner", "carver", "contrib", "cuda", "dtypes", "engine", "language", "layout", "math",
-    "profiler", "testing", "tileop", "tools", "transform", "tvm", "utils",
+_MODULES = ("autotuner", "dtypes", "language", "layout", "math", "profiler", "testing")
+#: Modules of TileLang that only its programs use, and a function of one.
+_COMPAT = (
+    "carver", "contrib", "cuda", "engine", "env", "lower", "tileop", "tools", "transform", "tvm",
+    "utils",
 )  # fmt: skip
-_NOT_YET = ("lower",)
 
 install_excepthook()
 
@@ -67,10 +68,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_LAZY[name]), name)
     elif name in _MODULES:
         value = import_module(f"tilewright.{name}")
-    elif name in _NOT_YET:
-        from tilewright.errors import ReportedNameError, caller_place
-
-        raise ReportedNameError(f"'tilelang.{name}' is not supported yet", caller_place())
+    elif name in _COMPAT:
+        value = getattr(import_module("tilewright.compat.tilelang"), name)
     else:
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     globals()[name] = value
@@ -78,7 +77,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY, *_MODULES])
+    return sorted([*globals(), *_LAZY, *_MODULES, *_COMPAT])
 
 
 def set_log_level(level: str) -> None:

@@ -134,7 +134,9 @@ def _from_cuda(interface: dict[str, Any], parameter: dict[str, Any], on_cuda: bo
 
 
 def _from_torch(tensor: Any, parameter: dict[str, Any], on_cuda: bool) -> Any:
-    name, place = parameter["name"], tensor.device.type
+    name = parameter["name"]
+    # In main memory a tensor may say "cuda" (cli/torch_without_gpu.py), but never that it is there.
+    place = "cpu" if getattr(tensor, "is_cpu", False) else tensor.device.type
     if place != "cpu" and not (on_cuda and place == "cuda"):
         where = "on a GPU" if on_cuda else "on the CPU"
         raise LanguageError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from types import FunctionType
@@ -53,7 +54,7 @@ def compile(
             f"tilewright.compile expects a T.prim_func, got {_describe(func)}", hint=hint
         )
     configs = normalize(pass_configs)
-    return JITKernel(func, out_idx, place(target, device), configs)
+    return JITKernel(func, out_idx, place(_target(target), device), configs)
 
 
 def par_compile(
@@ -85,6 +86,12 @@ def par_compile(
 
     with ThreadPoolExecutor(num_workers or len(os.sched_getaffinity(0))) as pool:
         return list(pool.map(compile_one, funcs))
+
+
+def _target(target: Any) -> Any:
+    """`target`, or if there is none that of the `with Target(...)` around, if a program has one."""
+    targets = sys.modules.get("tilewright.compat.tvm.target")
+    return targets.Target.current() if target is None and targets is not None else target
 
 
 def _describe(value: Any) -> str:
@@ -129,6 +136,26 @@ class JITFunction:
     def mode(self) -> str:
         """ "lazy" or "eager"."""
         return "eager" if self._decide() else "lazy"
+
+    @property
+    def func(self) -> FunctionType:
+        """The decorated function."""
+        return self._function
+
+    @property
+    def out_idx(self) -> Any:
+        """The parameters that a call returns, as the decorator has them."""
+        return self.options.get("out_idx")
+
+    @property
+    def pass_configs(self) -> Any:
+        """As the decorator has them."""
+        return self.options.get("pass_configs")
+
+    @property
+    def target(self) -> Any:
+        """As the decorator has it."""
+        return self.options.get("target")
 
     def _decide(self) -> bool:
         if self._eager is None:
@@ -261,7 +288,7 @@ class JITFunction:
         return self._trace_eager(self._bind(args, given, partial=True), constants)
 
     def _kernel(self, key: Any, traced: Traced) -> JITKernel:
-        placement = place(self.options.get("target"), self.options.get("device"))
+        placement = place(_target(self.options.get("target")), self.options.get("device"))
         kernel = self._kernels.get((placement, key)) if key is not None else None
         if kernel is None:
             kernel = JITKernel(traced.prim_func, traced.out_idx, placement, self._configs)

@@ -20,10 +20,12 @@ from tilewright.arguments import (
 from tilewright.device import Placement, place
 from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
 from tilewright.frontend.functions import PrimFunc
+from tilewright.kernel_texts import KernelTexts
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
 
 if TYPE_CHECKING:
     from tilewright.ptxas import Cubin
+    from tilewright.supply import KernelParam
 
 
 class Remark(NamedTuple):
@@ -73,7 +75,7 @@ CPU_STAGES = {"host": "host", "host-llvm": "llvm", "asm": "asm"}
 listeners: list[Any] = []
 
 
-class JITKernel:
+class JITKernel(KernelTexts):
     """A compiled kernel. Call it with numpy arrays or torch tensors, in parameter order.
 
     Parameters named by `out_idx` are left out of the call: they are allocated and returned.
@@ -89,7 +91,7 @@ class JITKernel:
     ) -> None:
         self.prim_func = prim_func
         self.program = prim_func.program
-        self.params: list[dict[str, Any]] = prim_func.params
+        self.params = prim_func.params
         self.out_idx = _normalize_outputs(out_idx, self.params)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
@@ -289,16 +291,6 @@ class JITKernel:
             dumps = self.program.compile_gpu(arch, [stage], list(divisible))["dumps"]
         return dict(dumps)[stage]
 
-    def get_kernel_source(self, kernel_only: bool = True) -> str:
-        """The generated code: PTX for a GPU target, else the tile IR that is executed."""
-        target = self.placement.target
-        is_gpu = self.placement.is_gpu or target.startswith("sm_") or target == "cuda"
-        return self.ptx if is_gpu else self.program.text()
-
-    def get_host_source(self) -> str:
-        """The host side of the generated code: part of the tile IR."""
-        return self.program.text()
-
     def get_profiler(self, tensor_supply_type: Any = None) -> Any:
         """A profiler that makes inputs for this kernel, times it and compares it (profiler.py)."""
         from tilewright.profiler import Profiler
@@ -440,7 +432,7 @@ def _finding_place(finding: dict[str, Any]) -> Place | None:
     return widen(Place(finding["file"], finding["line"], finding["column"]))
 
 
-def _normalize_outputs(out_idx: Any, params: list[dict[str, Any]]) -> list[int]:
+def _normalize_outputs(out_idx: Any, params: list[KernelParam]) -> list[int]:
     """Positions of the parameters that are allocated; negative ones count from the end."""
     if out_idx is None:
         return []

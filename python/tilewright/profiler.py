@@ -100,7 +100,7 @@ class Profiler:
         self, kernel: Any, tensor_supply_type: TensorSupplyType = TensorSupplyType.Auto
     ) -> None:
         self.kernel = kernel
-        self.params = [KernelParam.of(parameter) for parameter in kernel.params]
+        self.params: list[KernelParam] = kernel.params
         self.result_idx: list[int] = list(kernel.out_idx)
         self.supply_type = tensor_supply_type
         device = kernel.placement.device if kernel.placement.is_cuda else None

@@ -33,7 +33,7 @@ def main() -> None:
 
 def requires_package(*names: str) -> Any:
     """Skips a test where one of the packages is not installed."""
-    from tilewright.tvm.testing import requires_package
+    from tilewright.compat.tvm.testing import requires_package
 
     return requires_package(*names)
 
@@ -66,7 +66,7 @@ def requires_llvm(function: Any) -> Any:
 
 def torch_assert_close(*args: Any, **kwargs: Any) -> None:
     """`tilelang.utils.tensor.torch_assert_close`."""
-    from tilewright.utils.tensor import torch_assert_close
+    from tilewright.compat.tilelang.utils.tensor import torch_assert_close
 
     torch_assert_close(*args, **kwargs)
 

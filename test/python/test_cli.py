@@ -179,6 +179,7 @@ def test_real_torch_without_gpu_answers_for_the_chosen_device(tmp_path: Path) ->
     (package / "__init__.py").write_text(
         "from torch import cuda\nfloat16 = 'real'\ndevice = type('device', (str,), {})\n"
         "class Generator: pass\n"
+        "class Tensor:\n    is_cuda = device = property()\n    cuda = get_device = is_cuda\n"
         "class random:\n    fork_rng = None\n"
     )
     (package / "overrides.py").write_text(

@@ -14,6 +14,7 @@ EXAMPLE = """\
 examples:
   tw run examples/seed/flash_attention_backward.py          run an unmodified TileLang script
   tw run script.py --check -- --size 512                    with every check; arguments after --
+  tw run -m pytest -- tests/test_ops.py                     the tests of a library for TileLang
   tw compile examples/quickstart.py --arch sm_80 --emit ptx  print the PTX of its kernels
   tw layout "(i, j) -> (i, j ^ (i % 8))" 8 8                show a layout as a table
 """
@@ -40,6 +41,9 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="example: tw run examples/seed/flash_attention_backward.py",
     )
     _add_script_options(run)
+    run.add_argument(
+        "-m", dest="is_module", action="store_true", help="'file' is a module, as in 'python -m'"
+    )
     run.add_argument(
         "--check", action="store_true", help="run on the interpreter; its findings are errors"
     )

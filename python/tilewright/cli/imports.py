@@ -1,8 +1,9 @@
 """Lets an unmodified TileLang script import Tilewright under TileLang's names.
 
-`tilelang`, `tilelang.language`, … resolve to the modules of this package. Where torch is not
-installed, `torch` resolves to a stand-in (torch_stand_in.py); where it is but finds no GPU, it
-answers for the chosen device (torch_without_gpu.py).
+`tilelang.language` and the like resolve to the modules of this package, the rest of TileLang's and
+TVM's modules to those of `tilewright.compat`. Where torch is not installed, `torch` resolves to a
+stand-in (torch_stand_in.py); where it is but finds no GPU, it answers for the chosen device
+(torch_without_gpu.py).
 """
 
 from __future__ import annotations
@@ -15,8 +16,25 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-#: A package that scripts import, and what it is here.
-_ALIASES = {"tilelang": "tilewright", "tvm": "tilewright.tvm"}
+#: Packages that programs import, and where their modules are looked for, in order.
+_PACKAGES = {
+    "tilelang": ("tilewright.compat.tilelang", "tilewright"),
+    "tvm": ("tilewright.compat.tvm",),
+}
+
+#: Modules that have another name here.
+_RENAMED = {
+    "tilelang.autotuner.param": "tilewright.autotuner",
+    "tilelang.jit.kernel": "tilewright.kernel",
+    "tilelang.language.proxy": "tilewright.language.tensor",
+    "tilelang.layout.fragment": "tilewright.layout",
+    "tilelang.layout.layout": "tilewright.layout",
+    "tilelang.layout.swizzle": "tilewright.layout",
+    "tilelang.profiler.bench": "tilewright.compat.tilelang.bench",
+    "tvm.tir": "tilewright.compat.tvm.tirx",
+    "tvm.tirx.expr": "tilewright.compat.tvm.tirx",
+    "tvm.tirx.op": "tilewright.compat.tvm.tirx",
+}
 
 
 class _AliasLoader(Loader):
@@ -34,20 +52,45 @@ class _AliasLoader(Loader):
         module.__spec__ = self._spec  # the import system has put the alias there
 
 
+class _RefusedLoader(Loader):
+    """Gives a module whose names are refused where they are used."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        from tilewright.not_part import refused_module
+
+        return refused_module(spec.name, self._reason)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has no code."""
+
+
 class TileLangFinder(MetaPathFinder):
     """Finds `tilelang`, the `tvm` beside it, and their submodules in this package."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         package = name.split(".")[0]
-        if package not in _ALIASES:
+        if package not in _PACKAGES:
             return None
-        real = _ALIASES[package] + name.removeprefix(package)
-        if _find(real) is None:
-            from tilewright.errors import TilewrightError, caller_place
+        if name == "tilelang.tvm" or name.startswith("tilelang.tvm."):
+            package, inner = "tvm", name.removeprefix("tilelang.")
+        else:
+            inner = name
+        rest = inner.removeprefix(package)
+        candidates = [root + rest for root in _PACKAGES[package]]
+        for real in [_RENAMED[inner]] if inner in _RENAMED else candidates:
+            if _find(real) is not None:
+                return ModuleSpec(name, _AliasLoader(real), is_package=True)
+        from tilewright.compat.absent import why_absent
 
-            place = caller_place()
-            raise TilewrightError(f"the module '{name}' is not supported yet", place)
-        return ModuleSpec(name, _AliasLoader(real), is_package=True)
+        reason = why_absent(inner)
+        if reason is not None:
+            return ModuleSpec(name, _RefusedLoader(reason), is_package=True)
+        from tilewright.errors import TilewrightError, caller_place
+
+        raise TilewrightError(f"the module '{name}' is not supported yet", caller_place())
 
 
 def _find(module: str) -> ModuleSpec | None:

@@ -52,12 +52,13 @@ class Session:
 
 def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
     """Runs the script; the exit status of `tw`."""
-    if not os.path.isfile(options.file):
+    is_module = getattr(options, "is_module", False)
+    if not is_module and not os.path.isfile(options.file):
         print(f"tw: error: no file '{options.file}'", file=sys.stderr)
         return 2
     session = Session(options)
     try:
-        status = _execute(options.file, script_arguments, session)
+        status = _execute(options.file, script_arguments, session, is_module)
         if status == 0:
             status = _finish(session)
     except Exception as error:
@@ -83,16 +84,21 @@ def _print_traceback(error: Exception) -> None:
     traceback.print_exception(type(error), error, frames)
 
 
-def _execute(file: str, script_arguments: list[str], session: Session) -> int:
+def _execute(
+    file: str, script_arguments: list[str], session: Session, is_module: bool = False
+) -> int:
     imports.install()
     from tilewright import kernel
 
     kernel.listeners.append(session.listen)
     saved = sys.argv, sys.path[0]
     sys.argv = [file, *script_arguments]
-    sys.path[0] = os.path.dirname(os.path.abspath(file))
+    sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(file))
     try:
-        runpy.run_path(file, run_name="__main__")
+        if is_module:
+            runpy.run_module(file, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(file, run_name="__main__")
     except SystemExit as stop:
         if stop.code is None or isinstance(stop.code, int):
             return stop.code or 0

@@ -1,13 +1,15 @@
 """Scripts that put their tensors on "cuda", run with a torch that finds no GPU.
 
 Where the real torch has no GPU, `tw run` lets it answer for the chosen device: tensors that a
-script asks for on "cuda" are made in main memory, where the kernels run, and the queries, events
-and streams of `torch.cuda` behave as those of one idle device.
+script asks for on "cuda" are made in main memory, where the kernels run, and say that they are on
+"cuda:0", as libraries demand of them; the queries, events and streams of `torch.cuda` behave as
+those of one idle device.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +19,11 @@ from tilewright.device import capability, multiprocessors, place
 QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
            "get_device_name", "synchronize", "set_device", "manual_seed", "manual_seed_all",
            "empty_cache")  # fmt: skip
+
+#: Functions of `torch.cuda` about memory, and their answers: that of the device is not counted.
+MEMORY = {"memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0,
+          "max_memory_reserved": 0, "reset_peak_memory_stats": None, "init": None,
+          "is_current_stream_capturing": False, "is_initialized": True}  # fmt: skip
 
 
 class Event:
@@ -81,7 +88,21 @@ def _properties(device: Any = None) -> SimpleNamespace:
         minor=minor,
         multi_processor_count=multiprocessors(),
         warp_size=32,
+        total_memory=80 << 30,
+        L2_cache_size=(50 if major == 9 else 40) << 20,
+        shared_memory_per_block=48 << 10,
+        shared_memory_per_block_optin=(227 if major == 9 else 163) << 10,
+        shared_memory_per_multiprocessor=(228 if major == 9 else 164) << 10,
+        regs_per_multiprocessor=65536,
+        max_threads_per_multi_processor=2048,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+        gcnArchName="",
     )
+
+
+def _answer(answer: Any, *args: Any, **kwargs: Any) -> Any:
+    return answer
 
 
 def _current_stream(device: Any = None) -> Stream:
@@ -95,21 +116,31 @@ def _is_cuda(torch: Any, value: Any) -> bool:
 
 
 def _make_mode(torch: Any) -> Any:
-    """What replaces "cuda" by main memory in every call of torch."""
+    """What replaces "cuda" by main memory in every call of torch, and lets tensors there say that
+    they are on the device."""
     from torch.overrides import TorchFunctionMode
 
-    cpu = torch.device("cpu")
+    cpu, cuda = torch.device("cpu"), torch.device("cuda:0")
+    answers = {
+        torch.Tensor.is_cuda.__get__: lambda tensor: not tensor.is_meta,
+        torch.Tensor.device.__get__: lambda tensor: (
+            torch.device("meta") if tensor.is_meta else cuda
+        ),
+        torch.Tensor.get_device: lambda tensor: 0,
+        torch.Tensor.cuda: lambda tensor, *args, **kwargs: tensor,
+    }
 
     class CudaInMainMemory(TorchFunctionMode):
         def __torch_function__(
             self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
         ) -> Any:
-            if func is torch.Tensor.cuda:
-                return args[0]
+            kwargs = kwargs or {}
+            answer = answers.get(func)
+            if answer is not None:
+                return answer(*args, **kwargs)
             args = tuple(cpu if _is_cuda(torch, value) else value for value in args)
             kwargs = {
-                name: cpu if _is_cuda(torch, value) else value
-                for name, value in (kwargs or {}).items()
+                name: cpu if _is_cuda(torch, value) else value for name, value in kwargs.items()
             }
             return func(*args, **kwargs)
 
@@ -156,6 +187,9 @@ def install(torch: Any) -> None:
         return
     for name in QUERIES:
         setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))
+    for name, answer in MEMORY.items():
+        setattr(torch.cuda, name, partial(_answer, answer))
+    torch.cuda.mem_get_info = partial(_answer, (80 << 30, 80 << 30))
     torch.cuda.get_device_properties = _properties
     torch.cuda.Event = Event
     torch.cuda.Stream = Stream

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +17,7 @@ from tilewright.frontend.explain import run_trace
 from tilewright.frontend.source import function_node, place_of
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import annotations_of, twin_of
+from tilewright.supply import KernelParam
 from tilewright.tensor_type import TensorType
 
 
@@ -39,10 +41,20 @@ class PrimFunc:
         self.place = place
         self.seconds = seconds  # how long each phase took
 
+    @cached_property
+    def params(self) -> list[KernelParam]:
+        """The parameters, with their names, dtypes and shapes."""
+        return [KernelParam.of(parameter) for parameter in self.program.params]
+
     @property
-    def params(self) -> list[dict[str, Any]]:
-        """The parameters: dicts with name, kind ("tensor" or "scalar"), dtype and shape."""
-        return self.program.params
+    def buffer_map(self) -> dict[KernelParam, KernelParam]:
+        """For each parameter that is a tensor what describes it: `shape`, `dtype` and `name`."""
+        return {parameter: parameter for parameter in self.params if not parameter.is_scalar()}
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The name of the function, as TVM keeps it."""
+        return {"global_symbol": self.__name__}
 
     def script(self) -> str:
         """The tile IR as text."""

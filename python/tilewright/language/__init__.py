@@ -30,6 +30,7 @@ from tilewright.frontend.functions import trace_prim_func as _trace_prim_func
 from tilewright.frontend.macro import Macro as _Macro
 from tilewright.frontend.macro import Ref
 from tilewright.frontend.twins import enclosing_locals as _enclosing_locals
+from tilewright.language import names as _names
 from tilewright.language.allocate import (
     alloc_buffer,
     alloc_fragment,
@@ -183,7 +184,13 @@ from tilewright.language.scalars import (
     truncdiv,
     truncmod,
 )
-from tilewright.language.tensor import Buffer, FragmentBuffer, SharedBuffer, Tensor
+from tilewright.language.tensor import (
+    Buffer,
+    FragmentBuffer,
+    LocalBuffer,
+    SharedBuffer,
+    Tensor,
+)
 from tilewright.language.tensor import Storage as _Storage
 from tilewright.language.tensor_memory import (
     alloc_tmem,
@@ -233,8 +240,6 @@ from tilewright.language.tiles import (
     view,
 )
 from tilewright.language.tvm_reduce import attr, comm_reducer, evaluate, tvm_thread_allreduce
-from tilewright.language.unsupported import UNSUPPORTED as _UNSUPPORTED
-from tilewright.language.unsupported import UNSUPPORTED_DTYPES as _UNSUPPORTED_DTYPES
 from tilewright.language.votes import (
     all_sync,
     any_sync,
@@ -339,10 +344,11 @@ def __getattr__(name: str) -> Any:
         return dtypes.NAMED[name]
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
-    if name in _UNSUPPORTED_DTYPES:
-        return _NotPart(f"T.{name}", "use a dtype of one element")
-    if name in _UNSUPPORTED:
-        error = _UnknownNameError(f"'T.{name}' is not supported yet", hint=_UNSUPPORTED.get(name))
+    row = _names.table().get(name)
+    if row is not None and row.is_dtype:
+        return _NotPart(f"T.{name}", row.note)
+    if row is not None:
+        error = _UnknownNameError(_names.refusal(row))
     else:
         from difflib import get_close_matches
 
@@ -355,6 +361,9 @@ def __getattr__(name: str) -> Any:
     raise error
 
 
+# A module of this package, whose name is a function in TileLang.
+del allocate  # noqa: F821
+
 __all__ = [
     "Buffer",
     "Cast",
@@ -363,6 +372,7 @@ __all__ = [
     "GemmWarpPolicy",
     "Kernel",
     "Layout",
+    "LocalBuffer",
     "Parallel",
     "Persistent",
     "Pipelined",

@@ -79,3 +79,7 @@ class SharedBuffer(_OnChipType):
 
 class FragmentBuffer(_OnChipType):
     """Annotates a macro parameter that takes a fragment."""
+
+
+class LocalBuffer(_OnChipType):
+    """Annotates a macro parameter that takes a thread's own tile."""

@@ -6,6 +6,8 @@ from tilewright.not_part import NotPart
 
 _REASON = "no source text is generated; kernel.ptx and kernel.ir(stage) show what is"
 
+register_c_postproc = NotPart("register_c_postproc", _REASON)
+register_c_postproc_callback = NotPart("register_c_postproc_callback", _REASON)
 register_cuda_postproc = NotPart("register_cuda_postproc", _REASON)
 register_cuda_postproc_callback = NotPart("register_cuda_postproc_callback", _REASON)
 register_hip_postproc = NotPart("register_hip_postproc", _REASON)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tilewright.compat.tilelang.tools.plot import plot_layout
 from tilewright.not_part import NotPart
-from tilewright.tools.plot import plot_layout
 
 Analyzer = NotPart("Analyzer", "tw run prints what the kernels did; kernel.summary() has figures")
 

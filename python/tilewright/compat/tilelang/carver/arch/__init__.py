@@ -1,6 +1,6 @@
 """`tilelang.carver.arch`: facts about the chosen architecture."""
 
-from tilewright.carver.arch import driver
+from tilewright.compat.tilelang.carver.arch import driver
 from tilewright.not_part import NotPart
 
 _REASON = "the carver's models of devices are not here"

@@ -1,0 +1,24 @@
+"""TileLang's and TVM's modules, as programs import them.
+
+Nothing of the compiler is here: these modules give TileLang's names to what Tilewright has, and
+refuse, at its use, what it has not. `tilewright.cli.imports` makes them importable as `tilelang`
+and `tvm`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+def keep_names(package: str, *names: str) -> None:
+    """Lets `names` of a package stay functions and objects when its modules of the same names are
+    imported: the import system would put the modules there."""
+
+    class Package(ModuleType):
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not (name in names and isinstance(value, ModuleType)):
+                super().__setattr__(name, value)
+
+    sys.modules[package].__class__ = Package

@@ -1,0 +1,9 @@
+"""Exceptions under TVM's names: what Tilewright raises is caught by them."""
+
+from __future__ import annotations
+
+from tilewright.errors import TilewrightError
+
+TVMError = InternalError = DiagnosticError = TilewrightError
+
+__all__ = ["DiagnosticError", "InternalError", "TVMError"]

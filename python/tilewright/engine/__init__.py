@@ -1,1 +1,0 @@
-"""`tilelang.engine`: hooks into a code generator that writes source text; there is none here."""

@@ -1,0 +1,49 @@
+"""Every name of TileLang 0.1.15's `T`, in a table: what Tilewright has, and what to use instead.
+
+`tilelang_names.tsv` has a line for each: the name, its status and a note. The statuses are
+- `yes`: it has its meaning on every engine;
+- `no effect`: it is accepted; what it asks for is the compiler's choice, or always so;
+- `name only`: a dtype that a program may name, but not store or compute with;
+- `refused`: using it is an error, which shows the note.
+
+`scripts/tilelang_names.py --fix` brings the statuses up to date, and a test keeps them true.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+TABLE = Path(__file__).with_name("tilelang_names.tsv")
+STATUSES = ("yes", "no effect", "name only", "refused")
+
+_DTYPE = re.compile(r"(bfloat|t?float|u?int)\d+\w*")
+
+
+class Name(NamedTuple):
+    """A line of the table."""
+
+    name: str
+    status: str
+    note: str
+
+    @property
+    def is_dtype(self) -> bool:
+        """Whether the name is an element type; those stand in tables and default arguments of
+        programs that never use them, so that only their use is an error."""
+        return _DTYPE.fullmatch(self.name) is not None
+
+
+@cache
+def table() -> dict[str, Name]:
+    """The table, read on first use: only an unknown name, a test or the docs ask for it."""
+    rows = (line.split("\t") for line in TABLE.read_text().splitlines())
+    return {row[0]: Name(row[0], row[1], row[2] if len(row) > 2 else "") for row in rows}
+
+
+def refusal(name: Name) -> str:
+    """The message for a name that Tilewright does not have."""
+    note = f": {name.note}" if name.note else ""
+    return f"'T.{name.name}' is not supported yet{note}"

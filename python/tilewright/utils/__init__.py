@@ -1,1 +1,0 @@
-"""Helpers of scripts, under TileLang's names."""
