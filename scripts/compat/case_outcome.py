@@ -1,0 +1,105 @@
+"""What became of a case: which kernels ran, whether results were compared, why it failed."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy
+import torch
+
+#: Functions by which libraries compare results.
+_COMPARISONS = (
+    (torch.testing, "assert_close"), (torch, "allclose"), (torch, "equal"), (torch, "isclose"),
+    (torch.Tensor, "allclose"), (torch.Tensor, "equal"), (numpy.testing, "assert_allclose"),
+    (numpy.testing, "assert_array_equal"), (numpy, "allclose"), (numpy, "array_equal"),
+    (torch, "eq"), (torch.Tensor, "__eq__"), (torch.Tensor, "item"),
+)  # fmt: skip
+
+_ON_SOURCE_TEXT = re.compile(
+    r"(source|src|code|ptx|cuda|script|text|ir\b|sass)\w*[\s)\].]|get_kernel_source|\bre\.(search|findall)"
+    r"|\.count\(|FileCheck"
+)
+
+
+class Watcher:
+    """Counts what happens to kernels and results in this process."""
+
+    def __init__(self) -> None:
+        self.launches = self.compiled = self.compared = 0
+        from tilewright import kernel
+
+        kernel.listeners.append(self._listen)
+        for owner, name in _COMPARISONS:
+            if hasattr(owner, name):
+                setattr(owner, name, self._counting(getattr(owner, name)))
+
+    def _listen(self, event: str, kernel: Any) -> None:
+        if event == "compiled":
+            self.compiled += 1
+        else:
+            self.launches += 1
+
+    def _counting(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self.compared += self.launches > 0
+            return function(*args, **kwargs)
+
+        return call
+
+    def record(self, reports: list[Any], failures: list[dict[str, Any]]) -> dict[str, Any]:
+        """The record of a test with these reports; `failures` says what its phases raised."""
+        record: dict[str, Any] = {
+            "launches": self.launches, "compiled": self.compiled, "compared": self.compared,
+        }  # fmt: skip
+        if failures:
+            record |= failures[0]
+            is_ours = record["status"] in ("refused", "crash")
+            if not (is_ours or self.launches or self.compiled):
+                record["status"] = "no kernel"
+        elif any(report.outcome == "skipped" for report in reports):
+            skipped = next(report for report in reports if report.outcome == "skipped")
+            record |= {"status": "skipped", "what": str(skipped.longrepr)[-200:]}
+        elif not self.launches:
+            record["status"] = "no kernel"
+        else:
+            record["status"] = "right" if self.compared else "not compared"
+        return record
+
+
+def describe_failure(error: BaseException, file: str) -> dict[str, Any]:
+    """The status that an exception gives its case, and the construct or line it is about."""
+    from tilewright.errors import TilewrightError
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, TilewrightError):
+            message = cause.message.splitlines()[0]
+            where = f"{cause.place.file}:{cause.place.line}" if cause.place else ""
+            status = "crash" if cause.kind == "internal error" else "refused"
+            return {"status": status, "what": message, "where": where}
+        cause = cause.__cause__ or cause.__context__
+    message = (str(error).splitlines() or [""])[0][:300]
+    what = f"{type(error).__name__}: {message}"
+    if not isinstance(error, AssertionError):
+        return {"status": "host", "what": what}
+    line = _asserting_line(error)
+    if _ON_SOURCE_TEXT.search(line) and "assert" in line:
+        return {"status": "source text", "what": line}
+    return {"status": "wrong", "what": what}
+
+
+def _asserting_line(error: BaseException) -> str:
+    """The innermost line of the traceback that is an assertion."""
+    traceback, found = error.__traceback__, ""
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        line = linecache.getline(file, traceback.tb_lineno).strip()
+        if line.startswith("assert") or "assert" in line:
+            found = line
+        traceback = traceback.tb_next
+    return found

@@ -1,0 +1,180 @@
+"""A pytest plugin that runs a library's own tests on Tilewright and records each as a case.
+
+`scripts/compatibility.py` loads it (`-p cases_plugin`) into a Python that has torch. Of each test
+function the smallest parameter set is kept. Each test runs in a process of its own, so that one
+that crashes, hangs or eats memory ends alone, and leaves a line of JSON in $COMPAT_RESULTS.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from _pytest import runner
+from tilewright.cli import imports
+
+imports.install()
+
+from case_outcome import Watcher, describe_failure  # noqa: E402
+
+SECONDS = float(os.environ.get("COMPAT_SECONDS", "45"))
+GIGABYTES = float(os.environ.get("COMPAT_GIGABYTES", "9"))
+RESULTS = os.environ["COMPAT_RESULTS"]
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+# ---- Which cases ----
+
+
+def _numbers(value: Any) -> Iterator[int]:
+    """The integers in a parameter, which are mostly extents."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        yield abs(value)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _numbers(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _numbers(part)
+
+
+def _size(item: pytest.Item) -> int:
+    size = 1
+    for value in getattr(getattr(item, "callspec", None), "params", {}).values():
+        for number in _numbers(value):
+            size *= max(number, 1)
+    return size
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keeps the smallest parameter set of each test function; of equal ones the first."""
+    smallest: dict[str, pytest.Item] = {}
+    for item in items:
+        function = item.nodeid.split("[")[0]
+        if function not in smallest or _size(item) < _size(smallest[function]):
+            smallest[function] = item
+    done = _done()
+    items[:] = [item for item in smallest.values() if item.nodeid not in done]
+
+
+def _done() -> set[str]:
+    """The cases that an earlier run, which was interrupted, has recorded."""
+    if not os.path.exists(RESULTS):
+        return set()
+    with open(RESULTS) as file:
+        return {json.loads(line)["case"] for line in file}
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """A file that cannot be imported is recorded: its cases are unknown."""
+    if report.failed:
+        text = str(report.longrepr)
+        last = [line for line in text.splitlines() if line.strip()][-1:]
+        _record({"case": report.nodeid, "status": "not imported", "what": (last or [""])[0]})
+
+
+# ---- One case in a process of its own ----
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: Any) -> bool:
+    """Runs the test in a child and records what became of it."""
+    started = time.monotonic()
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        _run_in_child(item, write)
+    os.close(write)
+    record = _wait(child, read)
+    record["case"] = item.nodeid
+    record.setdefault("wall", round(time.monotonic() - started, 2))
+    _record(record)
+    sys.stdout.write(f"{record['status']:14} {item.nodeid}\n")
+    sys.stdout.flush()
+    return True
+
+
+def _run_in_child(item: pytest.Item, pipe: int) -> None:
+    os.setsid()  # so that what it starts can be ended with it
+    watcher = Watcher()
+    reports = runner.runtestprotocol(item, nextitem=None, log=False)
+    record = watcher.record(reports, _failures)
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    record["seconds"] = round(usage.ru_utime + usage.ru_stime, 2)
+    record["megabytes"] = usage.ru_maxrss // 1024
+    os.write(pipe, json.dumps(record).encode()[:60000])
+    os._exit(0)
+
+
+#: Of each phase of the running test that failed: what was raised.
+_failures: list[dict[str, Any]] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
+    """Keeps what a failed phase raised; reports have only its text."""
+    report = yield
+    if call.excinfo is not None and report.outcome == "failed":
+        _failures.append(describe_failure(call.excinfo.value, str(item.path)))
+    return report
+
+
+def _wait(child: int, pipe: int) -> dict[str, Any]:
+    """What the child says, or why it was ended."""
+    text = b""
+    reason = None
+    start = time.monotonic()
+    while True:
+        ready, _, _ = select.select([pipe], [], [], 0.2)
+        if ready:
+            part = os.read(pipe, 65536)
+            if not part:
+                break
+            text += part
+        reason = _over_limit(child, time.monotonic() - start)
+        if reason:
+            os.killpg(child, signal.SIGKILL)
+            break
+    os.close(pipe)
+    _, status = os.waitpid(child, 0)
+    if reason:
+        return {"status": reason, "what": reason}
+    if text:
+        return json.loads(text)
+    name = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit {status}"
+    return {"status": "crash", "what": f"the process ended with {name}"}
+
+
+def _over_limit(child: int, wall: float) -> str | None:
+    """The limits are processor time and resident memory; a busy machine does not change them."""
+    try:
+        with open(f"/proc/{child}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        with open(f"/proc/{child}/status") as file:
+            found = re.search(r"VmRSS:\s+(\d+)", file.read())
+    except FileNotFoundError:
+        return None
+    seconds = (int(fields[11]) + int(fields[12])) / _TICKS
+    if seconds > SECONDS or wall > 6 * SECONDS:
+        return "too long"
+    if found and int(found[1]) / 2**20 > GIGABYTES:
+        return "too large"
+    return None
+
+
+def _record(record: dict[str, Any]) -> None:
+    with open(RESULTS, "a") as file:
+        file.write(json.dumps(record) + "\n")

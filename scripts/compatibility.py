@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Runs the tests of TileLang code bases on Tilewright and writes docs/compatibility.md.
+
+usage: scripts/compatibility.py --python PYTHON --checkouts DIR [--only NAME] [--page]
+
+PYTHON (or $TILEWRIGHT_TORCH_PYTHON) is a Python with torch, numpy, ml_dtypes and pytest, of the
+version that Tilewright is built for. DIR holds checkouts of the code bases below, under these
+names; those that are missing are left out. Results stay in --results (build/compatibility), one
+line of JSON a case: a run that was interrupted goes on where it stopped, --fresh starts anew, and
+--page only writes the page from what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+HELPERS = ROOT / "scripts" / "compat"
+
+
+@dataclass(frozen=True)
+class CodeBase:
+    """A repository whose tests are cases."""
+
+    name: str  # of the folder with its checkout
+    repository: str
+    tests: tuple[str, ...]  # files and folders for pytest, or scripts
+    paths: tuple[str, ...] = (".",)  # of Python
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    are_scripts: bool = False  # functions `run_*` of scripts, which print what they find
+
+
+CODE_BASES = (
+    CodeBase("TileOPs", "tile-ai/TileOPs", ("tests/ops", "tests/kernels"), (".", "src"),
+             environment={"TILEWRIGHT_ARCH": "sm_90a"}),
+    CodeBase("TileKernels", "deepseek-ai/TileKernels", ("tests",),
+             environment={"TILEWRIGHT_ARCH": "sm_90a"}),
+    CodeBase("flash-linear-attention", "fla-org/flash-linear-attention",
+             ("tests/ops/test_dplr_tilelang.py", "tests/ops/test_backends.py"),
+             environment={"FLA_TILELANG": "1", "TRITON_INTERPRET": "1"}),
+    CodeBase("tilelang-puzzles", "tile-ai/tilelang-puzzles", ("ans",), are_scripts=True),
+    CodeBase("qwen-in-tilelang", "ppppqp/qwen-in-tilelang", ("tests",), (".", "src")),
+    CodeBase("tilelang-examples", "tile-ai/tilelang", ("examples",), ("examples",)),
+    CodeBase("tilelang-tests", "tile-ai/tilelang", ("testing/python",), ("testing/python",)),
+)  # fmt: skip
+
+
+def find_checkout(folder: Path, code_base: CodeBase) -> Path | None:
+    """The checkout of a code base: a folder of its name, or of its repository's."""
+    for name in (code_base.name, code_base.repository.split("/")[1]):
+        if (folder / name).is_dir():
+            return folder / name
+    return None
+
+
+def environment(code_base: CodeBase, checkout: Path, results: Path, build: Path) -> dict[str, str]:
+    """The environment of a run: Tilewright and the code base on the path, and the CPU device."""
+    paths = [HELPERS, ROOT / "python", build / "python", *(checkout / p for p in code_base.paths)]
+    return {
+        **os.environ,
+        "TILEWRIGHT_DEVICE": "cpu",
+        "TILELANG_PRINT_ON_COMPILATION": "0",
+        "OMP_NUM_THREADS": "2",
+        **code_base.environment,
+        "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COMPAT_RESULTS": str(results),
+    }
+
+
+def run_pytest(code_base: CodeBase, checkout: Path, env: dict[str, str], python: str) -> None:
+    """Runs the tests of a code base under the plugin that records them."""
+    command = [
+        python, "-m", "pytest", "-p", "cases_plugin", "-p", "no:cacheprovider", "-q", "-s",
+        "--continue-on-collection-errors", "--import-mode=importlib", "-W", "ignore",
+        "-o", "addopts=", *code_base.options, *code_base.tests,
+    ]  # fmt: skip
+    subprocess.run(command, cwd=checkout, env=env, check=False)
+
+
+def run_scripts(code_base: CodeBase, checkout: Path, env: dict[str, str], python: str) -> None:
+    """Runs each function `run_*` of the scripts, each in a process of its own."""
+    results = Path(env["COMPAT_RESULTS"])
+    done = {record["case"] for record in read_records(results)}
+    for folder in code_base.tests:
+        for script in sorted((checkout / folder).glob("*.py")):
+            for function in re.findall(r"^def (run_\w+)\(\)", script.read_text(), re.M):
+                case = f"{folder}/{script.name}::{function}"
+                if case not in done:
+                    record = run_script(script, function, env, python)
+                    with results.open("a") as file:
+                        file.write(json.dumps({"case": case, **record}) + "\n")
+                    print(f"{record['status']:14} {case}", flush=True)
+
+
+def run_script(script: Path, function: str, env: dict[str, str], python: str) -> dict[str, Any]:
+    """The record of one function of a script."""
+    command = [python, str(HELPERS / "script_case.py"), str(script), function]
+    try:
+        done = subprocess.run(
+            command, cwd=script.parent, env=env, capture_output=True, text=True, timeout=300,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return {"status": "too long", "what": "too long"}
+    lines = done.stdout.splitlines()
+    try:
+        return json.loads(lines[-1])
+    except (IndexError, json.JSONDecodeError):
+        return {"status": "crash", "what": f"the process ended with {done.returncode}"}
+
+
+def read_records(results: Path) -> list[dict[str, Any]]:
+    """The records of a file, the last one of each case."""
+    if not results.exists():
+        return []
+    records = (json.loads(line) for line in results.read_text().splitlines())
+    return list({record["case"]: record for record in records}.values())
+
+
+def revision(checkout: Path) -> str:
+    """The commit of a checkout."""
+    done = subprocess.run(
+        ["git", "-C", str(checkout), "log", "-1", "--format=%h of %cs"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stdout.strip() or "unknown"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--python", default=os.environ.get("TILEWRIGHT_TORCH_PYTHON"))
+    parser.add_argument("--checkouts", type=Path, help="the folder with the checkouts")
+    parser.add_argument("--only", action="append", help="a code base, by its name")
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / "compatibility")
+    parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
+    parser.add_argument("--fresh", action="store_true", help="forget earlier results")
+    parser.add_argument("--page", action="store_true", help="write the page and run nothing")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "compatibility.md")
+    options = parser.parse_args()
+    if not options.page and not (options.python and options.checkouts):
+        parser.error("--python (or TILEWRIGHT_TORCH_PYTHON) and --checkouts are needed")
+    options.results.mkdir(parents=True, exist_ok=True)
+    for code_base in CODE_BASES:
+        if options.page or (options.only and code_base.name not in options.only):
+            continue
+        checkout = find_checkout(options.checkouts.resolve(), code_base)
+        if checkout is None:
+            print(f"{code_base.name}: no checkout, left out")
+            continue
+        results = options.results / f"{code_base.name}.jsonl"
+        if options.fresh:
+            results.unlink(missing_ok=True)
+        (options.results / f"{code_base.name}.revision").write_text(revision(checkout))
+        env = environment(code_base, checkout, results, options.build_dir)
+        run = run_scripts if code_base.are_scripts else run_pytest
+        run(code_base, checkout, env, options.python)
+    sys.path.insert(0, str(HELPERS))
+    from page import write_page
+
+    write_page(options.output, options.results, CODE_BASES, read_records)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
