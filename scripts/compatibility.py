@@ -16,6 +16,8 @@ import argparse
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -62,7 +64,9 @@ def find_checkout(folder: Path, code_base: CodeBase) -> Path | None:
     return None
 
 
-def environment(code_base: CodeBase, checkout: Path, results: Path, build: Path) -> dict[str, str]:
+def environment(
+    code_base: CodeBase, checkout: Path, results: Path, build: Path, seconds: int
+) -> dict[str, str]:
     """The environment of a run: Tilewright and the code base on the path, and the CPU device."""
     paths = [HELPERS, ROOT / "python", build / "python", *(checkout / p for p in code_base.paths)]
     return {
@@ -74,6 +78,7 @@ def environment(code_base: CodeBase, checkout: Path, results: Path, build: Path)
         "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
         "PYTHONDONTWRITEBYTECODE": "1",
         "COMPAT_RESULTS": str(results),
+        "COMPAT_SECONDS": str(seconds),
     }
 
 
@@ -105,12 +110,12 @@ def run_scripts(code_base: CodeBase, checkout: Path, env: dict[str, str], python
 def run_script(script: Path, function: str, env: dict[str, str], python: str) -> dict[str, Any]:
     """The record of one function of a script."""
     command = [python, str(HELPERS / "script_case.py"), str(script), function]
-    try:
-        done = subprocess.run(
-            command, cwd=script.parent, env=env, capture_output=True, text=True, timeout=300,
-            check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
+    seconds = int(env["COMPAT_SECONDS"])
+    done = subprocess.run(
+        command, cwd=script.parent, env=env, capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+    )  # fmt: skip
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return {"status": "too long", "what": "too long"}
     lines = done.stdout.splitlines()
     try:
@@ -145,6 +150,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", help="a code base, by its name")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "compatibility")
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
+    parser.add_argument("--seconds", type=int, default=45, help="of processor time a case may take")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--page", action="store_true", help="write the page and run nothing")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "compatibility.md")
@@ -163,7 +169,7 @@ def main() -> int:
         if options.fresh:
             results.unlink(missing_ok=True)
         (options.results / f"{code_base.name}.revision").write_text(revision(checkout))
-        env = environment(code_base, checkout, results, options.build_dir)
+        env = environment(code_base, checkout, results, options.build_dir, options.seconds)
         run = run_scripts if code_base.are_scripts else run_pytest
         run(code_base, checkout, env, options.python)
     sys.path.insert(0, str(HELPERS))

@@ -53,13 +53,13 @@ def write_page(
     read_records: Callable[[Path], list[dict[str, Any]]],
 ) -> None:
     """Writes the page from all records there are."""
-    parts = [HEAD, "| code base | commit | cases | " + " | ".join(COUNTED) + " |\n"]
-    parts.append("|---|---|---:|" + "---:|" * len(COUNTED) + "\n")
+    parts = [HEAD, "| code base | commit | tests run | cases | " + " | ".join(COUNTED) + " |\n"]
+    parts.append("|---|---|---:|---:|" + "---:|" * len(COUNTED) + "\n")
     details = []
     for code_base in code_bases:
         records = read_records(results / f"{code_base.name}.jsonl")
         if not records:
-            parts.append(f"| {code_base.name} | not run |" + " |" * (len(COUNTED) + 1) + "\n")
+            parts.append(f"| {code_base.name} | not run |" + " |" * (len(COUNTED) + 2) + "\n")
             continue
         commit = (results / f"{code_base.name}.revision").read_text().strip()
         counts = Counter(record["status"] for record in records)

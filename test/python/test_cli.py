@@ -173,32 +173,6 @@ def test_bounds_prints_radii(tmp_path: Path) -> None:
     assert "'B': largest error radius " in done.stdout
 
 
-def test_real_torch_without_gpu_answers_for_the_chosen_device(tmp_path: Path) -> None:
-    package = tmp_path / "torch"
-    package.mkdir()
-    (package / "__init__.py").write_text(
-        "from torch import cuda\nfloat16 = 'real'\ndevice = type('device', (str,), {})\n"
-        "class Generator: pass\n"
-        "class Tensor:\n    is_cuda = device = property()\n    cuda = get_device = is_cuda\n"
-        "class random:\n    fork_rng = None\n"
-    )
-    (package / "overrides.py").write_text(
-        "class TorchFunctionMode:\n    def __enter__(self): return self\n"
-    )
-    (package / "cuda.py").write_text(
-        "def is_available(): return False\n"
-        "def get_device_capability(device=None): raise AssertionError('no CUDA')\n"
-    )
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import torch\nprint(torch.float16, torch.cuda.is_available(), "
-        "torch.cuda.get_device_capability())\n"
-    )
-    done = tw("run", script.name, "--arch", "sm_90", cwd=tmp_path, PYTHONPATH=_path(tmp_path))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("real True (9, 0)\n")
-
-
 LONG_SCRIPT = """
 import numpy as np
 import tilelang

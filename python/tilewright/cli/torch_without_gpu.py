@@ -2,8 +2,8 @@
 
 Where the real torch has no GPU, `tw run` lets it answer for the chosen device: tensors that a
 script asks for on "cuda" are made in main memory, where the kernels run, and say that they are on
-"cuda:0", as libraries demand of them; the queries, events and streams of `torch.cuda` behave as
-those of one idle device.
+"cuda:0", as libraries demand of them (torch_devices.py); the queries, events and streams of
+`torch.cuda` behave as those of one idle device.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tilewright.cli import torch_stand_in_cuda
+from tilewright.cli.torch_devices import is_cuda, make_mode, replace_functions
 from tilewright.device import capability, multiprocessors, place
 
 QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
@@ -109,50 +110,12 @@ def _current_stream(device: Any = None) -> Stream:
     return Stream()
 
 
-def _is_cuda(torch: Any, value: Any) -> bool:
-    if isinstance(value, torch.device):
-        return value.type == "cuda"
-    return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:"))
-
-
-def _make_mode(torch: Any) -> Any:
-    """What replaces "cuda" by main memory in every call of torch, and lets tensors there say that
-    they are on the device."""
-    from torch.overrides import TorchFunctionMode
-
-    cpu, cuda = torch.device("cpu"), torch.device("cuda:0")
-    answers = {
-        torch.Tensor.is_cuda.__get__: lambda tensor: not tensor.is_meta,
-        torch.Tensor.device.__get__: lambda tensor: (
-            torch.device("meta") if tensor.is_meta else cuda
-        ),
-        torch.Tensor.get_device: lambda tensor: 0,
-        torch.Tensor.cuda: lambda tensor, *args, **kwargs: tensor,
-    }
-
-    class CudaInMainMemory(TorchFunctionMode):
-        def __torch_function__(
-            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-        ) -> Any:
-            kwargs = kwargs or {}
-            answer = answers.get(func)
-            if answer is not None:
-                return answer(*args, **kwargs)
-            args = tuple(cpu if _is_cuda(torch, value) else value for value in args)
-            kwargs = {
-                name: cpu if _is_cuda(torch, value) else value for name, value in kwargs.items()
-            }
-            return func(*args, **kwargs)
-
-    return CudaInMainMemory()
-
-
 def _make_generator(torch: Any) -> Any:
     """`torch.Generator` in main memory; a constructor is not a call that the mode sees."""
 
     class Generator(torch.Generator):  # type: ignore[misc]
         def __new__(cls, device: Any = None) -> Any:
-            return super().__new__(cls, "cpu" if _is_cuda(torch, device) else device or "cpu")
+            return super().__new__(cls, "cpu" if is_cuda(torch, device) else device or "cpu")
 
     return Generator
 
@@ -198,4 +161,5 @@ def install(torch: Any) -> None:
     torch.cuda.device = CurrentDevice
     torch.random.fork_rng = _make_fork_rng(torch.random.fork_rng)
     torch.Generator = _make_generator(torch)
-    _make_mode(torch).__enter__()
+    replace_functions(torch)
+    make_mode(torch).__enter__()
