@@ -5,6 +5,7 @@
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Frontend/SpreadThreads.h"
+#include "tilewright/Tile/Strides.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -193,7 +194,8 @@ static std::vector<Extent> toExtents(ArrayRef<IndexExpr> shape) {
   return std::vector<Extent>(shape.begin(), shape.end());
 }
 
-Buffer Trace::paramTensor(StringRef name, ArrayRef<IndexExpr> shape, Type dtype) {
+Buffer Trace::paramTensor(StringRef name, ArrayRef<IndexExpr> shape, Type dtype,
+                          ArrayRef<IndexExpr> strides) {
   constexpr int64_t kMaxElements = int64_t(1) << 48;
   int64_t elements = 1;
   for (const IndexExpr &extent : shape) {
@@ -212,6 +214,8 @@ Buffer Trace::paramTensor(StringRef name, ArrayRef<IndexExpr> shape, Type dtype)
     fail("parameter '" + name + "' could not be added");
   Value argument = function.getArgument(position);
   parameterShapes.emplace_back(argument, shape.vec());
+  if (!strides.empty())
+    parameterStrides.emplace_back(argument, strides.vec());
   return {argument, dtype, toExtents(shape), false, id};
 }
 
@@ -255,6 +259,20 @@ tile::ShapeAttr Trace::makeShapeAttr(ArrayRef<IndexExpr> extents) {
   return tile::ShapeAttr::get(context.get(), names, Layout::get({}, local, names.size()));
 }
 
+Buffer Trace::allocCounters(StringRef name, int64_t count) {
+  requireKernel("a barrier");
+  OpBuilder::InsertionGuard guard(builder);
+  for (const Frame &frame : frames)
+    if (auto kernel = dyn_cast_or_null<tile::KernelOp>(frame.op)) {
+      builder.setInsertionPointToStart(&kernel.getBody().front());
+      break;
+    }
+  Buffer counters =
+      alloc(name, {IndexExpr(count)}, builder.getI32Type(), tile::Space::Shared, std::nullopt);
+  fill(counters, Literal::ofInt(0));
+  return counters;
+}
+
 Buffer Trace::allocGlobal(StringRef name, ArrayRef<IndexExpr> shape, Type dtype) {
   MemRefType type = bufferType(shape, dtype, tile::Space::Global);
   SmallVector<Value> dynamicExtents;
@@ -289,11 +307,12 @@ static void eraseDeadOps(Operation *root) {
 std::unique_ptr<Program> Trace::finish(bool fastMath) {
   if (!frames.empty())
     fail("a '" + frames.back().kind + "' region is still open");
-  // Every symbol must be found from the shape of an argument.
-  for (auto &[argument, shape] : parameterShapes)
-    for (const IndexExpr &extent : shape)
-      if (!extent.getConstant())
-        materializeIndexExpr(extent);
+  // Every symbol must be found from the shape or the strides of an argument.
+  for (auto *list : {&parameterShapes, &parameterStrides})
+    for (auto &[argument, extents] : *list)
+      for (const IndexExpr &extent : extents)
+        if (!extent.getConstant())
+          materializeIndexExpr(extent);
   eraseDeadOps(function);
   {
     DiagnosticCapture capture(context.get());
@@ -302,19 +321,23 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
   }
   eraseDeadOps(function);
   std::vector<bool> bound(symbols.size(), false);
-  for (auto &[argument, shape] : parameterShapes) {
-    if (!isa<MemRefType>(argument.getType()))
-      continue;
-    tile::ShapeAttr attribute = makeShapeAttr(shape);
+  auto note = [&](Value argument, ArrayRef<IndexExpr> extents, StringRef name) {
+    tile::ShapeAttr attribute = makeShapeAttr(extents);
     for (const IndexExpr &extent : attribute.getExtents())
       if (extent.getKind() == IndexExpr::Kind::Symbol)
         bound[extent.getPosition()] = true;
-    function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(), tile::kShapeAttr, attribute);
-  }
+    function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(), name, attribute);
+  };
+  for (auto &[argument, shape] : parameterShapes)
+    if (isa<MemRefType>(argument.getType()))
+      note(argument, shape, tile::kShapeAttr);
+  for (auto &[argument, strides] : parameterStrides)
+    note(argument, strides, tile::kStridesAttr);
   for (auto [position, isBound] : llvm::enumerate(bound))
     if (!isBound)
       fail("shape symbol '" + getSymbolName(symbols[position].first) +
-           "' is not the extent of any parameter, so that no call can give its value");
+           "' is neither an extent nor a stride of any parameter, so that no call can give its "
+           "value");
   if (fastMath)
     function->setAttr("tile.fast_math", builder.getUnitAttr());
   verifyOrThrow(*module, /*recursively=*/true);

@@ -1,5 +1,6 @@
 //===- Dialect.cpp - registration of the tile dialect --------------------------------------===//
 
+#include "tilewright/Tile/Strides.h"
 #include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -136,6 +137,13 @@ LogicalResult TileDialect::verifyRegionArgAttribute(Operation *op, unsigned /*re
   Type type = function && argument < function.getNumArguments()
                   ? function.getArgumentTypes()[argument]
                   : Type();
+  if (name == kStridesAttr) {
+    auto strides = dyn_cast<ShapeAttr>(attribute.getValue());
+    auto buffer = dyn_cast_or_null<MemRefType>(type);
+    if (strides && buffer && strides.getExtents().size() == size_t(buffer.getRank()))
+      return success();
+    return op->emitError() << "'" << name << "' is a #tile.shape with a stride for each dimension";
+  }
   if (name == kNameAttr) {
     if (isa<StringAttr>(attribute.getValue()))
       return success();

@@ -106,13 +106,20 @@ void bindRegions(nb::class_<Trace> &cls) {
 }
 
 void bindBuffers(nb::class_<Trace> &cls) {
-  cls.def("param_tensor",
-          [](Trace &self, const std::string &name, nb::object shape, const std::string &dtype) {
-            return self.paramTensor(name, toShape(shape, "shape of '" + name + "'"),
-                                    parseDType(dtype, self.getContext()));
-          });
+  cls.def(
+      "param_tensor",
+      [](Trace &self, const std::string &name, nb::object shape, const std::string &dtype,
+         nb::object strides) {
+        return self.paramTensor(name, toShape(shape, "shape of '" + name + "'"),
+                                parseDType(dtype, self.getContext()),
+                                toShape(strides, "strides of '" + name + "'"));
+      },
+      nb::arg("name"), nb::arg("shape"), nb::arg("dtype"), nb::arg("strides") = nb::list());
   cls.def("param_scalar", [](Trace &self, const std::string &name, const std::string &dtype) {
     return self.paramScalar(name, parseDType(dtype, self.getContext()));
+  });
+  cls.def("alloc_counters", [](Trace &self, const std::string &name, int64_t count) {
+    return self.allocCounters(name, count);
   });
   cls.def("alloc_global",
           [](Trace &self, const std::string &name, nb::object shape, const std::string &dtype) {

@@ -53,3 +53,18 @@ class TensorType:
 
     def __repr__(self) -> str:
         return f"T.Tensor({self.shape}, {str(self.dtype)!r})"
+
+
+class StridedTensorType(TensorType):
+    """A tensor whose elements lie `strides` apart in memory."""
+
+    def __init__(self, shape: Any, strides: Any, element: Any = "float32") -> None:
+        super().__init__(shape, element)
+        self.strides = check_shape(strides, "T.StridedTensor: strides", allow_zero=True)
+        if len(self.strides) != len(self.shape):
+            raise LanguageError(
+                f"T.StridedTensor: {len(self.shape)} extents and {len(self.strides)} strides"
+            )
+
+    def __repr__(self) -> str:
+        return f"T.StridedTensor({self.shape}, {self.strides}, {str(self.dtype)!r})"

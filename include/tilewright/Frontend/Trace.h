@@ -128,8 +128,12 @@ public:
   void popCall();
 
   // Parameters.
-  Buffer paramTensor(llvm::StringRef name, llvm::ArrayRef<IndexExpr> shape, mlir::Type dtype);
+  /// With `strides`, the caller's tensor has them; a call packs it.
+  Buffer paramTensor(llvm::StringRef name, llvm::ArrayRef<IndexExpr> shape, mlir::Type dtype,
+                     llvm::ArrayRef<IndexExpr> strides = {});
   Scalar paramScalar(llvm::StringRef name, mlir::Type dtype);
+  /// Integers that start at 0 at the beginning of the kernel, for barriers.
+  Buffer allocCounters(llvm::StringRef name, int64_t count);
   Buffer allocGlobal(llvm::StringRef name, llvm::ArrayRef<IndexExpr> shape, mlir::Type dtype);
 
   // Regions; `end` closes the innermost.
@@ -286,6 +290,7 @@ private:
   std::vector<Frame> frames;
   std::vector<std::pair<unsigned, mlir::Value>> symbols; // symbol number -> function argument
   std::vector<std::pair<mlir::Value, std::vector<IndexExpr>>> parameterShapes;
+  std::vector<std::pair<mlir::Value, std::vector<IndexExpr>>> parameterStrides;
 };
 
 /// The process-wide number of a shape symbol's name, so that `T.dynamic("n")` means the same symbol

@@ -149,7 +149,10 @@ def _parameters(
 def declare_parameter(state: TraceState, name: str, annotation: Any) -> Any:
     """The kernel value of a parameter with this annotation."""
     if isinstance(annotation, TensorType):
-        return state.core.param_tensor(name, list(annotation.shape), str(annotation.dtype))
+        strides = [list(s) for s in (getattr(annotation, "strides", ()),) if s]
+        return state.core.param_tensor(
+            name, list(annotation.shape), str(annotation.dtype), *strides
+        )
     if is_dtype(annotation):
         return state.core.param_scalar(name, str(canonical(annotation)))
     raise LanguageError(

@@ -102,6 +102,14 @@ class Hooks:
         entry = snapshot(sys._getframe(1), names) if names else {}
         return TracedBranch(state, truth(state, condition), entry, live, line)
 
+    def condition_of(self, branch: Any) -> Any:
+        """The condition of a `T.If`; see named_statements.py."""
+        from tilewright.language.branches import If
+
+        if not isinstance(branch, If):
+            raise LanguageError(f"'with ….If(…)' takes the language's T.If, got {describe(branch)}")
+        return branch.condition
+
     def for_(self, iterable: Any, number: int) -> Any:
         """Begins a `for`; see loops.py."""
         return start_for(trace.active(), iterable, self.loops[number])
@@ -185,8 +193,13 @@ class Hooks:
 
     def set_item(self, value: Any, owner: Any, key: Any) -> None:
         """`owner[key] = value`."""
-        if type(owner) is Buffer:
-            owner[key] = value
+        if type(owner) is Buffer or hasattr(owner, "tile"):
+            if type(owner) is Buffer and type(value).__name__ == "Vector":
+                from tilewright.language.vectors import store_lanes
+
+                store_lanes(owner, key, value)
+            else:
+                owner[key] = value
             return
         try:
             old = owner[key]

@@ -46,8 +46,10 @@ class FunctionState:
         return False
 
     def flag(self) -> Any:
-        """The variable that says 'returned', if one exists in the current kernel."""
-        return self._flag if self._kernel == self._state.kernels else None
+        """The variable that says 'returned', if one exists in the current kernel. A thread that
+        returns ends its part of the kernel: what follows the kernel runs."""
+        is_open = self._state.innermost(("kernel",)) is not None
+        return self._flag if is_open and self._kernel == self._state.kernels else None
 
 
 _LOOP_NAMES = {

@@ -332,6 +332,11 @@ def start_for(state: TraceState | None, iterable: Any, info: LoopInfo) -> Any:
         raise LanguageError("kernel code runs outside a trace")
     if type(iterable) is range:
         iterable = SerialLoop("range", iterable.start, iterable.stop, iterable.step)
+    if isinstance(iterable, SerialLoop) and state.innermost(("kernel",)) is None:
+        # A loop of the host around kernels: each launch is one of its own.
+        if all(type(bound) is int for bound in (iterable.start, iterable.stop, iterable.step)):
+            trips = range(iterable.start, iterable.stop, iterable.step)
+            return PythonFor(state, info, frame, trips)
     if isinstance(iterable, TileLoop):
         return TracedFor(state, info, frame, iterable)
     return PythonFor(state, info, frame, iterable)

@@ -32,6 +32,7 @@ from tilewright.frontend.carried import LoopInfo
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.jumps import KeepGoing, jumps_in, structure_jumps
 from tilewright.frontend.liveness import Liveness, assigned
+from tilewright.frontend.named_statements import use_python_statements
 from tilewright.frontend.rewrite_expr import (
     HOOKS,
     ExpressionRewriter,
@@ -97,6 +98,7 @@ class FunctionRewriter:
     """Rewrites one function; `node` is changed."""
 
     def __init__(self, node: ast.FunctionDef, file: str, hooks: Hooks) -> None:
+        use_python_statements(node.body, hooks.kind)
         node.body = structure_jumps(node.body)
         self._node = node
         self._file = file

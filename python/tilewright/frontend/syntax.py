@@ -66,7 +66,11 @@ def _check(node: ast.AST, file: str, kind: str, parameters: set[str], in_nested:
         raise LanguageError("'import *' is not allowed in a kernel", place=place_of(file, node))
     nested = isinstance(node, ast.FunctionDef | ast.Lambda | ast.ListComp | ast.SetComp)
     nested = nested or isinstance(node, ast.DictComp | ast.GeneratorExp) or in_nested
-    for child in ast.iter_child_nodes(node):
+    if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+        children: list[ast.AST] = [node.iter, *node.body, *node.orelse]  # may hide an argument
+    else:
+        children = list(ast.iter_child_nodes(node))
+    for child in children:
         _check(child, file, kind, parameters, nested)
 
 

@@ -115,10 +115,11 @@ class ParallelLoop(TileLoop):
     def open(self, state: TraceState, line: int) -> Any:
         if state.innermost(("kernel",)) is None:
             raise LanguageError("'T.Parallel' is only allowed inside 'with T.Kernel(...)'")
-        state.open("parallel", line)
+        region = state.open("parallel", line)
         variables = state.core.parallel_begin(
             self.extents, self.coalesced_width, getattr(self.loop_layout, "core", self.loop_layout)
         )
+        region.variables, region.extents = tuple(variables), tuple(self.extents)
         return variables[0] if len(variables) == 1 else tuple(variables)
 
 

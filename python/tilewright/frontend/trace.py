@@ -7,6 +7,7 @@ while tracing.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from tilewright._core import core
@@ -33,12 +34,15 @@ UNBOUND = Unbound()
 class Region:
     """An open region of the IR: where it was opened, and what it is."""
 
-    __slots__ = ("depth", "kind", "line")
+    __slots__ = ("after", "depth", "extents", "kind", "line", "variables")
 
     def __init__(self, kind: str, depth: int, line: int = 0) -> None:
         self.kind = kind
         self.depth = depth
         self.line = line
+        self.after: list[Callable[[], None]] = []  # what is built right behind it
+        self.variables: tuple[Any, ...] = ()  # of a T.Parallel,
+        self.extents: tuple[Any, ...] = ()  # with their extents
 
 
 class TraceState:
@@ -56,8 +60,11 @@ class TraceState:
         self.kernels = 0
         self.threads: list[int] = []  # extents of the block's threads in the open kernel,
         self.blocks: list[Any] = []  # and the indices of the block
+        self.cluster: list[int] = []  # extents of the cluster of blocks
         self.thread_indices: list[tuple[Any, int]] = []  # values, with their dimensions
         self.reducers: list[Any] = []  # of the open T.attr, outermost first
+        self.generator: Any = None  # of random numbers, in the open kernel
+        self.named_barriers: Any = None  # the counters of its named barriers
         self.returned_in_kernel = False
         self.eager: Any = None  # the declarations of an eager function
 
@@ -72,6 +79,8 @@ class TraceState:
         assert self.regions[-1] is region
         self.regions.pop()
         self.core.end()
+        for build in region.after:
+            build()
 
     def control_flow(self) -> Region | None:
         """The innermost open region of run-time control flow."""

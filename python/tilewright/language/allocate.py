@@ -12,8 +12,13 @@ from tilewright.language.kernel import _in_kernel
 from tilewright.tensor_type import check_shape
 
 
-def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = None) -> Buffer:
+def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = None) -> Any:
     state = _in_kernel(what)
+    if hasattr(dtype, "lanes") and not isinstance(dtype, str) and reducer is None:
+        from tilewright.language.vectors import PackedTile
+
+        inner = check_shape(shape, what)
+        return PackedTile(_alloc(what, (*inner, dtype.lanes), dtype.element, scope), dtype)
     name = state.take_name(scope)
     shape = check_shape(shape, f"{what} '{name}'")
     for extent in shape:

@@ -6,12 +6,15 @@ seen. So an asynchronous copy or product is the plain one, and a wait for it add
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tilewright.errors import LanguageError
-from tilewright.frontend.trace import Element, describe
+from tilewright.frontend.loops import truth
+from tilewright.frontend.trace import describe, is_kernel_value
 from tilewright.language.barriers import Barrier, Barriers, mbarrier_arrive
 from tilewright.language.kernel import _in_kernel
+from tilewright.language.pointers import Pointer
+from tilewright.language.scalars import if_then_else
 from tilewright.language.threads import _meet
 from tilewright.language.tiles import GemmWarpPolicy, copy, gemm
 
@@ -39,29 +42,9 @@ def async_copy(src: Any, dst: Any, **hints: Any) -> None:
     copy(src, dst, **hints)
 
 
-class Pointer(NamedTuple):
-    """What `T.access_ptr` gives: some elements in a row, from one on."""
-
-    first: Element
-    count: int
-
-
-def access_ptr(
-    base: Any, access_type: str = "rw", extent: int = 1, *more: Any, **options: Any
-) -> Pointer:
-    """The `extent` elements from `base` (an element, `A[i, j]`) on, for a statement that takes
-    pointers. Who reads and writes is known without `access_type`."""
-    if type(base) is not Element:
-        raise LanguageError(f"'T.access_ptr': expected an element, A[i, j], got {describe(base)}")
-    if more or options:
-        raise LanguageError("'T.access_ptr': a pointer is to elements in one row")
-    if isinstance(extent, bool) or not isinstance(extent, int) or extent < 1:
-        raise LanguageError(f"'T.access_ptr': the extent is a positive integer, got {extent!r}")
-    return Pointer(base, extent)
-
-
 def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> None:
-    """Copies elements in a row, thread by thread: `T.copy` between two pointers."""
+    """Copies elements in a row, thread by thread: `T.copy` between two pointers. Where `predicate`
+    does not hold, zeros are written."""
     state = _in_kernel("T.ptx_cp_async")
     for pointer in (dst, src):
         if not isinstance(pointer, Pointer):
@@ -72,12 +55,25 @@ def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> N
                 f"'T.ptx_cp_async': expected pointers to {num_elems!r} elements, got one to "
                 f"{pointer.count}"
             )
-    if predicate is not None:
-        raise LanguageError(
-            "'T.ptx_cp_async' with a predicate is not supported",
-            hint="write an 'if', and T.fill for what is not copied",
-        )
-    state.core.copy(src.first.run(num_elems), dst.first.run(num_elems), {})
+    if state.innermost(("parallel",)) is not None:  # an iteration copies its own elements
+        for number in range(num_elems):
+            value = src.element(number).load()
+            if predicate is not None:
+                value = if_then_else(predicate, value, 0)
+            dst.element(number).store(value)
+        return
+    target = dst.first.run(num_elems)
+    if predicate is None or (not is_kernel_value(predicate) and predicate):
+        state.core.copy(src.first.run(num_elems), target, {})
+    elif not is_kernel_value(predicate):
+        state.core.fill(target, 0)
+    else:
+        region = state.open("if")
+        state.core.if_begin(truth(state, predicate))
+        state.core.copy(src.first.run(num_elems), target, {})
+        state.core.else_begin()
+        state.core.fill(dst.first.run(num_elems), 0)
+        state.close(region)
 
 
 def ptx_commit_group() -> None:
@@ -154,7 +150,22 @@ def tma_store_wait(*arguments: Any) -> None:
 
 def set_max_nreg(reg_count: int, is_inc: int) -> None:
     """Hint: how many registers the threads that come here want."""
-    _in_kernel("T.set_max_nreg").core.hint("set_max_nreg", [], {"count": int(reg_count)})
+    state = _in_kernel("T.set_max_nreg")
+    if isinstance(reg_count, bool) or not isinstance(reg_count, int) or reg_count < 1:
+        raise LanguageError(
+            f"a number of registers is a positive Python integer, got {describe(reg_count)}"
+        )
+    state.core.hint("set_max_nreg", [], {"count": reg_count})
+
+
+def inc_max_nreg(reg_count: int) -> None:
+    """Hint: the threads that come here want more registers, up to `reg_count`."""
+    set_max_nreg(reg_count, 1)
+
+
+def dec_max_nreg(reg_count: int) -> None:
+    """Hint: the threads that come here give registers up, down to `reg_count`."""
+    set_max_nreg(reg_count, 0)
 
 
 def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:

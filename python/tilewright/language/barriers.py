@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, is_kernel_value
 from tilewright.language.kernel import _in_kernel
-from tilewright.language.threads import linear_thread
+from tilewright.language.threads import _meet, linear_thread
 
 
 class Barrier(NamedTuple):
@@ -101,6 +101,61 @@ def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> None:
     state.core.assert_(
         phase % 2 != parity % 2,
         "this wait is not met: the arrivals that it waits for come later or never; roles take "
+        "turns at waits, and in loops only where these have the same bounds",
+    )
+
+
+def mbarrier_expect_tx(mbarrier: Any, tx: Any) -> None:
+    """The barrier will be told of `tx` bytes. Copies are over at once: it adds nothing."""
+    _in_kernel("T.mbarrier_expect_tx")
+    _barrier(mbarrier, "T.mbarrier_expect_tx")
+
+
+def mbarrier_arrive_expect_tx(mbarrier: Any, tx: Any) -> None:
+    """As `T.mbarrier_arrive`: the `tx` bytes that are on their way have arrived."""
+    mbarrier_arrive(mbarrier)
+
+
+# ---- Barriers of the block by number ----
+
+_NAMED_BARRIERS = 16
+
+
+def _named(barrier_id: Any, count: Any, what: str) -> Barrier:
+    """The barrier of this number, for `count` threads."""
+    state = _in_kernel(what)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise LanguageError(f"'{what}': a number of threads is a positive integer, got {count!r}")
+    is_number = isinstance(barrier_id, int) and not isinstance(barrier_id, bool)
+    if not is_kernel_value(barrier_id) and not (is_number and 0 <= barrier_id < _NAMED_BARRIERS):
+        raise LanguageError(
+            f"'{what}': a block has the barriers 0 to {_NAMED_BARRIERS - 1}, got {barrier_id!r}"
+        )
+    if state.named_barriers is None:
+        state.named_barriers = state.core.alloc_counters("named_barriers", _NAMED_BARRIERS)
+    return Barrier(state.named_barriers[barrier_id], count)
+
+
+def named_barrier_arrive(barrier_id: Any, thread_count: int) -> None:
+    """Each thread that comes here arrives at the barrier of this number, and goes on."""
+    mbarrier_arrive(_named(barrier_id, thread_count, "T.named_barrier_arrive"))
+
+
+def sync_threads(barrier_id: Any = None, arrive_count: Any = None) -> None:
+    """The threads of the block meet. Every statement ends so: it adds nothing.
+
+    With the number of a barrier, in a branch: the threads that come here arrive, and go on when
+    `arrive_count` threads have, those at `T.named_barrier_arrive` included.
+    """
+    _meet("T.sync_threads")
+    state = _in_kernel("T.sync_threads")
+    if barrier_id is None or arrive_count is None or state.control_flow() is None:
+        return
+    barrier = _named(barrier_id, arrive_count, "T.sync_threads")
+    mbarrier_arrive(barrier)
+    state.core.assert_(
+        barrier.counter.load() % barrier.arrivals == 0,
+        "this wait is not met: the threads that it waits for come later or never; roles take "
         "turns at waits, and in loops only where these have the same bounds",
     )
 

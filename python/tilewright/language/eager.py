@@ -12,6 +12,7 @@ from typing import Any
 from tilewright.dtypes import canonical
 from tilewright.errors import LanguageError
 from tilewright.frontend import trace
+from tilewright.frontend.functions import declare_parameter
 from tilewright.frontend.trace import Buffer, IndexExpr
 from tilewright.tensor_type import TensorType, check_shape
 
@@ -89,8 +90,7 @@ def declare_tensor(kind: str, name: str, annotation: Any) -> Any:
         if declarations.declared >= set(declarations.tensors):
             raise ProbeDone
         return annotation
-    state = trace.require("T.Tensor")
-    return state.core.param_tensor(name, list(annotation.shape), str(annotation.dtype))
+    return declare_parameter(trace.require("T.Tensor"), name, annotation)
 
 
 def _match(declarations: Declarations, name: str, annotation: TensorType) -> None:

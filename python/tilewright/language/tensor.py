@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from tilewright.dtypes import is_dtype
 from tilewright.errors import LanguageError, reporting
-from tilewright.tensor_type import TensorType
+from tilewright.tensor_type import StridedTensorType, TensorType
 
 
 class Storage(NamedTuple):
@@ -56,6 +56,34 @@ class Tensor(metaclass=_TensorMeta):
     `A: T.Tensor[[M, N], dtype]` declares one in the body of an eager kernel.
     Extents are ints, `T.const` or `T.dynamic` symbols, or expressions of them. The tensor is
     contiguous (row-major) unless `T.annotate_layout` gives it another physical order.
+    """
+
+
+class _StridedMeta(type):
+    @reporting
+    def __call__(
+        cls, shape: Any, strides: Any, dtype: Any = "float32", scope: str | None = None
+    ) -> StridedTensorType:
+        if scope not in (None, "global"):
+            raise LanguageError(f"a T.StridedTensor lives in global memory, not in '{scope}'")
+        return StridedTensorType(shape, strides, dtype)
+
+    @reporting
+    def __getitem__(cls, item: Any) -> StridedTensorType:
+        if not isinstance(item, tuple) or len(item) not in (2, 3):
+            raise LanguageError(f"T.StridedTensor takes [shape, strides, dtype], got {item!r}")
+        return StridedTensorType(*item)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, StridedTensorType)
+
+
+class StridedTensor(metaclass=_StridedMeta):
+    """A tensor parameter whose rows lie apart: `T.StridedTensor((M, N), (stride, 1), dtype)`.
+
+    Strides count elements; they are ints, `T.dynamic` symbols (which may be known from a stride
+    alone) or expressions of them. Where the caller's tensor is not dense, a call packs it before
+    the kernel runs, and writes it back after it if the kernel writes it.
     """
 
 

@@ -179,11 +179,6 @@ def _meet(what: str) -> None:
         )
 
 
-def sync_threads(barrier_id: Any = None, arrive_count: Any = None) -> None:
-    """The threads of the block meet. Every statement ends so: it adds nothing."""
-    _meet("T.sync_threads")
-
-
 def sync_warp(mask: Any = None) -> None:
     """The threads of each warp meet. Every statement ends so: it adds nothing."""
     _meet("T.sync_warp")

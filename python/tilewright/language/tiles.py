@@ -299,6 +299,8 @@ def finalize_reducer(reducer: Any, dst: Any = None, batch: int | None = None) ->
 def view(buffer: Any, shape: Any = None, dtype: Any = None) -> Buffer:
     """The same storage with another shape or element type (of equal size in bytes)."""
     state = trace.require("T.view")
+    if hasattr(buffer, "view_as"):  # packed values
+        return buffer.view_as(shape, dtype)
     require_tile(buffer, "T.view", "the buffer")
     shape = buffer.shape if shape is None else check_shape(shape, "T.view")
     name = buffer.dtype_name if dtype is None else str(canonical(dtype))

@@ -32,22 +32,33 @@ def comm_reducer(combiner: Callable[[Any, Any], Any], identity: list[Any]) -> Re
     return Reducer(combiner, identity[0])
 
 
+#: Keys of T.attr that say how copies run, and nothing about values.
+_HINTS = ("async_scope", "async_commit_queue_scope", "async_wait_queue_scope", "pragma_unroll")
+
+
 class attr:  # noqa: N801 - the language calls it `T.attr`
-    """`with T.attr(reducer, "reduce_scope", …):` names the reduction of the statements inside."""
+    """`with T.attr(reducer, "reduce_scope", …):` names the reduction of the statements inside.
+
+    "async_scope" and its like let copies run ahead: a hint.
+    """
 
     def __init__(self, node: Any, attr_key: str, value: Any = None) -> None:
-        if attr_key != "reduce_scope" or not isinstance(node, Reducer):
+        is_hint = attr_key in _HINTS
+        if not is_hint and (attr_key != "reduce_scope" or not isinstance(node, Reducer)):
             raise LanguageError(
                 f"'T.attr' with '{attr_key}' is not supported; only 'reduce_scope' of a "
-                "T.comm_reducer is"
+                "T.comm_reducer and 'async_scope' are"
             )
-        self._reducer = node
+        self._reducer = None if is_hint else node
 
     def __enter__(self) -> None:
-        trace.require("T.attr").reducers.append(self._reducer)
+        state = trace.require("T.attr")
+        if self._reducer is not None:
+            state.reducers.append(self._reducer)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        trace.require("T.attr").reducers.pop()
+        if self._reducer is not None:
+            trace.require("T.attr").reducers.pop()
 
 
 def evaluate(value: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, is_kernel_value, is_scalar
 from tilewright.language import scalars
+from tilewright.language.exchange import published
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import WARP_SIZE, linear_thread
 
@@ -68,6 +69,44 @@ def ballot_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
 def ballot(predicate: Any) -> Any:
     """`T.ballot_sync` of all lanes."""
     return ballot_sync(predicate)
+
+
+def _lane_values(what: str, value: Any, mask: Any) -> tuple[Any, Any]:
+    """A shared tile of the values of all threads, and where the warp of this thread begins."""
+    _truth(what, True, mask)
+    tile, thread = published(value, what)
+    return tile, thread - thread % WARP_SIZE
+
+
+def match_any_sync(value: Any, mask: Any = _ALL_LANES) -> Any:
+    """A number (uint32) whose bit n says whether lane n has the value of this lane."""
+    tile, first = _lane_values("T.match_any_sync", value, mask)
+    own = tile[linear_thread("T.match_any_sync")].load()
+    state = _in_kernel("T.match_any_sync")
+    found = state.core.constant(0, "uint32")
+    for lane in range(WARP_SIZE):
+        bit = state.core.constant(1 << lane, "uint32")
+        equal = tile[first + lane].load() == own
+        found = found | scalars.if_then_else(equal, bit, state.core.constant(0, "uint32"))
+    return found
+
+
+def match_all_sync(value: Any, mask: Any = _ALL_LANES) -> Any:
+    """The mask of all lanes (uint32) if they have one value, else 0."""
+    state = _in_kernel("T.match_all_sync")
+    everyone = state.core.constant(_ALL_LANES, "uint32")
+    found = match_any_sync(value, mask)
+    return scalars.if_then_else(found == everyone, everyone, state.core.constant(0, "uint32"))
+
+
+def activemask() -> Any:
+    """The lanes that come here, as bits of a uint64: those for which the conditions around it
+    hold."""
+    what = "T.activemask"
+    state = _in_kernel(what)
+    if state.control_flow() is not None:
+        raise LanguageError(f"'{what}' in a branch or loop is not supported yet")
+    return state.core.constant(_ALL_LANES, "uint64")
 
 
 def syncthreads_count(predicate: Any) -> Any:

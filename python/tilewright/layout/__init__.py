@@ -14,6 +14,7 @@ from typing import Any
 
 from tilewright._core import core
 from tilewright.errors import LanguageError, reporting
+from tilewright.layout.slots import infer_slot
 from tilewright.tensor_type import check_shape
 
 
@@ -124,7 +125,8 @@ class Fragment:
     """`T.Fragment(shape, lambda i, j: (thread, slot))`: who holds each element of a tile.
 
     `replicate` copies of each element exist; the function then takes the copy's number as a last
-    argument `rep`. `forward_thread_fn` and `forward_index_fn` give the two parts apart.
+    argument `rep`. `forward_thread_fn` and `forward_index_fn` give the two parts apart; slots are
+    inferred where only the threads are given.
     """
 
     @reporting
@@ -145,13 +147,13 @@ class Fragment:
                 raise LanguageError("T.Fragment: the function must give (thread, slot)")
             thread, slot = result
             slot = slot[0] if isinstance(slot, list | tuple) and len(slot) == 1 else slot
-        elif forward_thread_fn is not None and forward_index_fn is not None:
+        elif forward_thread_fn is not None:
             thread = _apply(forward_thread_fn, replicas, "T.Fragment")
+            if forward_index_fn is None:
+                forward_index_fn = infer_slot(extents, forward_thread_fn, int(replicate))
             slot = _apply(forward_index_fn, count, "T.Fragment")
         else:
-            raise LanguageError(
-                "T.Fragment needs forward_fn, or forward_thread_fn and forward_index_fn"
-            )
+            raise LanguageError("T.Fragment needs forward_fn or forward_thread_fn")
         _outputs([thread, slot], "T.Fragment")
         self.core = core.Fragment(list(extents), thread, slot, int(replicate))
 

@@ -1,0 +1,92 @@
+"""Logic and branches by name: `T.And`, `T.Or`, `T.Not`, `with T.If(c): with T.Then(): …`.
+
+They mean what Python's `and`, `or`, `not` and `if` mean in a kernel. The forms `with T.If(…)` are
+rewritten into `if` statements before a function is traced (frontend/named_statements.py); so are
+`T.loop_break()` and `T.thread_return()`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.loops import truth
+from tilewright.frontend.trace import describe, is_kernel_value, is_scalar
+from tilewright.language.scalars import if_then_else
+
+
+def _truth(value: Any, what: str) -> Any:
+    """A scalar as a bool, of Python where Python knows it."""
+    if not is_scalar(value):
+        raise LanguageError(f"'{what}' needs a scalar condition, got {describe(value)}")
+    return truth(trace.require(what), value) if is_kernel_value(value) else bool(value)
+
+
+def And(a: Any, b: Any, span: Any = None) -> Any:
+    """True where both conditions hold; `b` is only read where `a` holds."""
+    a, b = _truth(a, "T.And"), _truth(b, "T.And")
+    return if_then_else(a, b, False)
+
+
+def Or(a: Any, b: Any, span: Any = None) -> Any:
+    """True where a condition holds; `b` is only read where `a` does not hold."""
+    a, b = _truth(a, "T.Or"), _truth(b, "T.Or")
+    return if_then_else(a, True, b)
+
+
+def Not(a: Any, span: Any = None) -> Any:
+    """True where the condition does not hold."""
+    a = _truth(a, "T.Not")
+    return trace.require("T.Not").core.unary("not", a) if is_kernel_value(a) else not a
+
+
+class If:
+    """`with T.If(c):` holds `with T.Then():` and perhaps `with T.Else():`, and means
+
+        if c: …
+        else: …
+
+    `with T.If(c), T.Then():` is the short form.
+    """
+
+    def __init__(self, condition: Any) -> None:
+        if not is_scalar(condition):
+            raise LanguageError(f"'T.If' needs a scalar condition, got {describe(condition)}")
+        self.condition = condition
+
+    def __enter__(self) -> None:
+        raise LanguageError(
+            "'with T.If(c):' holds 'with T.Then():', then perhaps 'with T.Else():', and nothing "
+            "else",
+            hint="or write 'if c:'",
+        )
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None: ...
+
+
+class _Side:
+    """A side of a `T.If` that does not stand in one."""
+
+    def __init__(self) -> None:
+        raise LanguageError(f"'T.{type(self).__name__}' stands right inside 'with T.If(c):'")
+
+
+class Then(_Side):
+    """The statements of a `T.If` where its condition holds."""
+
+
+class Else(_Side):
+    """The statements of a `T.If` where its condition does not hold."""
+
+
+def loop_break() -> None:
+    """As `break`: a statement of its own in a loop."""
+    raise LanguageError("'T.loop_break()' is a statement in a 'for' or 'while' loop")
+
+
+def thread_return() -> None:
+    """As `return` in the body of a kernel: the threads that come here do nothing more."""
+    raise LanguageError(
+        "'T.thread_return()' is a statement in a kernel's own function, not in a macro"
+    )

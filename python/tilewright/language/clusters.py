@@ -1,0 +1,161 @@
+"""Clusters of blocks: `T.ClusterKernel`, and the order in which persistent blocks visit tiles.
+
+Blocks are independent, also those of a cluster: which blocks run beside each other changes no
+value. Statements that reach into the memory of another block are refused where they are written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilewright.errors import LanguageError
+from tilewright.frontend import trace
+from tilewright.frontend.trace import is_kernel_value
+from tilewright.language import scalars
+from tilewright.language.kernel import Kernel, _in_kernel
+from tilewright.language.threads import _meet
+
+
+class ClusterKernel(Kernel):
+    """`with T.ClusterKernel(*grid, cluster_dims=2, threads=128) as bx:` is a `T.Kernel` whose
+    blocks form clusters of `cluster_dims`."""
+
+    def __init__(
+        self, *grid: Any, cluster_dims: Any, threads: Any = 128, prelude: str | None = None
+    ) -> None:
+        super().__init__(*grid, threads=threads, prelude=prelude)
+        dims = list(cluster_dims) if isinstance(cluster_dims, list | tuple) else [cluster_dims]
+        if not 1 <= len(dims) <= 3 or not all(type(dim) is int and dim > 0 for dim in dims):
+            raise LanguageError(
+                f"cluster_dims of T.ClusterKernel: 1 to 3 positive integers, got {cluster_dims!r}"
+            )
+        for number, (extent, dim) in enumerate(zip(self._grid, dims, strict=False)):
+            if not is_kernel_value(extent) and extent % dim:
+                raise LanguageError(
+                    f"grid extent {number} of T.ClusterKernel is {extent}, not a multiple of the "
+                    f"cluster's {dim}"
+                )
+        self._cluster = dims
+
+    def __enter__(self) -> Any:
+        blocks = super().__enter__()
+        trace.require("T.ClusterKernel").cluster = self._cluster
+        return blocks
+
+
+def block_rank_in_cluster() -> Any:
+    """The number of the block in its cluster, the first dimension first; 0 without clusters."""
+    state = _in_kernel("T.block_rank_in_cluster")
+    rank: Any = 0
+    below = 1
+    for block, dim in zip(state.blocks, state.cluster, strict=False):
+        if dim > 1:
+            rank = rank + block % dim * below
+        below *= dim
+    return rank
+
+
+def cluster_arrive() -> None:
+    """The blocks of a cluster are independent: it adds nothing."""
+    _meet("T.cluster_arrive")
+
+
+def cluster_arrive_relaxed() -> None:
+    """As `T.cluster_arrive`."""
+    _meet("T.cluster_arrive_relaxed")
+
+
+def cluster_wait() -> None:
+    """The blocks of a cluster are independent: it adds nothing."""
+    _meet("T.cluster_wait")
+
+
+def cluster_sync() -> None:
+    """The blocks of a cluster are independent: it adds nothing."""
+    _meet("T.cluster_sync")
+
+
+class PersistentTileScheduler:
+    """The tiles that one of `num_workers` persistent blocks visits, of a grid of tiles.
+
+        sched = T.PersistentTileScheduler(m_tiles, n_tiles, num_workers, swizzle_size=8)
+        sched.init(block)
+        while sched.valid():
+            bx, by = sched.m_idx, sched.n_idx
+            …
+            sched.next_tile()
+
+    Tiles are counted column by column (`column_major`) or row by row, in panels of `swizzle_size`.
+    With `cluster_size`, `m_idx` counts rows of clusters. `stateful=False` leaves `coord(tile)`.
+    """
+
+    def __init__(
+        self,
+        num_m_tiles: Any,
+        num_n_tiles: Any,
+        num_workers: Any = None,
+        swizzle_size: int = 1,
+        column_major: bool = True,
+        cluster_size: int = 1,
+        stateful: bool = True,
+        name: str | None = None,
+    ) -> None:
+        state = _in_kernel("T.PersistentTileScheduler")
+        if num_workers is None:
+            from tilewright.carver.arch import driver
+
+            num_workers = driver.get_num_sms() // cluster_size
+        self.num_workers, self.swizzle_size = num_workers, swizzle_size
+        self.cluster_size = cluster_size
+        rows = scalars.ceildiv(num_m_tiles, cluster_size)
+        self._total = rows * num_n_tiles
+        self._is_column_major = column_major
+        self._fast, self._slow = (rows, num_n_tiles) if column_major else (num_n_tiles, rows)
+        self._variables: dict[str, Any] = {}
+        if stateful:
+            for part in ("m_idx", "n_idx", "linear_idx", "current_iter"):
+                text = part if name is None else f"{name}_{part}"
+                self._variables[part] = state.core.alloc_var("int32", None, text)
+
+    def _variable(self, part: str) -> Any:
+        if part not in self._variables:
+            raise LanguageError(
+                "this T.PersistentTileScheduler has no state (stateful=False)",
+                hint="use coord(tile)",
+            )
+        return self._variables[part]
+
+    m_idx = property(lambda self: self._variable("m_idx").load(), doc="The row of the tile.")
+    n_idx = property(lambda self: self._variable("n_idx").load(), doc="The column of the tile.")
+    linear_idx = property(lambda self: self._variable("linear_idx").load(), doc="Its number.")
+    current_iter = property(
+        lambda self: self._variable("current_iter").load(), doc="How many tiles came before."
+    )
+
+    def coord(self, tile_id: Any) -> tuple[Any, Any]:
+        """The row and the column of the tile of this number."""
+        panel = self._fast * self.swizzle_size
+        first = tile_id // panel * self.swizzle_size
+        width = scalars.max(1, scalars.min(self.swizzle_size, self._slow - first))
+        inside = tile_id % panel
+        fast, slow = inside // width, first + inside % width
+        return (fast, slow) if self._is_column_major else (slow, fast)
+
+    def _move_to(self, number: Any, count: Any) -> None:
+        self._variable("linear_idx").store(number)
+        self._variable("current_iter").store(count)
+        row, column = self.coord(self.linear_idx)
+        self._variable("m_idx").store(row)
+        self._variable("n_idx").store(column)
+
+    def init(self, worker_id: Any) -> None:
+        """Begins with the first tile of a worker."""
+        self._move_to(worker_id, 0)
+
+    def next_tile(self) -> None:
+        """Goes on to the next tile of the worker."""
+        self._move_to(self.linear_idx + self.num_workers, self.current_iter + 1)
+
+    def valid(self) -> Any:
+        """Whether there is a tile left."""
+        return self.linear_idx < self._total
