@@ -374,6 +374,15 @@ static bool namesThreads(KernelOp kernel) {
       .wasInterrupted();
 }
 
+/// Moves what threads have of their own in front of all statements: the branch or loop that a
+/// program allocates it in may be copied as a whole, and its rows outlive that.
+static void hoistPrivates(KernelOp kernel, const ThreadFacts &facts) {
+  Block &body = kernel.getBody().front();
+  for (Value root : facts.getPrivates())
+    if (Operation *alloc = root.getDefiningOp(); alloc && alloc->getBlock() != &body)
+      alloc->moveBefore(&body, body.begin());
+}
+
 LogicalResult spreadThreads(func::FuncOp function) {
   for (auto kernel : function.getOps<KernelOp>()) {
     if (!namesThreads(kernel))
@@ -389,6 +398,7 @@ LogicalResult spreadThreads(func::FuncOp function) {
     if (failed(expandThreadStatements(kernel, first)))
       return failure();
     ThreadFacts facts(kernel); // the expanded statements are new
+    hoistPrivates(kernel, facts);
     if (failed(Spreader(kernel, facts).run()))
       return failure();
   }

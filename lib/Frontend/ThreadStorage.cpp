@@ -51,6 +51,11 @@ Value ThreadStorage::alloc(Location loc, StringRef name, ArrayRef<int64_t> row, 
   return tile;
 }
 
+/// What a tile holds for scalars of this type: an index value has 64 bits in memory.
+static Type getStoredType(Type type) {
+  return type.isIndex() ? IntegerType::get(type.getContext(), 64) : type;
+}
+
 /// Whether a value is a number once loops of constant bounds are unrolled, and how many times they
 /// run together.
 static bool isKnownUnrolled(Value index, int64_t &trips) {
@@ -95,8 +100,8 @@ Value ThreadStorage::tileOf(Value root) {
   Value &tile = tiles[root];
   if (!tile) {
     auto type = cast<MemRefType>(root.getType());
-    tile = alloc(root.getLoc(), getName(root), type.getShape(), type.getElementType(),
-                 canLiveInRegisters(root));
+    tile = alloc(root.getLoc(), getName(root), type.getShape(),
+                 getStoredType(type.getElementType()), canLiveInRegisters(root));
   }
   return tile;
 }
@@ -114,18 +119,23 @@ SmallVector<Value> ThreadStorage::replacePrivateAccesses(Operation *op, Value th
     return all;
   };
   for (Operation *access : accesses) {
-    OpBuilder b(access);
+    ImplicitLocOpBuilder b(access->getLoc(), access);
     if (auto load = dyn_cast<LoadOp>(access); load && facts.isPrivateRoot(load.getBuffer())) {
-      Value value = LoadOp::create(b, load.getLoc(), load.getType(), tileOf(load.getBuffer()),
+      Type type = load.getType();
+      Value value = LoadOp::create(b, getStoredType(type), tileOf(load.getBuffer()),
                                    withThread(load.getIndices()));
+      if (type.isIndex())
+        value = arith::IndexCastOp::create(b, type, value);
       load.replaceAllUsesWith(value);
       if (access == op)
         results = {value};
       load.erase();
     } else if (auto store = dyn_cast<StoreOp>(access);
                store && facts.isPrivateRoot(store.getBuffer())) {
-      StoreOp::create(b, store.getLoc(), store.getValue(), tileOf(store.getBuffer()),
-                      withThread(store.getIndices()));
+      Value value = store.getValue();
+      if (value.getType().isIndex())
+        value = arith::IndexCastOp::create(b, b.getI64Type(), value);
+      StoreOp::create(b, value, tileOf(store.getBuffer()), withThread(store.getIndices()));
       store.erase();
     }
   }
@@ -204,10 +214,7 @@ void placeUniformArray(AllocOp alloc) {
 //===----------------------------------------------------------------------------------------===//
 
 Value ThreadStorage::allocSlot(Value value) {
-  Type type = value.getType();
-  if (type.isIndex())
-    type = IntegerType::get(value.getContext(), 64);
-  return alloc(value.getLoc(), "value", {}, type, /*inRegisters=*/true);
+  return alloc(value.getLoc(), "value", {}, getStoredType(value.getType()), /*inRegisters=*/true);
 }
 
 void ThreadStorage::storeSlot(ImplicitLocOpBuilder &b, Value value, Value slot, Value thread) {
@@ -217,8 +224,7 @@ void ThreadStorage::storeSlot(ImplicitLocOpBuilder &b, Value value, Value slot, 
 }
 
 Value ThreadStorage::loadSlot(ImplicitLocOpBuilder &b, Type type, Value slot, Value thread) {
-  Type stored = type.isIndex() ? Type(b.getI64Type()) : type;
-  Value value = LoadOp::create(b, stored, slot, thread);
+  Value value = LoadOp::create(b, getStoredType(type), slot, thread);
   return type.isIndex() ? Value(arith::IndexCastOp::create(b, type, value)) : value;
 }
 

@@ -60,7 +60,7 @@ def _shape(buffer: Buffer) -> str:
 
 
 def _kernel(program: Program) -> list[str]:
-    lines = ["@T.prim_func", "def main("]
+    lines = [*program.helpers.splitlines(), "@T.prim_func", "def main("]
     for tensor in program.tensors:
         lines.append(f'    {tensor.name}: T.Tensor({_shape(tensor)}, "{tensor.dtype}"),')
     variables = ", ".join(program.block_variables)

@@ -9,7 +9,9 @@ Nothing of the front end is used, which all engines share: what it gets wrong, o
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -54,10 +56,14 @@ class _Block:
         self.index = np.arange(lanes)
         self.names = names
         self.mask = np.ones(lanes, bool)
+        self.left = np.zeros(lanes, bool)  # this trip of the innermost loop,
+        self.broken = np.zeros(lanes, bool)  # or all of it
         self.own: set[str] = set()  # variables and arrays of threads
 
     def run(self, body: list[ast.stmt]) -> None:
         for stmt in body:
+            if not self.mask.any():
+                return
             getattr(self, f"run_{type(stmt).__name__.lower()}")(stmt)
 
     def under(self, condition: Any, body: list[ast.stmt]) -> None:
@@ -66,7 +72,7 @@ class _Block:
         self.mask = outer & condition
         if self.mask.any():
             self.run(body)
-        self.mask = outer
+        self.mask = outer & ~self.left
 
     def row(self, value: Any) -> np.ndarray:
         return np.broadcast_to(np.asarray(value), (self.lanes,))
@@ -91,9 +97,32 @@ class _Block:
         if kind == "Parallel":
             self.parallel(name, int(trips[0]), stmt.body)
             return
-        for i in range(trips[self.mask].max()):
-            self.names[name] = i
-            self.under(trips > i, stmt.body)
+        self.loop(name, lambda: trips > self.names[name], stmt.body)
+
+    def run_while(self, stmt: ast.While) -> None:
+        self.loop("", lambda: self.row(self.value(stmt.test)), stmt.body)
+
+    def loop(self, variable: str, goes_on: Callable[[], np.ndarray], body: list[ast.stmt]) -> None:
+        """Trips of the threads for which `goes_on` holds, until there are none."""
+        entered, left, broken = self.mask, self.left, self.broken
+        self.broken = np.zeros(self.lanes, bool)
+        for trip in itertools.count():
+            self.names[variable] = trip
+            self.left = left | self.broken
+            self.mask = entered & ~self.broken
+            self.mask = self.mask & goes_on()
+            if not self.mask.any():
+                break
+            self.run(body)
+        self.mask, self.left, self.broken = entered, left, broken
+
+    def run_continue(self, stmt: ast.Continue) -> None:
+        self.left = self.left | self.mask
+        self.mask = self.mask & False
+
+    def run_break(self, stmt: ast.Break) -> None:
+        self.broken = self.broken | self.mask
+        self.run_continue(stmt)
 
     def parallel(self, name: str, extent: int, body: list[ast.stmt]) -> None:
         first = int(np.argmax(self.mask))
@@ -120,7 +149,7 @@ class _Block:
         if kind == "alloc_barrier":
             self.names[name] = name
         elif kind == "alloc_var":
-            self.names[name] = np.full(self.lanes, call.keywords[0].value.value)
+            self.names[name] = self.row(self.value(call.keywords[0].value))
             self.own.add(name)
         else:
             (extent,) = (self.value(node) for node in call.args[0].elts)
@@ -157,6 +186,8 @@ class _Block:
                 buffer, at = self.element(node)
                 extents = zip(at, buffer.shape, strict=True)
                 return _wide(buffer[tuple(self.clamped(i, extent) for i, extent in extents)])
+            case ast.Call(func=ast.Name()):
+                return self.macro(node.func.id, node.args)
             case ast.Call():
                 return self.call(node.func.attr, node)
         raise AssertionError(f"no rule for {ast.unparse(node)}")
@@ -187,6 +218,14 @@ class _Block:
 
     # ---- Calls ----
 
+    def macro(self, name: str, arguments: list[ast.expr]) -> Any:
+        """What `threads.MACROS` define."""
+        if name == "scaled":
+            value, factor = (self.value(argument) for argument in arguments)
+            return (value & 1023) * factor + 1
+        tile, at, value = arguments  # of `keep`
+        return self.store(ast.Subscript(tile, at), self.value(value))
+
     def call(self, name: str, node: ast.Call) -> Any:
         if name in ORDERING:
             return None
@@ -199,6 +238,8 @@ class _Block:
         values = [self.value(argument) for argument in node.args]
         if name.startswith(("shfl", "warp_reduce")):
             return self.exchange(name, *values)
+        if name in ("any_sync", "all_sync", "ballot") or name.startswith("syncthreads_"):
+            return self.vote(name, self.row(values[0]) != 0)
         return {
             "cast": lambda x, dtype: np.asarray(x).astype("int64" if dtype == "int32" else dtype),
             "max": np.maximum,
@@ -225,6 +266,16 @@ class _Block:
         other = {"xor": lane ^ amount, "down": lane + amount, "up": lane - amount,
                  "sync": segment + amount}[name.removeprefix("shfl_")]  # fmt: skip
         return value[np.where(other - other % width == segment, other, lane)]
+
+    def vote(self, name: str, answer: np.ndarray) -> Any:
+        """Of the threads of a warp or of the block, which are all here or not at all."""
+        if name.startswith("syncthreads_"):
+            kinds = {"count": answer.sum(), "and": answer.all(), "or": answer.any()}
+            return int(kinds[name.removeprefix("syncthreads_")])
+        warps = answer.reshape(-1, WARP)
+        bits = {"any_sync": warps.any(axis=1), "all_sync": warps.all(axis=1),
+                "ballot": (warps << np.arange(WARP)).sum(axis=1)}[name]  # fmt: skip
+        return np.repeat(bits.astype(np.int64), WARP)
 
     def tile(self, name: str, arguments: list[ast.expr]) -> None:
         """Of the block: once. Of a thread's memory: by the threads that are here."""

@@ -335,6 +335,7 @@ class Program:
     threads: int
     buffers: list[Buffer]
     body: list[Stmt]
+    helpers: str = ""  # the text of macros
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)

@@ -1,8 +1,9 @@
 """Random programs that name their threads (docs/semantics.md).
 
-They use `T.get_thread_binding`, variables and arrays of threads, shared tiles and a tensor that
-threads hand values over in, branches and loops that differ between threads, shuffles, atomics,
-tile statements of the whole block or of a role, and barriers. Every value that is kept is an
+They use `T.get_thread_binding`, variables and arrays of threads (of the kernel, and of a branch or
+loop), shared tiles and a tensor that threads hand values over in, branches and loops that differ
+between threads, `while`, `break` and `continue`, macros, shuffles, votes, atomics, tile statements
+of the whole block or of a role, and barriers. Every value that is kept is an
 integer of few bits (`& 1023`), so that all engines owe the same bits. What such a program means is
 decided twice: by the interpreter, and by `lockstep.py`, which knows nothing of the front end.
 """
@@ -20,6 +21,19 @@ GROUP = 128  # threads of T.ws
 LOCALS = 4
 ROWS = ("x", "y", "u", "s0[tx]", "s1[tx]", 'T.cast(f0[tx], "int32")', "mine[0]", "mine[3]")
 SHARED = ("s0", "s1", "f0")
+#: What programs call. `lockstep.py` knows what they mean.
+MACROS = """@T.macro
+def scaled(value, factor):
+    return (value & 1023) * factor + 1
+
+
+@T.macro
+def keep(tile, at, value):
+    kept = T.alloc_var("int32", init=value)
+    tile[at] = kept
+
+
+"""
 
 
 @dataclass
@@ -46,17 +60,38 @@ class Role(Stmt):
         return [f"with T.ws({self.group}):", *render_block(self.body)]
 
 
+@dataclass
+class While(Stmt):
+    """A loop that counts a variable of its own down, first of all: `continue` ends too."""
+
+    variable: str
+    trips: str
+    body: list[Stmt]
+
+    def blocks(self) -> list[list[Stmt]]:
+        return [self.body]
+
+    def lines(self) -> list[str]:
+        name = self.variable
+        return [f'{name} = T.alloc_var("int32", init={self.trips})', f"while {name} > 0:",
+                f"    {name} = {name} - 1", *render_block(self.body)]  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a statement stands. `who` comes there together: "block" (all threads, or none), "warps"
     (whole warps, as the thread index and constants decide), "threads" (any), or "private" (any, at
     any time: a loop that threads leave when they like). `parity` is the phase that a barrier is in
-    which is passed once in each trip of the loops around; None where that is not known."""
+    which is passed once in each trip of the loops around; None where that is not known. `own` are
+    variables and arrays (of two elements) of threads that were allocated here or around. `is_loop`
+    where `continue` may stand."""
 
     who: str = "block"
     depth: int = 0
     variables: tuple[str, ...] = ()
     parity: str | None = "0"
+    own: tuple[str, ...] = ()
+    is_loop: bool = False
 
     def inside(self, who: str) -> Place:
         order = ("block", "warps", "threads", "private")
@@ -105,6 +140,7 @@ class _Generator:
             Buffer("one", ("1",), "int32", "fragment", "tile", Bound(1000)),
         ]  # fmt: skip
         body = self.block(Place(), self.rng.randint(5, 14))
+        program.helpers = MACROS
         program.body = [*self.preamble(), *self.barriers, *body]
         program.body += [Line(f"O[bx, {row}, tx] = {value}") for row, value in enumerate(ROWS)]
         return program
@@ -118,7 +154,36 @@ class _Generator:
         return [Line(line) for line in lines]
 
     def block(self, place: Place, count: int) -> list[Stmt]:
-        return [self.statement(place) for _ in range(count)]
+        body: list[Stmt] = []
+        for _ in range(count):
+            draw = self.rng.random()
+            if draw < 0.12:
+                stmt, place = self.declaration(place)
+            elif draw < 0.2 and place.is_loop:
+                stmt, place = self.jump(place)
+            else:
+                stmt = self.statement(place)
+            body.append(stmt)
+        return body
+
+    def declaration(self, place: Place) -> tuple[Stmt, Place]:
+        """A variable or an array of threads, for what follows in this block."""
+        self.count += 1
+        if self.rng.random() < 0.6:
+            name = f"v{self.count}"
+            text = f'{name} = T.alloc_var("int32", init={self.small(place)})'
+        else:
+            name = f"l{self.count}"
+            text = f'{name} = T.alloc_local((2,), "int32")\n{name}[0] = {self.small(place)}'
+            text += f"\n{name}[1] = {self.small(place)}"
+        return Line(text), replace(place, own=(*place.own, name))
+
+    def jump(self, place: Place) -> tuple[Stmt, Place]:
+        """The rest of the trip is for those who stay."""
+        if place.who == "block" and self.rng.random() < 0.3:
+            return If(f"u < {self.rng.randrange(32)}", [Line("continue")], []), place
+        who = "private" if place.who == "private" else "threads"
+        return If(self.thread_condition(), [Line("continue")], []), replace(place, who=who)
 
     # ---- Expressions ----
 
@@ -143,7 +208,11 @@ class _Generator:
     def leaf(self, place: Place) -> str:
         leaves = ["tx", "x", "y", "u", "bx", str(self.rng.randrange(-5, 6)), *place.variables]
         leaves += [f"mine[{self.rng.randrange(LOCALS)}]", f"mine[x & {LOCALS - 1}]"]
+        leaves += [self.own_element(name) for name in place.own]
         return self.rng.choice(leaves)
+
+    def own_element(self, name: str) -> str:
+        return name if name.startswith("v") else f"{name}[{self.rng.choice(('0', '1', 'y & 1'))}]"
 
     def value(self, place: Place, depth: int = 0) -> str:
         """Any integer. Where threads come at any time, nothing that others write."""
@@ -158,6 +227,8 @@ class _Generator:
         if draw < 0.72:
             first, second = (self.value(place, depth + 1) for _ in range(2))
             return f"T.if_then_else({self.thread_condition()}, {first}, {second})"
+        if draw < 0.75:
+            return f"scaled({self.leaf(place)}, {self.rng.randrange(5)})"
         first, second = (self.value(place, depth + 1) for _ in range(2))
         return f"({first} {self.rng.choice('+-*')} {second})"
 
@@ -177,9 +248,9 @@ class _Generator:
         if place.who != "private":
             choices += [(self.store, 4), (self.atomic, 2), (self.constant, 1), (self.sync, 1)]
         if place.who in ("block", "warps"):
-            choices += [(self.shuffle, 2), (self.tile, 2)]
+            choices += [(self.shuffle, 2), (self.vote, 1), (self.tile, 2)]
         if place.who == "block":
-            choices += [(self.common, 1)]
+            choices += [(self.common, 1), (self.count_threads, 1)]
             if place.parity is not None:
                 choices += [(self.handover, 1)]
         if place.depth < 2:
@@ -189,6 +260,8 @@ class _Generator:
 
     def assignment(self, place: Place) -> Stmt:
         draw = self.rng.random()
+        if place.own and draw < 0.3:
+            return Line(f"{self.own_element(self.rng.choice(place.own))} = {self.small(place)}")
         if draw < 0.6:
             return Line(f"{self.rng.choice('xy')} = {self.small(place)}")
         if draw < 0.9:
@@ -203,6 +276,8 @@ class _Generator:
         value = self.small(place)
         if target == "f0":
             value = f'T.cast({value}, "float32")'
+        if target in ("s0", "s1") and self.rng.random() < 0.2:
+            return Line(f"keep({target}, {self.permutation()}, {value})")
         return Line(f"{target}[{block}{self.permutation()}] = {value}")
 
     def atomic(self, place: Place) -> Stmt:
@@ -242,6 +317,16 @@ class _Generator:
             "T.warp_reduce_sum(x & 15)", "T.warp_reduce_max(x)", "T.warp_reduce_min(y)",
         )  # fmt: skip
         return Line(f"{self.rng.choice('xy')} = {self.rng.choice(forms)}")
+
+    def vote(self, place: Place) -> Stmt:
+        """Of the threads of a warp."""
+        kind = self.rng.choice(("any_sync", "all_sync", "ballot"))
+        return Line(f'y = T.cast(T.{kind}({self.thread_condition()}), "int32") & 1023')
+
+    def count_threads(self, place: Place) -> Stmt:
+        """Of the threads of the block."""
+        kind = self.rng.choice(("count", "and", "or"))
+        return Line(f"x = T.syncthreads_{kind}({self.thread_condition()})")
 
     def fill(self, target: str) -> str:
         return f"T.fill({target}, {self.rng.randrange(6)})"
@@ -300,9 +385,24 @@ class _Generator:
             # One barrier, passed once a trip: the phases alternate over all trips.
             known = place.parity is not None and (place.parity == "0" or int(trips) % 2 == 0)
             inside = replace(place.inside("block"), parity=f"{variable} % 2" if known else None)
+        leaves = rng.random() < 0.15  # in the middle: no trip is for all threads
+        if leaves and inside.who != "private":
+            inside = replace(inside, who="threads", parity=None)
+        inside = replace(inside, is_loop=True)
+        if rng.random() < 0.2:
+            self.count += 1
+            name = f"w{self.count}"
+            body = self.block(replace(inside, parity=None), rng.randint(1, 3))
+            return While(name, trips, self.leaving(body) if leaves else body)
         inside = replace(inside, variables=(*place.variables, variable))
         kind = "unroll" if trips.isdigit() and rng.random() < 0.2 else "serial"
-        return Loop(kind, variable, trips, self.block(inside, rng.randint(1, 3)))
+        body = self.block(inside, rng.randint(1, 3))
+        return Loop(kind, variable, trips, self.leaving(body) if leaves else body)
+
+    def leaving(self, body: list[Stmt]) -> list[Stmt]:
+        """The body, with a `break` somewhere."""
+        at = self.rng.randint(0, len(body))
+        return [*body[:at], If(self.thread_condition(), [Line("break")], []), *body[at:]]
 
     def handover(self, place: Place) -> Stmt:
         """One side writes, and arrives at a barrier that the other waits for."""
