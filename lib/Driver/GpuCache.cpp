@@ -30,10 +30,20 @@ static std::string makeEntryName(ModuleOp module, const Arch &arch,
 
 static std::string write(const GpuProgram &program) {
   json::Array kernels, remarks;
-  for (const nvptx::KernelInfo &kernel : program.kernels)
+  for (const nvptx::KernelInfo &kernel : program.kernels) {
+    json::Array tiles;
+    for (const nvptx::SharedTile &tile : kernel.tiles)
+      tiles.push_back(json::Object{{"name", tile.name},
+                                   {"offset", tile.offset},
+                                   {"bytes", tile.bytes},
+                                   {"element_bytes", tile.elementBytes},
+                                   {"shape", json::Array(tile.shape)},
+                                   {"layout", tile.layout}});
     kernels.push_back(json::Object{{"name", kernel.name},
                                    {"threads", kernel.numThreads},
-                                   {"shared_bytes", kernel.sharedBytes}});
+                                   {"shared_bytes", kernel.sharedBytes},
+                                   {"tiles", std::move(tiles)}});
+  }
   for (const Decision &decision : program.decisions)
     remarks.push_back(toJSON(decision));
   json::Value all = json::Object{
@@ -43,11 +53,8 @@ static std::string write(const GpuProgram &program) {
   return text;
 }
 
-static bool fromJSON(const json::Value &value, nvptx::KernelInfo &kernel, json::Path path) {
-  json::ObjectMapper map(value, path);
-  return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
-         map.map("shared_bytes", kernel.sharedBytes);
-}
+static bool fromJSON(const json::Value &value, nvptx::SharedTile &tile, json::Path path);
+static bool fromJSON(const json::Value &value, nvptx::KernelInfo &kernel, json::Path path);
 
 template <typename T>
 static bool mapAll(const json::Value &value, StringRef name, std::vector<T> &out, json::Path path) {
@@ -59,6 +66,19 @@ static bool mapAll(const json::Value &value, StringRef name, std::vector<T> &out
     if (!fromJSON(element, out.emplace_back(), path.field(name).index(position)))
       return false;
   return true;
+}
+
+static bool fromJSON(const json::Value &value, nvptx::SharedTile &tile, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("name", tile.name) && map.map("offset", tile.offset) &&
+         map.map("bytes", tile.bytes) && map.map("element_bytes", tile.elementBytes) &&
+         map.map("shape", tile.shape) && map.map("layout", tile.layout);
+}
+
+static bool fromJSON(const json::Value &value, nvptx::KernelInfo &kernel, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
+         map.map("shared_bytes", kernel.sharedBytes) && mapAll(value, "tiles", kernel.tiles, path);
 }
 
 /// Nothing where the text is not what `write` makes; its checksum was right, so that this is an

@@ -107,6 +107,7 @@ llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
     if (!launch)
       return launch.takeError();
     result.launches.push_back(std::move(*launch));
+    result.launched.push_back(&info);
   }
   return result;
 }

@@ -40,6 +40,7 @@ nb::list getParams(const Program &self) {
     nb::dict param;
     auto name = function.getArgAttrOfType<mlir::StringAttr>(i, tile::kNameAttr);
     param["name"] = name ? name.str() : std::to_string(i);
+    param["is_used"] = !function.getArgument(i).use_empty();
     mlir::Type type = function.getArgumentTypes()[i];
     if (auto memref = llvm::dyn_cast<mlir::MemRefType>(type)) {
       param["kind"] = "tensor";
@@ -126,6 +127,22 @@ bool hasSymbol(mlir::func::FuncOp function, llvm::StringRef name) {
   return false;
 }
 
+/// What lies where in the shared memory of a kernel.
+nb::list describeSharedTiles(const nvptx::KernelInfo &info) {
+  nb::list tiles;
+  for (const nvptx::SharedTile &tile : info.tiles) {
+    nb::dict entry;
+    entry["name"] = tile.name;
+    entry["offset"] = tile.offset;
+    entry["bytes"] = tile.bytes;
+    entry["element_bytes"] = tile.elementBytes;
+    entry["shape"] = tile.shape;
+    entry["layout"] = tile.layout;
+    tiles.append(entry);
+  }
+  return tiles;
+}
+
 /// Compiles for a GPU: {ptx, kernels, remarks, dumps, phases: [(name, ms)]}. The code is for calls
 /// in which 16 divides the shape symbols `divisible`.
 nb::dict compileGpu(const Program &self, const std::string &archName,
@@ -157,6 +174,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
     kernel["name"] = info.name;
     kernel["threads"] = info.numThreads;
     kernel["shared_bytes"] = info.sharedBytes;
+    kernel["tiles"] = describeSharedTiles(info);
     kernels.append(kernel);
   }
   nb::list phases;
@@ -237,7 +255,8 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
 }
 
 /// Compiles once for each architecture and kind of call, and launches on the virtual GPU:
-/// {launches, output, stopped, seconds}, a launch being JSON text; and if it compiled, {divisible:
+/// {launches, tiles, output, stopped, seconds}, a launch being JSON text and its tiles what lies in
+/// shared memory; and if it compiled, {divisible:
 /// the shape symbols that the code takes for multiples of 16, remarks}.
 nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::list args,
                          nb::dict options) {
@@ -280,7 +299,9 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
   signals.rethrow();
   if (!result)
     throw UserError(llvm::toString(result.takeError()));
-  nb::list launches;
+  nb::list launches, tiles;
+  for (const nvptx::KernelInfo *info : result->launched)
+    tiles.append(describeSharedTiles(*info));
   bool stopped = false;
   std::string output; // of T.print
   for (const vgpu::LaunchResult &launch : result->launches) {
@@ -289,6 +310,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
     stopped |= !launch.isComplete;
   }
   answer["launches"] = launches;
+  answer["tiles"] = tiles;
   answer["output"] = llvm::json::fixUTF8(output);
   answer["stopped"] = stopped;
   answer["seconds"] = secondsSince(start);

@@ -14,6 +14,7 @@ namespace tilewright::driver {
 /// What the launches of one function left, one entry a kernel.
 struct VirtualGpuRun {
   std::vector<vgpu::LaunchResult> launches;
+  std::vector<const nvptx::KernelInfo *> launched; ///< Beside them; the kernel owns these.
 };
 
 /// A function compiled for an architecture and loaded by the virtual GPU.

@@ -1,6 +1,7 @@
 //===- Kernels.cpp - functions, storage and control flow of a thread -------------------------===//
 
 #include "ThreadLowering.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/RuntimeExtents.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -517,6 +518,22 @@ LogicalResult ThreadLowering::run() {
   return success();
 }
 
+/// The tiles that have a place in the block's shared memory, as written.
+static std::vector<SharedTile> listSharedTiles(KernelOp kernel) {
+  std::vector<SharedTile> tiles;
+  kernel.walk([&](AllocOp alloc) {
+    auto offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr);
+    auto layout = alloc->getAttrOfType<LayoutAttr>(kPlacementAttr);
+    if (!offset || !layout)
+      return;
+    MemRefType type = alloc.getBuffer().getType();
+    tiles.push_back({alloc.getName().str(), offset.getInt(), analysis::getPlacedBytes(alloc),
+                     getStorageBytes(type.getElementType()),
+                     std::vector<int64_t>(type.getShape()), layout.getLayout().str()});
+  });
+  return tiles;
+}
+
 FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arch &arch,
                                                 std::vector<KernelInfo> &kernels,
                                                 const LaunchAssumptions &assumptions) {
@@ -528,6 +545,7 @@ FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arc
     info.numThreads = kernel.getNumThreads();
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       info.sharedBytes = bytes.getInt();
+    info.tiles = listSharedTiles(kernel);
     if (failed(ThreadLowering(*module, kernel, arch, info.name, assumptions).run()))
       return failure();
     kernels.push_back(info);

@@ -60,6 +60,8 @@ void AsyncCheck::reportTouch(const MemoryAccess &access, unsigned lane, const Ow
                     "waited for",
                     describeAddress(warp, access.space, address), isRead ? "read" : "written",
                     finding.site.linearThread, access.inst.line, owner.thread, copy.line);
+  finding.memory =
+      touchedAt(warp, access.space, address, access.bytes, isRead ? "read" : "written");
   warp.launch->findings->report(std::move(finding));
 }
 

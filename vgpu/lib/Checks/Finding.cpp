@@ -83,6 +83,15 @@ llvm::json::Object AccessSite::toJson() const {
                             {"thread", llvm::json::Array{thread[0], thread[1], thread[2]}}};
 }
 
+llvm::json::Object TouchedMemory::toJson() const {
+  return llvm::json::Object{{"space", space},
+                            {"name", name},
+                            {"offset", static_cast<int64_t>(offset)},
+                            {"bytes", bytes},
+                            {"access", access},
+                            {"other_access", otherAccess}};
+}
+
 llvm::json::Value Finding::toJson() const {
   llvm::json::Object object = site.toJson();
   object["kind"] = findingKindName(kind);
@@ -91,6 +100,8 @@ llvm::json::Value Finding::toJson() const {
   object["occurrences"] = static_cast<int64_t>(occurrences);
   if (other.isKnown)
     object["other"] = other.toJson();
+  if (!memory.space.empty())
+    object["memory"] = memory.toJson();
   return object;
 }
 
@@ -169,7 +180,7 @@ AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane) {
 }
 
 void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message, bool isNote) {
+            const std::string &message, bool isNote, const TouchedMemory &memory) {
   if (!warp.launch->config.checks.wants(kind))
     return;
   Finding finding;
@@ -177,6 +188,7 @@ void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
   finding.isNote = isNote;
   finding.message = message;
   finding.site = siteOf(warp, inst, lane);
+  finding.memory = memory;
   warp.launch->findings->report(std::move(finding));
 }
 

@@ -34,6 +34,8 @@ void GlobalAsyncCheck::report(const MemoryAccess &access, unsigned lane, uint64_
   finding.message = llvm::formatv(
       "{0}: {1} by thread {2} (ptx:{3}), {4}", describeAddress(warp, access.space, address),
       isWrite(access) ? "written" : "read", finding.site.linearThread, access.inst.line, what);
+  finding.memory =
+      touchedAt(warp, access.space, address, access.bytes, isWrite(access) ? "written" : "read");
   warp.launch->findings->report(std::move(finding));
 }
 

@@ -3,6 +3,7 @@
 #include "vgpu/Checks/Poison.h"
 #include "vgpu/Checks/FindingSink.h"
 #include "vgpu/Exec/Launch.h"
+#include "vgpu/Memory/LaneMemory.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {
@@ -85,12 +86,23 @@ void PoisonTracker::setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint3
   });
 }
 
-static void reportPoison(Warp &warp, const Inst &inst, uint32_t lanes, const char *what) {
+/// `access` is what happens to global memory, empty if the poison is not stored there; `element` is
+/// which of the stored values it is.
+static void reportPoison(Warp &warp, const Inst &inst, uint32_t lanes, const char *what,
+                         llvm::StringRef access = "", unsigned element = 0) {
   if (warp.launch->findings->countRepeat(FindingKind::Uninitialized, inst.line, 0))
     return;
-  report(warp, inst, static_cast<unsigned>(__builtin_ctz(lanes)), FindingKind::Uninitialized,
+  unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
+  TouchedMemory memory;
+  if (!access.empty()) {
+    uint64_t address = warp.lane(inst.slots[inst.addressSlot], lane) +
+                       static_cast<uint64_t>(inst.immediate) + uint64_t(element) * inst.width;
+    memory = touchedAt(warp, ptx::Space::Global, address, inst.width, access);
+  }
+  report(warp, inst, lane, FindingKind::Uninitialized,
          llvm::formatv("{0} of '{1}' depends on bits that were never written", what,
-                       inst.source ? inst.source->opcode : ""));
+                       inst.source ? inst.source->opcode : ""),
+         /*isNote=*/false, memory);
 }
 
 void PoisonTracker::check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
@@ -198,11 +210,16 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
     bool isStore = inst.numDst == 0;
     if (isStore && space == ptx::Space::Global) {
       // A store of a byte takes the low byte of its register; the rest may be anything.
-      uint32_t stored = 0;
-      for (unsigned i = 0; sources && i < inst.numSrc; ++i)
-        stored |= poisonedLanes(warp, inst.src(i), inst.width);
-      if (stored & mask)
-        reportPoison(warp, inst, stored & mask, "the value stored to global memory");
+      for (unsigned i = 0, element = 0; sources && i < inst.numSrc; ++i) {
+        if (inst.numDst + i == inst.addressSlot)
+          continue;
+        if (uint32_t stored = poisonedLanes(warp, inst.src(i), inst.width) & mask) {
+          reportPoison(warp, inst, stored, "the value stored to global memory", "written",
+                       element);
+          break;
+        }
+        ++element;
+      }
     } else if (space == ptx::Space::Shared || space == ptx::Space::Local) {
       runOnShadow(warp, inst, mask);
     } else {
@@ -232,8 +249,10 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
     poisoned = (sources & mask) ? fullMask : 0;
     break;
   case PoisonRule::Atomic: {
+    bool isGlobal = effectiveSpace(warp, inst, mask) == ptx::Space::Global;
     if (sources & mask)
-      reportPoison(warp, inst, sources & mask, "the value of the atomic operation");
+      reportPoison(warp, inst, sources & mask, "the value of the atomic operation",
+                   isGlobal ? "updated atomically" : "");
     if (effectiveSpace(warp, inst, mask) != ptx::Space::Shared)
       break;
     return moveShadow(warp, inst, mask, guardPoison);

@@ -129,6 +129,8 @@ bool RaceCheck::report(const Current &current, unsigned lane, uint64_t address, 
                                   describeAddress(warp, current.access.space, address), bytes, verb,
                                   finding.site.linearThread, inst.line, conflict.verb,
                                   finding.other.linearThread, other.line);
+  finding.memory = touchedAt(warp, current.access.space, address, bytes, verb);
+  finding.memory.otherAccess = conflict.verb;
   if (isSameValue)
     finding.message += "; both store the same bits";
   warp.launch->findings->report(std::move(finding));

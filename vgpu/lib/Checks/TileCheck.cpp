@@ -58,6 +58,8 @@ void TileCheck::report(const MemoryAccess &access, unsigned lane, uint64_t addre
   finding.message = llvm::formatv(
       "{0}: {1} by thread {2} (ptx:{3}), {4}", describeAddress(warp, access.space, address),
       isRead ? "read" : "written", finding.site.linearThread, access.inst.line, what);
+  finding.memory =
+      touchedAt(warp, access.space, address, access.bytes, isRead ? "read" : "written");
   warp.launch->findings->report(std::move(finding));
 }
 

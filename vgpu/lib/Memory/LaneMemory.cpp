@@ -27,6 +27,36 @@ std::string describeAddress(const Warp &warp, Space space, uint64_t address) {
   return llvm::formatv("global {0:x}", address);
 }
 
+TouchedMemory touchedAt(const Warp &warp, Space space, uint64_t address, uint32_t bytes,
+                        llvm::StringRef access) {
+  TouchedMemory memory;
+  memory.space = ptx::spaceName(space).str();
+  memory.offset = address;
+  memory.bytes = bytes;
+  memory.access = access.str();
+  if (space == Space::Global)
+    if (const Allocation *below = warp.launch->memory->nearest(address)) {
+      memory.name = below->name;
+      memory.offset = address - below->address;
+    }
+  return memory;
+}
+
+/// What is done to memory, as a participle.
+static llvm::StringRef participleOf(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Read:
+  case AccessKind::AsyncRead:
+    return "read";
+  case AccessKind::Write:
+  case AccessKind::AsyncWrite:
+    return "written";
+  case AccessKind::Atomic:
+    return "updated atomically";
+  }
+  return "touched";
+}
+
 static llvm::StringRef verbOf(AccessKind kind) {
   switch (kind) {
   case AccessKind::Read:
@@ -98,7 +128,8 @@ static void reportFault(Warp &warp, const Inst &inst, unsigned lane, Space space
     message = llvm::formatv("{0} of {1} bytes at {2}, {3} memory has {4} bytes", verbOf(kind),
                             bytes, where, ptx::spaceName(space), size);
   }
-  report(warp, inst, lane, what, message);
+  report(warp, inst, lane, what, message, /*isNote=*/false,
+         touchedAt(warp, space, address, bytes, participleOf(kind)));
 }
 
 /// One lane; returns null after reporting a fault.

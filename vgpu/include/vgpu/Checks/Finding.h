@@ -52,12 +52,25 @@ struct AccessSite {
   llvm::json::Object toJson() const;
 };
 
+/// The memory that a finding is about, as data.
+struct TouchedMemory {
+  std::string space;       ///< "global", "shared", …; empty if the finding is about none.
+  std::string name;        ///< Of the argument or variable in global memory.
+  uint64_t offset = 0;     ///< In bytes, from its start or that of the space.
+  uint32_t bytes = 0;      ///< How many are touched.
+  std::string access;      ///< "read", "written", "updated atomically".
+  std::string otherAccess; ///< The same of the other access.
+
+  llvm::json::Object toJson() const;
+};
+
 struct Finding {
   FindingKind kind = FindingKind::Race;
   bool isNote = false;
   std::string message; ///< without the position; may have several lines
   AccessSite site;
   AccessSite other;         ///< races: the earlier access
+  TouchedMemory memory;
   uint64_t occurrences = 1; ///< how often the same kind arose at the same instructions
 
   /// `source: kind: message (ptx:line), block (x,y,z), thread (x,y,z)`

@@ -39,7 +39,7 @@ std::string sourceOf(const Program &program, const Inst &inst);
 AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane);
 /// Reports a finding without a second access, if the launch wants this kind.
 void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message, bool isNote = false);
+            const std::string &message, bool isNote = false, const TouchedMemory &memory = {});
 
 } // namespace vgpu
 

@@ -8,6 +8,7 @@
 #ifndef VGPU_MEMORY_LANEMEMORY_H
 #define VGPU_MEMORY_LANEMEMORY_H
 
+#include "vgpu/Checks/Finding.h"
 #include "vgpu/Checks/Observer.h"
 
 namespace vgpu {
@@ -39,6 +40,10 @@ void notifyOne(Warp &warp, const Inst &inst, ptx::Space space, AccessKind kind, 
 
 /// "shared+0x440", "'y'+16": an address for messages.
 std::string describeAddress(const Warp &warp, ptx::Space space, uint64_t address);
+
+/// The same as data.
+TouchedMemory touchedAt(const Warp &warp, ptx::Space space, uint64_t address, uint32_t bytes,
+                        llvm::StringRef access);
 
 } // namespace vgpu
 
