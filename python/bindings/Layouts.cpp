@@ -48,6 +48,36 @@ Fragment makeFragment(nb::object shape, nb::object thread, nb::object slot, int6
   return Fragment::get(extents, threadExpr, slotExpr, replicate);
 }
 
+/// A layout or fragment in the notation of docs/layouts.md.
+nb::object parseNotation(const std::string &text, nb::object shape) {
+  std::vector<int64_t> extents = toStaticShape(shape, "layout shape");
+  auto checkRank = [&](const IndexNames &names) {
+    if (names.dims.size() != extents.size())
+      throw UserError(std::to_string(names.dims.size()) + " index names for a shape of " +
+                      std::to_string(extents.size()) + " extents");
+  };
+  if (text.find("thread") != std::string::npos) {
+    llvm::Expected<ParsedPlacement> placement = parseIndexPlacement(text);
+    if (!placement)
+      refuse(placement.takeError());
+    checkRank(placement->names);
+    if (llvm::Error error = Fragment::verify(extents, placement->thread, placement->slot,
+                                             placement->replicas))
+      refuse(std::move(error));
+    return nb::cast(
+        Fragment::get(extents, placement->thread, placement->slot, placement->replicas));
+  }
+  llvm::Expected<ParsedMap> map = parseIndexMap(text);
+  if (!map)
+    refuse(map.takeError());
+  checkRank(map->names);
+  if (!map->names.symbols.empty())
+    throw UserError("'" + map->names.symbols.front() + "' has no value");
+  if (llvm::Error error = Layout::verify(extents, map->outputs))
+    refuse(std::move(error));
+  return nb::cast(Layout::get(extents, map->outputs));
+}
+
 /// Extents as Python sees them: None where unknown.
 nb::tuple fromExtents(llvm::ArrayRef<int64_t> extents) {
   nb::list list;
@@ -90,6 +120,8 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
             return drawSvg(self, elementBits, {.title = title});
           },
           nb::arg("element_bits"), nb::arg("title") = "")
+      .def("text",
+           [](const Layout &self, int64_t elementBits) { return drawText(self, elementBits); })
       .def("map",
            [](const Layout &self, const std::vector<int64_t> &index) {
              if (index.size() != self.getRank())
@@ -140,6 +172,7 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
             return drawSvg(self, {.title = title});
           },
           nb::arg("title") = "")
+      .def("text", [](const Fragment &self) { return drawText(self); })
       .def_prop_ro("replicate", &Fragment::getReplicas)
       .def_prop_ro("threads", &Fragment::getThreadExtent)
       .def_prop_ro("slots", &Fragment::getSlotsPerThread)
@@ -178,6 +211,8 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
              return unwrap(replicate(self, count));
            })
       .def("__repr__", &Fragment::str);
+  module.def("parse_layout", &parseNotation, nb::arg("text"), nb::arg("shape"),
+             "A layout or fragment from its text.");
   module.def(
       "make_swizzled_layout",
       [](nb::object shape, int64_t bits, bool kMajor, bool allowPad) {
