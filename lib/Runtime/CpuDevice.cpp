@@ -97,9 +97,11 @@ public:
       return from(self).allocateInBlock(number, bytes);
     };
     services.fail = [](host::Services *self, const char *message, int64_t length, const char *file,
-                       int64_t fileLength, int64_t line, int64_t column) {
-      from(self).fail(llvm::StringRef(message, length), llvm::StringRef(file, fileLength), line,
-                      column);
+                       int64_t fileLength, int64_t line, int64_t column, int64_t number) {
+      std::string text(message, length);
+      if (size_t at = text.find('\1'); at != std::string::npos)
+        text.replace(at, 1, std::to_string(number));
+      from(self).fail(text, llvm::StringRef(file, fileLength), line, column);
       stopBlock();
     };
     services.lockRow = [](host::Services *, const void *tensor, int64_t row) {

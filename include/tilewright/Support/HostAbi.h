@@ -64,9 +64,9 @@ struct Services {
   void *(*allocateInBlock)(Services *services, int64_t number, int64_t bytes);
   /// Records an error of the statement at this place of the user's source; a line of 0 is nowhere.
   /// Inside a block it does not return; in the host part the caller goes on, and later launches do
-  /// nothing.
+  /// nothing. A character 1 in the message stands for `number`.
   void (*fail)(Services *services, const char *message, int64_t length, const char *file,
-               int64_t fileLength, int64_t line, int64_t column);
+               int64_t fileLength, int64_t line, int64_t column, int64_t number);
   void (*print)(Services *services, const PrintRequest *request);
   /// Keeps other blocks from a row of a tensor while this one updates it. One row at a time;
   /// nothing may fail in between.

@@ -338,8 +338,21 @@ Value Lowering::safeStored(const View &view) {
   return isa<FloatType>(storage) ? numbers.real(storage, 0) : numbers.integer(storage, 0);
 }
 
-void Lowering::failOutside(const View &view) {
-  callFail("an access leaves the extents of '" + view.root->name + "'");
+/// Names the first index that is outside, and the extent.
+void Lowering::failOutside(const View &view, ArrayRef<Value> surfaceIndex) {
+  for (auto [dim, coordinate] : llvm::enumerate(surfaceIndex)) {
+    Value extent = view.surface[dim];
+    if (ranges.isProvenInside(coordinate, extent))
+      continue;
+    std::string text = "'" + view.root->name + "': index \1 is out of bounds for dimension " +
+                       std::to_string(dim);
+    if (std::optional<int64_t> known = getConstantIntValue(extent))
+      text += ", which has " + std::to_string(*known) +
+              (*known == 1 ? " element" : " elements");
+    ifTrue(compare(arith::CmpIPredicate::uge, coordinate, extent), [&] {
+      callFail(text, b.createOrFold<arith::IndexCastOp>(b.getI64Type(), coordinate));
+    });
+  }
 }
 
 Value Lowering::loadStored(const View &view, ArrayRef<Value> index) {
@@ -354,7 +367,7 @@ Value Lowering::loadStored(const View &view, ArrayRef<Value> index) {
   scf::YieldOp::create(b, loadAt(view, place));
   b.setInsertionPointToStart(branch.elseBlock());
   if (view.root->isOnChip())
-    failOutside(view);
+    failOutside(view, place);
   scf::YieldOp::create(b, safeStored(view));
   return branch.getResult(0);
 }
@@ -370,6 +383,6 @@ void Lowering::storeStored(const View &view, ArrayRef<Value> index, Value stored
   storeAt(view, place, stored);
   if (view.root->isOnChip()) {
     b.setInsertionPointToStart(branch.elseBlock());
-    failOutside(view);
+    failOutside(view, place);
   }
 }

@@ -178,7 +178,7 @@ void Lowering::lowerAtomic(tile::AtomicOp op) {
     ifTrue(inside, [&] { updateElement(dest, place, op.getKind(), op.getOrder(), getOperand()); });
     if (inside && dest.root->isOnChip())
       ifTrue(b.createOrFold<arith::XOrIOp>(inside, numbers.integer(b.getI1Type(), 1)),
-             [&] { failOutside(dest); });
+             [&] { failOutside(dest, place); });
   };
   auto sourceType = dyn_cast<MemRefType>(op.getValue().getType());
   if (!sourceType) {
@@ -209,7 +209,7 @@ void Lowering::lowerAtomicElement(tile::AtomicElementOp op) {
   scf::YieldOp::create(b, updateElement(view, place, op.getKind(), op.getOrder(), operand));
   b.setInsertionPointToStart(branch.elseBlock());
   if (view.root->isOnChip())
-    failOutside(view);
+    failOutside(view, place);
   scf::YieldOp::create(b, numbers.unpack(safeStored(view), view.elementType));
   define(op.getPrevious(), branch.getResult(0));
 }

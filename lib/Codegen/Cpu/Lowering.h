@@ -285,7 +285,7 @@ private:
   mlir::Value loadVector(const View &view, llvm::ArrayRef<mlir::Value> index, int64_t width);
   void storeVector(const View &view, llvm::ArrayRef<mlir::Value> index, mlir::Value stored);
   mlir::Value safeStored(const View &view);
-  void failOutside(const View &view);
+  void failOutside(const View &view, llvm::ArrayRef<mlir::Value> surfaceIndex);
   /// Says of an access what is known: which buffers it cannot touch, and that it belongs to a loop
   /// whose iterations are independent. A variable on the stack becomes a register and needs
   /// neither.
@@ -512,7 +512,8 @@ private:
   void callPoll();
   mlir::Value callAllocate(mlir::Value bytes);
   mlir::Value callAllocateInBlock(mlir::Value bytes);
-  void callFail(llvm::StringRef message);
+  /// `named`, of 64 bits, takes the place of a character 1 in the message.
+  void callFail(llvm::StringRef message, mlir::Value named = {});
   mlir::Value makeText(llvm::StringRef text);
 
   // Small pieces.

@@ -71,12 +71,13 @@ Value Lowering::makeText(StringRef text) {
 }
 
 /// With the position of the statement that is being lowered.
-void Lowering::callFail(StringRef message) {
+void Lowering::callFail(StringRef message, Value named) {
   auto nonEmpty = [](StringRef text) { return text.empty() ? " " : text; }; // to have an address
   auto number = [&](int64_t value) { return numbers.integer(b.getI64Type(), value); };
   auto place = b.getLoc()->findInstanceOf<FileLineColLoc>();
   StringRef text = nonEmpty(message), file = nonEmpty(place ? place.getFilename().strref() : "");
   callService(Service::Fail,
               {makeText(text), number(text.size()), makeText(file), number(file.size()),
-               number(place ? place.getLine() : 0), number(place ? place.getColumn() : 0)});
+               number(place ? place.getLine() : 0), number(place ? place.getColumn() : 0),
+               named ? named : number(0)});
 }
