@@ -34,11 +34,39 @@ static Decision toDecision(Diagnostic &remark) {
   return decision;
 }
 
+/// A copy that became asynchronous: what was said about its load names the instruction that it has
+/// now, and what was said about its store is no longer so.
+static void replaceByAsyncCopy(std::vector<Decision> &decisions, const Decision &copy) {
+  std::optional<StringRef> source = copy.data.getString("copies");
+  std::optional<StringRef> now = copy.data.getString("instruction");
+  auto isSameStatement = [&](const Decision &other) {
+    return other.kind == "access" && other.file == copy.file && other.line == copy.line &&
+           other.column == copy.column;
+  };
+  llvm::erase_if(decisions, [&](const Decision &other) {
+    std::optional<StringRef> was = other.data.getString("instruction");
+    return isSameStatement(other) && other.buffer == copy.buffer && was &&
+           was->starts_with("st.shared");
+  });
+  for (Decision &other : decisions) {
+    std::optional<StringRef> was = other.data.getString("instruction");
+    if (!isSameStatement(other) || other.buffer != source || !was || !was->starts_with("ld.global"))
+      continue;
+    size_t at = other.message.find(was->str());
+    if (at != std::string::npos)
+      other.message.replace(at, was->size(), now->str());
+    other.data["instruction"] = now->str();
+  }
+}
+
 DecisionCollector::DecisionCollector(MLIRContext *context, std::vector<Decision> &decisions)
     : handler(context, [&decisions](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
           return failure();
-        decisions.push_back(toDecision(diagnostic));
+        Decision decision = toDecision(diagnostic);
+        if (decision.data.getString("copies"))
+          replaceByAsyncCopy(decisions, decision);
+        decisions.push_back(std::move(decision));
         return success();
       }) {}
 

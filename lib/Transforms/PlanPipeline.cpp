@@ -269,6 +269,28 @@ static void remarkNotPipelined(Operation &copy, StringRef obstacle) {
   describeRemark(diag, "pipeline", "", {{"reason", obstacle}});
 }
 
+/// Replaces what plan-accesses said about the loads and stores of the copy (Driver/Decisions.cpp).
+static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t ahead) {
+  ParallelOp copy = prefetch.copy;
+  LoadOp load = *copy.getBody().front().getOps<LoadOp>().begin();
+  int64_t width = load->getAttrOfType<AccessAttr>(kAccessAttr).getWidth();
+  AllocOp tile = prefetch.tile;
+  int64_t bytes = width * getStorageBytes(tile.getBuffer().getType().getElementType());
+  std::string instruction = bytes == 16 ? "cp.async.cg.shared.global" : "cp.async.ca.shared.global";
+  StringRef source = tile::getName(getRoot(load.getBuffer()));
+  InFlightDiagnostic diag = copy.emitRemark();
+  diag << tile.getName() << ": " << width << " x " << instruction << " of " << bytes
+       << " bytes, issued " << ahead << (ahead == 1 ? " iteration" : " iterations") << " ahead into "
+       << versions << (versions == 1 ? " version" : " versions");
+  describeRemark(diag, "access", tile.getName(),
+                 {{"width", width},
+                  {"instruction", instruction},
+                  {"bytes", bytes},
+                  {"ahead", ahead},
+                  {"versions", versions},
+                  {"copies", source}});
+}
+
 void Pipeliner::run() {
   if (loop.getNumStages() < 1)
     return;
@@ -285,6 +307,8 @@ void Pipeliner::run() {
     return;
   versions = loop.getNumStages();
   int64_t ahead = std::max<int64_t>(1, versions - 1);
+  for (const Prefetch &prefetch : prefetches)
+    remarkPipelined(prefetch, versions, ahead);
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
   auto add = [&](Value lhs, int64_t rhs) -> Value {
