@@ -1,11 +1,11 @@
 """Flash attention, forward, as TileLang programs write it.
 
-usage: python -m tilewright run examples/flash_attention.py [--device vgpu:sm_80]
+usage: python examples/flash_attention.py, or tw run examples/flash_attention.py --device vgpu:sm_80
 """
 
 import numpy as np
-import tilelang
-import tilelang.language as T
+import tilewright as tilelang
+import tilewright.language as T
 
 
 def flash_attention(

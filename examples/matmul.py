@@ -1,11 +1,11 @@
 """A tiled matrix product, as TileLang programs write it.
 
-usage: python -m tilewright run examples/matmul.py [--device vgpu:sm_80]
+usage: python examples/matmul.py, or tw run examples/matmul.py --device vgpu:sm_80
 """
 
 import numpy as np
-import tilelang
-import tilelang.language as T
+import tilewright as tilelang
+import tilewright.language as T
 
 
 def matmul(M, N, K, block_M=128, block_N=128, block_K=32, stages=3):

@@ -138,7 +138,8 @@ def show_counters(console: Console, case: Case) -> bool:
     inputs = make_inputs(case, np.random.default_rng(0))
     expected = attention_backward(**inputs, groups=case.groups, window=case.window)
     outputs = [np.zeros(expected[name].shape, np.float32) for name in ("dQ", "dK", "dV")]
-    verified = kernel.verify(*inputs.values(), expected["lse"], expected["delta"], *outputs)
+    arguments = (*inputs.values(), expected["lse"], expected["delta"], *outputs)
+    verified = kernel.verify(*arguments, arch=case.arch)
     console.print(f"{case}, {case.arch}: {verified}")
     counters = verified.counters[0]
     names = ("warp_instructions", "tensor_operations", "barrier_waits", "global_bytes_read")

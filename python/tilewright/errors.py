@@ -140,6 +140,17 @@ def excerpt(place: Place) -> list[str]:
     return lines
 
 
+def excerpt_text(place: Place) -> str:
+    """The text of the range, as far as it stands in its first line."""
+    import linecache
+
+    raw = linecache.getline(place.file, place.line).rstrip("\n").encode()
+    if not place.column:
+        return raw.decode()
+    end = place.end_column - 1 if place.end_line <= place.line and place.end_column else len(raw)
+    return raw[place.column - 1 : end].decode(errors="replace")
+
+
 # ---- From exceptions to reports ----
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -225,7 +236,17 @@ def convert(
     if place is None or (innermost and _same_statement(place, innermost)):
         place = innermost or place
     notes += [*advice, *called_from(callers)]
-    return TilewrightError(getattr(error, "message", str(error)), place, notes)
+    message = getattr(error, "message", str(error))
+    if "does not dominate this use" in message:  # MLIR's words
+        message = (
+            "this uses a tile or an index of another T.Kernel, which ended; a tile lives in its "
+            "kernel, pass values between kernels through a tensor"
+        )
+        notes = [
+            note._replace(text="it is defined here") if note.text.startswith("operand") else note
+            for note in notes
+        ]
+    return TilewrightError(message, place, notes)
 
 
 def called_from(callers: Sequence[Place]) -> list[Note]:
@@ -246,6 +267,7 @@ def reporting(function: _Function) -> _Function:
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         try:
             return function(*args, **kwargs)
         except Exception as error:
@@ -294,7 +316,9 @@ def install_excepthook() -> None:
     def hook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
         report = as_report(error) if isinstance(error, Exception) else None
         if report is not None and not debugging():
-            print(report, file=sys.stderr)
+            from tilewright.colour import paint
+
+            print(paint(str(report), sys.stderr), file=sys.stderr)
         else:
             previous(kind, error, traceback)
 

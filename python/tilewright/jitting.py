@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilewright.arguments import is_torch
 from tilewright.device import place
@@ -28,7 +29,11 @@ from tilewright.jit_form import annotated_tensors, is_eager, tensor_parameters
 from tilewright.kernel import JITKernel, TilewrightWarning
 from tilewright.language.eager import Declarations, ProbeDone
 from tilewright.pass_config import fast_math, normalize
+from tilewright.suggest import hint_for
 from tilewright.tensor_type import TensorType
+
+if TYPE_CHECKING:
+    from tilewright.verify import Verification
 
 
 @reporting
@@ -50,6 +55,8 @@ def compile(
     """
     if not isinstance(func, PrimFunc):
         hint = "decorate it with @T.prim_func" if callable(func) else None
+        if isinstance(func, JITFunction):
+            hint = f"call it: '{func.__name__}(…)' gives the compiled kernel"
         raise LanguageError(
             f"tilewright.compile expects a T.prim_func, got {_describe(func)}", hint=hint
         )
@@ -97,6 +104,8 @@ def _target(target: Any) -> Any:
 def _describe(value: Any) -> str:
     if isinstance(value, FunctionType):
         return f"the plain function '{value.__name__}'"
+    if isinstance(value, JITFunction):
+        return f"'{value.__name__}', a function under @tilelang.jit"
     return "None" if value is None else f"a Python {type(value).__name__}"
 
 
@@ -217,6 +226,19 @@ class JITFunction:
         """
         return self._kernel(*self._trace(args, kwargs))
 
+    @reporting
+    def verify(self, *args: Any, **kwargs: Any) -> Verification:
+        """Verifies the kernel for these arguments (`kernel.verify`): an eager kernel on copies of
+        the tensors among them, a lazy one on made-up inputs."""
+        if not self._decide():
+            return self.compile(*args, **kwargs).verify()
+        kernel = self._kernel(*self._trace(args, kwargs))
+        bound = self.given_arguments(args, kwargs)
+        names = [p["name"] for n, p in enumerate(kernel.params) if n not in kernel.out_idx]
+        if not any(name in bound for name in names):
+            return kernel.verify()
+        return kernel.verify(*[bound[name] for name in names])
+
     def get_kernel_source(self, *args: Any, **kwargs: Any) -> str:
         """The generated code of the kernel for these arguments."""
         return self.compile(*args, **kwargs).get_kernel_source()
@@ -302,6 +324,7 @@ class JITFunction:
         key = argument_key((args, tuple(sorted(kwargs.items()))))
         if key is not None and key in self._traces:
             return key, self._traces[key]
+        self._check_arguments(args, kwargs)
         with functions.fast_math(fast_math(self._configs)):
             made = self._function(*args, **kwargs)
         if not isinstance(made, PrimFunc):
@@ -311,6 +334,18 @@ class JITFunction:
                 place=place_of(self._function.__code__.co_filename, function_node(self._function)),
             )
         return self._keep(key, Traced(made, self.options.get("out_idx")))
+
+    def _check_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A call that does not fit the function is an error of the caller, at the call."""
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            text = str(error)
+            unknown = re.search(r"unexpected keyword argument '([^']+)'", text)
+            known = list(self.signature.parameters)
+            hint = hint_for(unknown.group(1), known) if unknown else None
+            hint = hint or f"it is defined as '{self.__name__}{self.signature}'"
+            raise LanguageError(f"'{self.__name__}': {text}", hint=hint) from None
 
     def _keep(self, key: Any, traced: Traced) -> tuple[Any, Traced]:
         return key, self._traces.setdefault(key, traced) if key is not None else traced
@@ -322,7 +357,8 @@ class JITFunction:
         try:
             bound = binder(*args, **kwargs)
         except TypeError as error:
-            raise LanguageError(f"'{self.__name__}': {error}") from None
+            hint = f"it is defined as '{self.__name__}{self.signature}'"
+            raise LanguageError(f"'{self.__name__}': {error}", hint=hint) from None
         bound.apply_defaults()
         return bound.arguments
 

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,14 +18,17 @@ from tilewright.arguments import (
     output_maker,
 )
 from tilewright.device import Placement, place
-from tilewright.errors import LanguageError, Note, Place, TilewrightError, render, reporting
+from tilewright.errors import LanguageError, reporting, shorten
 from tilewright.frontend.functions import PrimFunc
 from tilewright.kernel_texts import KernelTexts
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
+from tilewright.suggest import hint_for
+from tilewright.waiting import waiting
 
 if TYPE_CHECKING:
     from tilewright.ptxas import Cubin
     from tilewright.supply import KernelParam
+    from tilewright.verify import Verification
 
 
 class Remark(NamedTuple):
@@ -57,6 +60,12 @@ class Remark(NamedTuple):
     message: str
     data: dict[str, Any]
 
+    def __str__(self) -> str:
+        return f"{shorten(self.file)}:{self.line}: {self.severity}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self}>"
+
 
 class TilewrightWarning(UserWarning):
     """The interpreter found that a result depends on what it should not."""
@@ -70,6 +79,10 @@ GPU_STAGES = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx")
 
 #: What it shows of the way to CPU code, behind the passes on tile IR, and its name there.
 CPU_STAGES = {"host": "host", "host-llvm": "llvm", "asm": "asm"}
+
+#: While this is a dictionary, calls check their arguments and run nothing; it gets copies of the
+#: arguments of the first call of each kernel, by its id (`tw compile`, `tw check`).
+skipped_calls: dict[int, list[Any]] | None = None
 
 #: Called with each kernel after it was compiled and after each run; `tw run` listens.
 listeners: list[Any] = []
@@ -139,7 +152,8 @@ class JITKernel(KernelTexts):
         from tilewright._core import core
 
         start = time.perf_counter()
-        self._cpu = core.CpuKernel(self.program)
+        with waiting(f"compile '{self.name}' for the CPU"):
+            self._cpu = core.CpuKernel(self.program)
         self._cpu.set_deterministic(deterministic(self.pass_configs))
         phase = "load" if self._cpu.is_from_cache else "compile"
         self.seconds[phase] = time.perf_counter() - start
@@ -222,6 +236,9 @@ class JITKernel(KernelTexts):
         return values
 
     def _run(self, values: list[Any], converted: list[Any], makers: list[Any]) -> None:
+        if skipped_calls is not None:
+            self._skip(values, converted)
+            return
         options = {**_environment_options(), **self.options}
         if self._cpu is not None:
             if deterministic(self.pass_configs) is not None:
@@ -232,25 +249,47 @@ class JITKernel(KernelTexts):
                 options["stream"] = get_stream(values)
             if self.placement.device == "interp":
                 options["unwritten"] = [n for n, maker in enumerate(makers) if maker is not None]
-            self.last_run = self.program.run(self.placement.device, converted, options)
+            with waiting(f"run '{self.name}' on {self.placement.device}"):
+                self.last_run = self.program.run(self.placement.device, converted, options)
             if self.last_run.get("divisible"):
                 run = self.last_run
                 self._add_remarks(run["remarks"], self.placement.arch, run["divisible"])
-        self.findings = _findings_of(self.last_run)
+        self.findings = self._read_findings(values)
         sys.stdout.write(self.last_run.get("output", ""))  # of T.print
         self._tell("ran")
-        self._report_findings(raise_all=bool(options.get("strict")))
+        self._report_findings(raise_all=bool(options.get("strict", True)))
+
+    def _skip(self, values: list[Any], converted: list[Any]) -> None:
+        """In place of a run: its arguments are checked, and kept if this is the first call."""
+        from tilewright.verify import to_numpy
+
+        self.program.check_arguments(converted)
+        if skipped_calls is not None and id(self) not in skipped_calls:
+            skipped_calls[id(self)] = [
+                None if position in self.out_idx else to_numpy(value)
+                for position, value in enumerate(values)
+            ]
+
+    def _read_findings(self, values: list[Any]) -> list[dict[str, Any]]:
+        if "launches" not in self.last_run and not self.last_run.get("findings"):
+            return []  # the CPU has none: this is what a call pays
+        from tilewright.findings import findings_of
+
+        return findings_of(self.last_run, self, values)
 
     def _report_findings(self, raise_all: bool) -> None:
-        serious = [f for f in self.findings if f["severity"] != "note"]
-        errors = [f for f in serious if f["severity"] == "error" or raise_all]
-        if errors:
-            first, *rest = errors
-            notes = [Note(_finding_place(f), f["message"]) for f in rest]
-            raise TilewrightError(_finding_text(first), _finding_place(first), notes)
+        """Findings are errors; `options["strict"] = False` makes those warnings that let the kernel
+        run to its end."""
+        serious = [finding for finding in self.findings if finding["severity"] != "note"]
+        if not serious:
+            return
+        from tilewright.findings import FindingsError, place_of, render_finding
+
+        if raise_all or any(finding["severity"] == "error" for finding in serious):
+            raise FindingsError(serious, self.prim_func.place)
         for finding in serious:
-            place = _finding_place(finding) or self.prim_func.place
-            text = render("warning", _finding_text(finding), place)
+            place = place_of(finding) or self.prim_func.place
+            text = render_finding(finding, place, "warning")
             warnings.warn_explicit(text, TilewrightWarning, place.file, place.line)
 
     @reporting
@@ -274,7 +313,8 @@ class JITKernel(KernelTexts):
         passes = core.pass_names()
         known = [*GPU_STAGES, *CPU_STAGES, *(name for names in passes.values() for name in names)]
         if stage not in known:
-            raise TilewrightError(f"there is no stage '{stage}'; the stages are {', '.join(known)}")
+            hint = hint_for(stage, known) or f"the stages are {', '.join(known)}"
+            raise LanguageError(f"there is no stage '{stage}'", hint=hint)
         if stage == "tile":
             return self.program.text()
         if stage == "ptx":
@@ -303,7 +343,8 @@ class JITKernel(KernelTexts):
         key = (arch or self.placement.arch, *divisible)
         if key not in self._gpu:
             start = time.perf_counter()
-            self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
+            with waiting(f"compile '{self.name}' for {key[0]}"):
+                self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
             is_found = "load from the cache" in dict(self._gpu[key]["phases"])
             self.seconds["load" if is_found else "compile"] = time.perf_counter() - start
             self._remark_cache()
@@ -376,60 +417,53 @@ class JITKernel(KernelTexts):
         return summary
 
     @reporting
-    def verify(self, *args: Any, arch: str | None = None, ptx: str | None = None) -> Any:
-        """Runs copies of `args` on the interpreter and, checked, on the virtual GPU, and compares.
+    def verify(
+        self,
+        *args: Any,
+        arch: str | None = None,
+        ptx: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+        **kwargs: Any,
+    ) -> Verification:
+        """Runs the kernel on every engine and compares all values with the interpreter's.
 
-        Values agree when they differ by at most the error radii that the interpreter carries for
-        both runs. The result is true if they do and no check found anything; its text says what
-        was seen: of each tensor that differs the first element, by its logical index, both values,
-        and the Python line that wrote it. `ptx` runs in place of the kernel's own PTX.
+        Arguments are those of a call, and are copied. Without any, inputs are made up; `sizes`
+        gives shape symbols their values. The engines are the CPU and the virtual GPU of each
+        architecture, or that of `arch` alone. Values agree when they differ by at most the error
+        radii that the interpreter carries for both runs. Prints one line, and what is wrong. The
+        result is true if all engines agree and no check found anything; of each tensor that differs
+        it names the first element, by its logical index, both values, and the Python line that
+        wrote it. `ptx` runs in place of the kernel's own PTX.
         """
         from tilewright.verify import verify
 
-        return verify(self, args, arch or self.placement.arch, ptx)
+        result = verify(self, args, kwargs, arch, ptx, sizes)
+        print(result if not result else result.headline)
+        return result
 
     def __repr__(self) -> str:
-        return f"<kernel {self.name} on {self.placement.device}>"
-
-
-def _findings_of(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings of a run in one form, whichever engine made them."""
-    if "launches" not in run:
-        return run.get("findings", [])
-    from tilewright.vgpu import read_launch
-
-    findings = []
-    for launch in map(read_launch, run["launches"]):
-        for severity, entries in (("finding", launch.findings), ("note", launch.notes)):
-            for entry in entries:
-                file, _, line = entry.source.rpartition(":")  # empty for code of no Python line
-                ends = entry.kind in ("assertion", "trap")  # the program itself says: an error
-                findings.append(
-                    {"severity": "error" if ends else severity, "kind": entry.kind, "file": file,
-                     "message": str(entry).removeprefix(f"{entry.source}: {entry.kind}: "),
-                     "line": int(line or 0), "column": 0,
-                     "count": entry.data.get("occurrences", 1)}
-                )  # fmt: skip
-    return findings
+        """Name, device, parameters and launches, as one would ask for them."""
+        described = []
+        for position, parameter in enumerate(self.params):
+            shape = ", ".join(map(str, parameter["shape"]))
+            extents = f"[{shape}]" if parameter["kind"] == "tensor" else ""
+            out = "returns " if position in self.out_idx else ""
+            described.append(f"{out}{parameter['name']}: {parameter['dtype']}{extents}")
+        launches = []
+        for launch in self.program.summary()["kernels"]:
+            grid, threads = (
+                " x ".join(map(str, launch[name])) or "1" for name in ("grid", "threads")
+            )
+            launches.append(f"grid {grid}, {threads} threads")
+        head = f"<kernel '{self.name}' on {self.placement.device}"
+        return f"{head}: ({', '.join(described)}); {'; '.join(launches)}>"
 
 
 def _environment_options() -> dict[str, Any]:
     check = os.environ.get("TILEWRIGHT_CHECK")
-    return {} if check is None else {"check": check != "0", "strict": check not in ("", "0")}
-
-
-def _finding_text(finding: dict[str, Any]) -> str:
-    count = finding["count"]
-    times = f" ({count} times)" if count > 1 else ""
-    return f"{finding['message']}{times} [{finding['kind']}]"
-
-
-def _finding_place(finding: dict[str, Any]) -> Place | None:
-    from tilewright.errors import widen
-
-    if not finding["file"]:
-        return None
-    return widen(Place(finding["file"], finding["line"], finding["column"]))
+    if check is None:
+        return {}
+    return {"check": True} if check != "0" else {"check": False, "checks": "none"}
 
 
 def _normalize_outputs(out_idx: Any, params: list[KernelParam]) -> list[int]:

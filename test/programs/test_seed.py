@@ -58,7 +58,7 @@ def test_the_main_loop_is_counted_line_by_line() -> None:
     console = Console(width=140, record=True, file=io.StringIO())
     assert run_seed.show_counters(console, run_seed.SMALL[2])
     text = console.export_text()
-    assert "interpreter and vgpu:sm_90 agree" in text
+    assert "interp and vgpu:sm_90 agree" in text
     products = [line for line in text.splitlines() if "T.gemm(" in line]
     assert len(products) == 5
     # Five equal products, none of which meets a bank conflict.

@@ -226,21 +226,57 @@ def test_torch_tensors_by_their_address() -> None:
         tilewright.compile(main)(FakeTensor(array, "cuda"))
 
 
-def test_findings_are_warnings_and_errors_when_strict() -> None:
+@pytest.mark.parametrize("device", ["interp", "vgpu:sm_80"])
+def test_findings_are_errors_unless_the_kernel_is_told_otherwise(device: str) -> None:
     @T.prim_func
-    def main(A: T.Tensor((4,), "int32")):
+    def main(A: T.Tensor((5,), "int32")):
         with T.Kernel(1):
             s = T.alloc_shared((4,), "int32")
             s[0] = 1
-            T.copy(s, A)
+            T.copy(s, A[0:4])
+            A[4] = 7
 
-    kernel = tilewright.compile(main, device="interp")
+    kernel = tilewright.compile(main, device=device)
+    a = np.zeros(5, np.int32)
+    with pytest.raises(tilewright.findings.FindingsError, match="uninitialized") as caught:
+        kernel(a)
+    (finding,) = caught.value.findings
+    assert finding == kernel.findings[0]
+    assert (finding["kind"], finding["buffer"]) == ("uninitialized", "A")
+    assert finding["file"] == __file__
+    assert a[4] == 7, "the results are written"
+    kernel.options["strict"] = False
     with pytest.warns(tilewright.kernel.TilewrightWarning, match="uninitialized"):
-        kernel(np.zeros(4, np.int32))
+        kernel(a)
     assert kernel.findings
-    kernel.options["strict"] = True
-    with pytest.raises(tilewright.TilewrightError, match="uninitialized"):
-        kernel(np.zeros(4, np.int32))
+
+
+def test_a_finding_is_one_for_each_line_and_cause() -> None:
+    """Unrolled copies and threads are merged, with a count; PTX words are one level down."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "int32"), B: T.Tensor((4,), "int32")):
+        with T.Kernel(4, threads=32) as bx:
+            if B[bx] == 0:
+                for k in T.unroll(4):
+                    for i in T.Parallel(16):
+                        A[k * 16 + i] = bx  # all blocks write all elements
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    with pytest.raises(tilewright.findings.FindingsError) as caught:
+        kernel(np.zeros(64, np.int32), np.zeros(4, np.int32))
+    (finding,) = caught.value.findings
+    assert finding["count"] > 4
+    headline, *rest = str(caught.value).splitlines()
+    assert re.search(
+        r"test_calls.py:\d+:\d+: error: 'A'\[\d+\] is written by thread \d+ of block "
+        r"\(\d, 0, 0\) and written by thread \d+ of block \(\d, 0, 0\), "
+        r"and nothing orders them \(\d+ times\) \[race\]",
+        headline,
+    )
+    assert "ptx:" not in headline
+    assert "A[k * 16 + i] = bx" in rest[0]
+    assert any(line.startswith("note: 'A'+") and "ptx:" in line for line in rest)
 
 
 def test_kernels_are_traced_in_many_threads() -> None:

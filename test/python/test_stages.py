@@ -13,7 +13,8 @@ import pytest
 import tilewright
 import tilewright.language as T
 from tilewright import ptxas
-from tilewright.kernel import GPU_STAGES, TilewrightWarning
+from tilewright.findings import FindingsError
+from tilewright.kernel import GPU_STAGES
 
 needs_ptxas = pytest.mark.skipif(ptxas.find_ptxas() is None, reason="ptxas is not installed")
 
@@ -73,7 +74,7 @@ def test_a_finding_of_a_run_is_shown_with_its_source() -> None:
                 A[i] = s[i]  # unwritten
 
     kernel = tilewright.compile(main, device="vgpu:sm_80")
-    with pytest.warns(TilewrightWarning, match=f":{line_of('unwritten')}: warning"):
+    with pytest.raises(FindingsError, match=f":{line_of('unwritten')}:17: error: 'A'"):
         kernel(np.zeros(32, np.float32))
 
 

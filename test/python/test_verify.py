@@ -6,6 +6,7 @@ import inspect
 import re
 
 import numpy as np
+import pytest
 import tilewright
 import tilewright.language as T
 
@@ -56,7 +57,8 @@ def test_a_correct_kernel_agrees() -> None:
     a, b = arguments()
     report = compile_scale().verify(a, b)
     assert report and not report.differences
-    assert str(report).startswith(f"interpreter and vgpu:sm_80 agree: {2 * M * N} values compared")
+    assert report.engines == ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90", "vgpu:sm_90a"]
+    assert str(report).endswith(f"vgpu:sm_90 and vgpu:sm_90a agree: {2 * M * N} values compared")
     assert (b == -1).all(), "verify works on copies"
 
 
@@ -72,7 +74,7 @@ def test_the_first_difference_has_index_values_and_line() -> None:
     )
     assert difference.writer["block"] == [0, 0, 0]
     text = str(report)
-    assert "'B'[0, 0]: the interpreter gives 1.0, the virtual GPU 3.0, written by " in text
+    assert "'B'[0, 0]: the interpreter gives 1.0, vgpu:sm_80 gives 3.0, written by " in text
     assert f"test_verify.py:{line_of(compile_scale, '# the store')} (ptx:" in text
     assert f"{M * N} elements differ" in text
 
@@ -94,3 +96,94 @@ def test_memory_that_nobody_wrote_is_named() -> None:
     assert difference.got == -1.0
     assert difference.writer is None
     assert "where no thread has written it" in str(difference)
+
+
+def compile_row_sums(dtype: str = "float32", **options):
+    """C = row sums of A, allocated by the call; of any number of rows."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 32), dtype), k: T.int32, C: T.Tensor((n,), dtype)):
+        with T.Kernel(T.ceildiv(n, 16), threads=64) as bx:
+            f = T.alloc_fragment((16, 32), "float32")
+            r = T.alloc_fragment((16,), "float32")
+            T.copy(A[bx * 16, 0], f)
+            T.reduce_sum(f, r, dim=1)
+            for i in T.Parallel(16):
+                C[bx * 16 + i] = T.cast(r[i], dtype) * T.cast(k, dtype)
+
+    return tilewright.compile(main, out_idx=[2], **options)
+
+
+def test_inputs_are_made_up_and_one_line_is_printed(capsys) -> None:
+    report = compile_row_sums().verify()
+    assert report
+    assert report.made_up == {"n": 200, "k": 3}
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == (
+        "'main': interp, cpu, vgpu:sm_80, vgpu:sm_90 and vgpu:sm_90a agree: 6600 values compared "
+        "on made-up inputs (n = 200, k = 3)"
+    )
+    assert compile_row_sums().verify(sizes={"n": 33}).made_up == {"n": 33, "k": 3}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "int8", "int64"])
+def test_arguments_of_every_dtype_with_outputs_that_the_call_allocates(dtype: str) -> None:
+    a = np.ones((20, 32)).astype(T.dtype(dtype).as_numpy())
+    assert compile_row_sums(dtype).verify(a, 2)
+    assert compile_row_sums(dtype).verify(A=a, k=2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float8_e4m3fn", "uint8"])
+def test_torch_tensors_of_every_dtype(dtype: str) -> None:
+    torch = pytest.importorskip("torch", minversion="2.0")
+    a = torch.ones((20, 32)).to(getattr(torch, dtype))
+    assert compile_row_sums(dtype).verify(a, 2)
+
+
+@tilewright.jit
+def eager_scale(A, factor: float = 2.0):
+    n = T.const("n")
+    A: T.Tensor((n,), "float32")
+    B = T.empty((n,), "float32")
+    with T.Kernel(T.ceildiv(n, 64)) as bx:
+        for i in T.Parallel(64):
+            B[bx * 64 + i] = A[bx * 64 + i] * factor
+    return B
+
+
+def test_eager_kernels() -> None:
+    a = np.arange(100, dtype=np.float32)
+    assert eager_scale.verify(a)
+    assert eager_scale.compile(a).verify(a)
+    assert eager_scale.compile(n=70).verify()
+
+
+def test_an_argument_that_a_call_refuses_is_refused() -> None:
+    with pytest.raises(tilewright.TilewrightError, match="'A'"):
+        compile_scale().verify(np.zeros((N, M), np.float32).T, np.zeros((M, N), np.float32))
+
+
+def test_what_an_architecture_refuses_is_named() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((50000,), "float32")  # fits sm_90, not sm_80
+            T.clear(s)
+            for i, j in T.Parallel(M, N):
+                A[i, j] = s[i * N + j] + 1.0
+
+    report = tilewright.compile(main, device="interp").verify()
+    assert report and list(report.refused) == ["vgpu:sm_80"]
+    assert "vgpu:sm_80 refuses it: kernel needs 200064 bytes of shared memory" in str(report)
+
+
+def test_findings_are_told_once_for_all_engines() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((M,), "int32")):
+        with T.Kernel(2, threads=32) as bx:
+            A[0] = bx
+
+    report = tilewright.compile(main, device="interp").verify(np.zeros(M, np.int32))
+    assert not report
+    assert [finding["kind"] for finding in report.findings] == ["race"]

@@ -19,6 +19,21 @@ def test_first_kernel_prints_what_the_readme_says(tmp_path: Path) -> None:
     assert (done.stdout.strip(), done.stderr) == (promised, "")
 
 
+def test_verify_of_the_first_kernel_prints_what_the_readme_says(tmp_path: Path) -> None:
+    """With and without arguments: the kernel has `out_idx`."""
+    (program,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    (promised,) = re.findall(r"\n    ('main': interp.*)\n", README)
+    file = tmp_path / "first.py"
+    calls = (
+        "kernel = matmul_relu(100, 90, 72)\nassert kernel.verify()\nassert kernel.verify(a, b)\n"
+    )
+    file.write_text(program + calls, encoding="utf-8")
+    done = subprocess.run([sys.executable, file], capture_output=True, text=True, check=False)
+    made_up, given = done.stdout.splitlines()[1:]
+    assert (made_up, done.stderr) == (promised, "")
+    assert given == promised.removesuffix(" on made-up inputs")
+
+
 def test_links_of_the_front_pages_lead_somewhere() -> None:
     root = Path(__file__).resolve().parents[2]
     for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):

@@ -7,10 +7,11 @@ helper functions, and its `raise` and `assert`, pass through untouched.
 
 from __future__ import annotations
 
+import ast
 import builtins
+import inspect
 import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
 from tilewright._core import core
@@ -22,14 +23,17 @@ from tilewright.errors import (
     called_from,
     convert,
     debugging,
+    excerpt_text,
     internal,
     is_ours,
     place_of_instruction,
     user_places,
 )
 from tilewright.frontend import trace
+from tilewright.frontend.numpy_guard import refuse_function, twin_of
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import is_twin
+from tilewright.suggest import hint_for
 
 
 def run_trace(state: TraceState, body: Callable[[], Any]) -> Any:
@@ -65,6 +69,8 @@ def _kernel_frames(error: Exception) -> int:
 
 def explain(state: TraceState, error: Exception) -> TilewrightError | None:
     """The report for an exception out of a trace, or None if it is the user's own."""
+    if isinstance(error, core.TraceError):
+        error = _named_function(error) or error
     if isinstance(error, LanguageError | core.TraceError):
         return convert(error, _kernel_frames(error), _advice(error))
     if isinstance(error, TilewrightError):
@@ -76,12 +82,16 @@ def explain(state: TraceState, error: Exception) -> TilewrightError | None:
         innermost = innermost.tb_next
     code = innermost.tb_frame.f_code if innermost is not None else None
     if code is not None and is_ours(code.co_filename):
+        refused = _refused_arguments(error)
+        if refused is not None:
+            return convert(refused, _kernel_frames(error))
         return _explain_inside(error)
     if code is None or not is_twin(code):
         return None
     place = place_of_instruction(code, innermost.tb_lasti)
     callers = user_places(error.__traceback__)[1 : _kernel_frames(error)]
-    message = _explain_direct(state, error, innermost.tb_frame)
+    message = _too_few_indices(error, place, innermost.tb_frame)
+    message = message or _explain_direct(state, error, innermost.tb_frame)
     return TilewrightError(message, place, called_from(callers)) if message else None
 
 
@@ -102,6 +112,40 @@ def _advice(error: Exception) -> list[Note]:
     return [Note(place, text)]
 
 
+_CALLED = re.compile(r"\b((?:math|np|numpy)\.\w+)\(")
+
+
+def _named_function(error: Exception) -> LanguageError | None:
+    """The error for `math.sqrt(A[i])`: Python asks the value for a number, which it cannot give."""
+    if "only known when the kernel runs" not in str(error):
+        return None
+    places = user_places(error.__traceback__)
+    found = _CALLED.search(excerpt_text(places[0])) if places else None
+    if found is None:
+        return None
+    return refuse_function(found.group(1)).with_traceback(error.__traceback__)
+
+
+_INVOKED = re.compile(r"(__[gs]etitem__)\(\): incompatible.*Invoked with types: (.*)", re.DOTALL)
+
+
+def _refused_arguments(error: Exception) -> LanguageError | None:
+    """The error for a Python value that no element of a kernel can be or be found by."""
+    found = _INVOKED.search(str(error)) if isinstance(error, TypeError) else None
+    if found is None:
+        return None
+    _, key, *value = [name.strip() for name in found.group(2).split(",")]
+    if value and value[0] == "NoneType":
+        text = "None is no value that an element can have"
+    elif key == "NoneType":
+        text = "None is no index; a tile gets no new dimensions by an index"
+    else:
+        text = f"an element cannot be found by '{key}'" + (
+            f" or hold '{value[0]}'" if value else ""
+        )
+    return LanguageError(text).with_traceback(error.__traceback__)
+
+
 def _explain_inside(error: Exception) -> TilewrightError:
     if isinstance(error, RecursionError):
         return TilewrightError("the kernel calls itself without end", None)
@@ -119,8 +163,8 @@ def _explain_direct(state: TraceState, error: Exception, frame: Any) -> str | No
             name = found.group(1)
             return state.lost.get(name, f"'{name}' is used before it has a value")
         known = [*frame.f_locals, *frame.f_globals, *vars(builtins)]
-        close = get_close_matches(error.name or "", known, n=1)
-        return f"{error}; did you mean '{close[0]}'?" if close else str(error)
+        hint = hint_for(error.name or "", known)
+        return f"{error}; {hint}" if hint else str(error)
     if isinstance(error, RecursionError):
         return "the kernel calls itself without end"
     if isinstance(
@@ -128,6 +172,39 @@ def _explain_direct(state: TraceState, error: Exception, frame: Any) -> str | No
     ):
         return _python_message(error)
     return None
+
+
+def _too_few_indices(error: Exception, place: Place, frame: Any) -> str | None:
+    """The message for `s[i] * 2` where `s` has two dimensions: `s[i]` is a row, not a value."""
+    if not isinstance(error, TypeError) or "Buffer" not in str(error):
+        return None
+    try:
+        tree = ast.parse(excerpt_text(place).strip())
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+            continue
+        buffer = frame.f_locals.get(node.value.id, frame.f_globals.get(node.value.id))
+        given = len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
+        if isinstance(buffer, core.Buffer) and given < len(buffer.shape):
+            text = ast.unparse(node)
+            rank = len(buffer.shape)
+            return (
+                f"'{text}' is a part of '{node.value.id}', which has {rank} dimensions, not an "
+                f"element; give it {rank} indices"
+            )
+    return None
+
+
+_NO_ATTRIBUTE = re.compile(r"'(Buffer|Element|Expr|Var)' object has no attribute '(\w+)'")
+_NO_KEYWORD = re.compile(r"T\.(\w+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def _python_attribute(name: str) -> str:
+    twin = twin_of(name)
+    text = f"values of a kernel have no attribute '{name}'"
+    return f"{text}; use {twin}" if twin else text
 
 
 _NO_OPERATOR = re.compile(r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'")
@@ -139,11 +216,20 @@ def _python_message(error: Exception) -> str:
     if operator and "Buffer" in operator.groups():
         name = operator.group(1).rstrip("=") or "="
         return f"'{name}' of a whole tile; loop over its elements with T.Parallel"
+    attribute = _NO_ATTRIBUTE.match(text)
+    if attribute:
+        return _python_attribute(attribute.group(2))
+    text = re.sub(r"^(\w+)\.__init__\(\)", r"\1()", text)
     called = re.match(r"(\w+)\(\) ", text)
     if called and isinstance(error, TypeError):
         from tilewright import language
 
         text = f"T.{text}" if called.group(1) in language.__all__ else text
+        keyword = _NO_KEYWORD.match(text)
+        if keyword:
+            known = inspect.signature(getattr(language, keyword.group(1))).parameters
+            hint = hint_for(keyword.group(2), known)
+            text = f"{text}; {hint}" if hint else text
     if isinstance(error, KeyError):
         text = f"key {text} not found"
     return text or type(error).__name__

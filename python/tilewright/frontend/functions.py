@@ -11,7 +11,7 @@ from typing import Any
 
 from tilewright._core import core
 from tilewright.dtypes import canonical, is_dtype
-from tilewright.errors import LanguageError, Place, TilewrightError
+from tilewright.errors import LanguageError, Place, TilewrightError, caller_place
 from tilewright.frontend import trace
 from tilewright.frontend.explain import run_trace
 from tilewright.frontend.source import function_node, place_of
@@ -74,8 +74,8 @@ class PrimFunc:
             )
         raise TilewrightError(
             f"the prim_func '{self.__name__}' is not compiled; "
-            "call tilewright.compile(function) and call the result",
-            self.place,
+            f"call tilewright.compile({self.__name__}) and call the result",
+            caller_place(),
         )
 
 

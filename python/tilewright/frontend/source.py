@@ -67,6 +67,23 @@ def place_of(file: str, node: ast.AST) -> Place:
     return Place(file, line, column, end_line, end_column)
 
 
+def statement_at(place: Place) -> Place | None:
+    """The innermost statement that holds the line of `place`; of several in a line the first."""
+    tree = parse_file(place.file)
+    if tree is None:
+        return None
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= place.line <= (node.end_lineno or 0)
+    ]
+    if not found:
+        return None
+    best = min(found, key=lambda node: ((node.end_lineno or 0) - node.lineno, -node.lineno))
+    whole = place_of(place.file, best)
+    return whole if whole.line == place.line else None
+
+
 def statement_range(place: Place) -> Place | None:
     """The whole range of the statement or expression that starts at `place`."""
     tree = parse_file(place.file)

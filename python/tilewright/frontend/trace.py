@@ -12,9 +12,12 @@ from typing import Any
 
 from tilewright._core import core
 from tilewright.errors import LanguageError
+from tilewright.frontend import numpy_guard
 
 Expr, Element, Var, IndexExpr = core.Expr, core.Element, core.Var, core.IndexExpr
 Buffer = core.Buffer
+
+numpy_guard.install((Expr, Element, Var, IndexExpr, Buffer))
 
 #: Classes of run-time scalars.
 KERNEL_SCALARS = frozenset({Expr, Element, Var, IndexExpr})
