@@ -35,24 +35,28 @@ def test_help_shows_an_example() -> None:
 
 
 def test_seed_script_runs_unmodified() -> None:
-    done = tw("run", str(SEED.relative_to(ROOT)))
+    done = tw("run", "-v", str(SEED.relative_to(ROOT)))
     assert done.returncode == 0, done.stderr
-    assert "kernel 'flash_bwd' (examples/seed/flash_attention_backward.py:" in done.stdout
-    assert "grid 64 x 64 x 1, threads 128" in done.stdout
-    assert "dv_shared" in done.stdout
-    assert "trace " in done.stdout
+    assert "kernel 'flash_bwd' (examples/seed/flash_attention_backward.py:" in done.stderr
+    assert "grid 64 x 64 x 1, threads 128" in done.stderr
+    assert "dv_shared" in done.stderr
+    assert "trace " in done.stderr
 
 
 def test_seed_script_asks_for_the_architecture() -> None:
     done = tw("run", str(SEED), "--arch", "sm_90")
     assert done.returncode == 0, done.stderr
-    assert "grid 64 x 32 x 1, threads 256" in done.stdout
+    assert "grid 64 x 32 x 1, threads 256" in done.stderr
 
 
 def test_compile_prints_the_ir() -> None:
-    done = tw("compile", "examples/quickstart.py", "--emit", "tile")
+    call = ("--call", "matmul_relu(64, 64, 64)")
+    done = tw("compile", "examples/quickstart.py", "--emit", "tile", *call)
     assert done.returncode == 0, done.stderr
     assert "tile.gemm" in done.stdout
+    needs = tw("compile", "examples/quickstart.py")
+    assert needs.returncode == 1
+    assert "outside its '__main__' part; name one with --call 'matmul_relu(M, N, K" in needs.stderr
 
 
 def test_errors_are_printed_without_a_traceback() -> None:
@@ -121,6 +125,23 @@ def test_layout_is_shown_as_a_table() -> None:
     assert "injective: yes" in done.stdout
     wrong = tw("layout", "(i) -> (i // 2)", "4")
     assert "injective: no" in wrong.stdout
+    assert wrong.returncode == 1, "a check failed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["(i, j) -> (i, j ^ 8 * (i % 8))", "8", "64"], "physical shape 8 x 64"),
+        (["(i, j) -> (j % 2, i, j // 2)", "4", "4"], "physical shape 2 x 4 x 2"),
+        (["(i, j)[n] -> (i * n + j)", "4", "8", "n=8"], "injective: yes"),
+        (["(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2", "16", "8"], "T31:3"),
+        (["(i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8", "16"], "4 replicas"),
+    ],
+)
+def test_layouts_in_the_notation_of_the_documentation(arguments: list[str], shown: str) -> None:
+    done = tw("layout", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert shown in done.stdout
 
 
 def test_dump_ir() -> None:
@@ -169,8 +190,8 @@ def test_bounds_prints_radii(tmp_path: Path) -> None:
     script.write_text(SMALL_SCRIPT)
     done = tw("run", script.name, "--bounds", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "'A': largest error radius 0.00e+00, 0 elements undecided" in done.stdout
-    assert "'B': largest error radius " in done.stdout
+    assert "'A': largest error radius 0.00e+00, 0 elements undecided" in done.stderr
+    assert "'B': largest error radius " in done.stderr
 
 
 LONG_SCRIPT = """
@@ -220,10 +241,13 @@ def _path(folder: Path) -> str:
             "tw: error: device 'gpu9' does not exist",
         ),
         (["run", "ok.py", "--arch", "sm_1"], "invalid choice: 'sm_1'"),
-        (["compile", "ok.py", "-o", "no/such/folder"], "tw: error: cannot write 'no/such/folder'"),
+        (["compile", "ok.py"], "error: 'ok.py' compiles no kernel outside its '__main__' part"),
         (["layout", "(i) -> (i)", "0"], "error: extents must be positive, got 0"),
-        (["layout", "(i) -> (1 / 0)", "8"], "error: '1 / 0': division by zero"),
-        (["layout", "(i) -> (i.nose)", "8"], "error: 'i.nose': "),
+        (["layout", "(i) -> (1 / 0)", "8"], "error: "),
+        (["layout", "(i) -> (i.nose)", "8"], "error: "),
+        (["layout", "(i)[n] -> (i * n)", "8"], "error: the symbol 'n' has no value; add n=8"),
+        (["run", "ok.py", "--check", "--device", "cpu"], "the device 'cpu' (--device) watches"),
+        (["run", "ok.py", "--bounds", "--device", "vgpu:sm_80"], "only the interpreter carries"),
     ],
 )
 def test_nonsense_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
@@ -243,3 +267,163 @@ def test_an_unknown_processor_is_refused() -> None:
     done = tw("run", "examples/quickstart.py", TILEWRIGHT_CPU="avx-2", TILEWRIGHT_DEVICE="cpu")
     assert done.returncode == 1
     assert "TILEWRIGHT_CPU is 'avx-2'; it can be 'avx2'" in done.stderr
+
+
+# ---- Findings, checks, loading without running ----
+
+WRONG_SCRIPT = """
+import numpy as np
+import tilelang
+import tilelang.language as T
+
+print("the script prints")
+
+@T.prim_func
+def main(A: T.Tensor((8,), "int32"), unused: T.Tensor((8,), "int32")):
+    with T.Kernel(2, threads=32) as bx:
+        A[0] = bx  # a race
+
+tilelang.compile(main)(np.zeros(8, np.int32), np.zeros(8, np.int32))
+if __name__ == "__main__":
+    print("the main part")
+"""
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    """A folder with a script whose kernel has a race."""
+    (tmp_path / "wrong.py").write_text(WRONG_SCRIPT)
+    return tmp_path
+
+
+@pytest.mark.parametrize("device", ["interp", "vgpu:sm_80"])
+def test_a_finding_is_one_error_and_an_exit_status(wrong: Path, device: str) -> None:
+    done = tw("run", "wrong.py", "--check", "--device", device, cwd=wrong)
+    assert done.returncode == 1
+    assert done.stderr.startswith("wrong.py:11:9: error: ")
+    assert done.stderr.count("error: ") == 1
+    assert "[race]" in done.stderr
+
+
+def test_a_finding_that_the_script_catches_still_is_an_exit_status(wrong: Path) -> None:
+    text = (wrong / "wrong.py").read_text()
+    call = next(line for line in text.splitlines() if line.startswith("tilelang.compile"))
+    caught = f"try:\n    {call}\nexcept Exception:\n    pass"
+    (wrong / "caught.py").write_text(text.replace(call, caught))
+    done = tw("run", "caught.py", "--check", cwd=wrong)
+    assert done.returncode == 1
+    assert done.stderr.endswith("tw: error: the checks found 1 defect(s)\n")
+
+
+def test_check_finds_it_without_running_the_main_part(wrong: Path) -> None:
+    done = tw("check", "wrong.py", "--arch", "sm_80", cwd=wrong)
+    assert done.returncode == 1
+    assert "wrong.py:11:9: error: " in done.stdout
+    assert "warning: parameter 'unused' of 'main' is never used" in done.stdout
+    assert "the script prints" in done.stderr
+    assert "the main part" not in done.stdout + done.stderr
+    assert done.stderr.endswith("tw: 1 kernel compiled and run: 1 error, 1 warning, 0 notes\n")
+
+
+def test_check_for_programs(wrong: Path) -> None:
+    import json
+
+    data = json.loads(tw("check", "wrong.py", "--format", "json", "--static", cwd=wrong).stdout)
+    (problem,) = data["problems"]
+    assert (problem["level"], problem["rule"], problem["file"]) == ("warning", "unused", "wrong.py")
+    arguments = ("--arch", "sm_80", "--format", "sarif", "-q", "-o", "log.sarif")
+    done = tw("check", "wrong.py", *arguments, cwd=wrong)
+    assert (done.returncode, done.stdout) == (1, "")
+    log = json.loads((wrong / "log.sarif").read_text())
+    assert log["version"] == "2.1.0"
+    levels = {result["ruleId"]: result["level"] for result in log["runs"][0]["results"]}
+    assert levels == {"unused": "warning", "race": "error"}
+    place = log["runs"][0]["results"][-1]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "wrong.py"
+    assert place["region"]["startLine"] == 11
+
+
+def test_check_of_a_wrong_program_is_an_error_and_of_no_program_a_failure(tmp_path: Path) -> None:
+    done = tw("check", "break_in_parallel.py", cwd=ROOT / "test" / "python" / "bad_input")
+    assert done.returncode == 1
+    assert done.stdout.startswith("break_in_parallel.py:11:17: error: 'break' inside T.Parallel")
+    (tmp_path / "ok.py").write_text("pass\n")
+    assert tw("check", "ok.py", cwd=tmp_path).returncode == 2
+    assert tw("check", "none.py", cwd=tmp_path).returncode == 2
+
+
+def test_compile_prints_only_code_and_runs_nothing(wrong: Path) -> None:
+    done = tw("compile", "wrong.py", cwd=wrong)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("module {")
+    assert "prints" not in done.stdout
+    assert "the main part" not in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(wrong: Path) -> None:
+    command = [sys.executable, "-m", "tilewright", "compile", "wrong.py", "--emit", "ptx"]
+    process = subprocess.Popen(
+        command, cwd=wrong, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    process.stdout.close()
+    errors = process.stderr.read()
+    assert process.wait(timeout=60) == 0, errors
+    assert "Error" not in errors
+
+
+# ---- Comfort ----
+
+
+def test_tw_alone_shows_help_with_examples() -> None:
+    done = tw()
+    assert done.returncode == 0
+    assert "tw check script.py" in done.stdout
+
+
+def test_quiet_says_nothing_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SMALL_SCRIPT)
+    done = tw("run", "-q", "script.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_colour_where_it_is_wanted(wrong: Path) -> None:
+    plain = tw("check", "none.py", cwd=wrong).stderr
+    assert plain == "tw: error: no file 'none.py'\n"
+    coloured = tw("check", "none.py", cwd=wrong, FORCE_COLOR="1").stderr
+    assert coloured == "\x1b[1mtw: \x1b[0m\x1b[1;31merror:\x1b[0m no file 'none.py'\n"
+    assert tw("check", "none.py", cwd=wrong, FORCE_COLOR="1", NO_COLOR="1").stderr == plain
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_commands_and_options(shell: str) -> None:
+    script = tw("completion", shell).stdout
+    for word in ("run", "compile", "check", "sm_90a", "vgpu:sm_80", "sarif"):
+        assert word in script
+
+
+def test_completion_works_in_bash() -> None:
+    script = tw("completion", "bash").stdout
+    ask = 'COMP_WORDS=(tw run x.py --device vg); COMP_CWORD=4; _tw; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "vgpu:sm_80 vgpu:sm_90 vgpu:sm_90a\n"
+
+
+@pytest.mark.parametrize("name", ["quickstart", "matmul"])
+def test_examples_run_with_plain_python(name: str) -> None:
+    command = [sys.executable, f"examples/{name}.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "largest error" in done.stdout
+
+
+def test_a_long_wait_is_told(tmp_path: Path) -> None:
+    """Compilation, verification and launches on the interpreter say what is going on."""
+    script = tmp_path / "script.py"
+    patience = "from tilewright import waiting\nwaiting.PATIENCE = 0.01\n"
+    slow = SMALL_SCRIPT.replace("10,", "4000,").replace("range", "range")
+    script.write_text(patience + slow)
+    done = tw("run", script.name, "--device", "vgpu:sm_80", cwd=tmp_path, TILEWRIGHT_CACHE_DIR="")
+    assert done.returncode == 0, done.stderr
+    assert "compile 'main' for sm_80, 0 s" in done.stderr

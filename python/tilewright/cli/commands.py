@@ -7,7 +7,7 @@ import os
 import sys
 
 from tilewright import __version__
-from tilewright.device import ARCHS, place
+from tilewright.device import ARCHS, DEVICES, place
 from tilewright.errors import TilewrightError
 
 EXAMPLE = """\
@@ -15,26 +15,47 @@ examples:
   tw run examples/seed/flash_attention_backward.py          run an unmodified TileLang script
   tw run script.py --check -- --size 512                    with every check; arguments after --
   tw run -m pytest -- tests/test_ops.py                     the tests of a library for TileLang
+  tw check script.py                                        find mistakes, on every architecture
+  tw check script.py --format sarif -o tw.sarif             the same for a CI system
   tw compile examples/quickstart.py --arch sm_80 --emit ptx  print the PTX of its kernels
   tw layout "(i, j) -> (i, j ^ (i % 8))" 8 8                show a layout as a table
+  eval "$(tw completion bash)"                              completion for this shell
 """
 
 
 #: Stages of `tw compile`, as in `kernel.ir`.
 EMIT = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx", "cubin", "host", "host-llvm", "asm")
 
+#: What `tw check` writes.
+FORMATS = ("text", "json", "sarif")
+
+SHELLS = ("bash", "zsh", "fish")
+
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="tw",
-        description="Compile and run TileLang kernels, without a GPU.",
+        description="Compile, run and check TileLang kernels, without a GPU.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tilewright {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_run(commands)
+    _add_compile(commands)
+    _add_check(commands)
+    _add_layout(commands)
+    completion = commands.add_parser(
+        "completion",
+        help="print a script that completes tw's commands in a shell",
+        epilog='example: eval "$(tw completion bash)"',
+    )
+    completion.add_argument("shell", choices=SHELLS)
+    return parser
 
+
+def _add_run(commands: argparse._SubParsersAction) -> None:
     run = commands.add_parser(
         "run",
         help="run an unmodified TileLang script",
@@ -45,7 +66,10 @@ def make_parser() -> argparse.ArgumentParser:
         "-m", dest="is_module", action="store_true", help="'file' is a module, as in 'python -m'"
     )
     run.add_argument(
-        "--check", action="store_true", help="run on the interpreter; its findings are errors"
+        "--check",
+        action="store_true",
+        help="watch kernels while they run, on the interpreter or the virtual GPU that --device "
+        "names: races, bounds, values that were never written. What is found is an error",
     )
     run.add_argument(
         "--bounds",
@@ -53,12 +77,16 @@ def make_parser() -> argparse.ArgumentParser:
         help="run on the interpreter; carry error radii with every float",
     )
 
+
+def _add_compile(commands: argparse._SubParsersAction) -> None:
     compile_ = commands.add_parser(
         "compile",
         help="print what the kernels of a script compile to",
+        description="Loads the script without its '__main__' part; kernels are compiled, not run.",
         epilog="example: tw compile examples/quickstart.py --arch sm_90 --emit ptx",
     )
     _add_script_options(compile_)
+    _add_loading_options(compile_)
     compile_.add_argument(
         "--emit",
         choices=EMIT,
@@ -80,22 +108,70 @@ def make_parser() -> argparse.ArgumentParser:
         help="write there instead; for a cubin, KERNEL.cubin without it",
     )
 
+
+def _add_check(commands: argparse._SubParsersAction) -> None:
+    check = commands.add_parser(
+        "check",
+        help="find mistakes in the kernels of a script",
+        description="Loads the script without its '__main__' part. Each kernel is compiled for "
+        "each architecture and run on the interpreter, the CPU and the virtual GPUs, on the "
+        "arguments of the script's first call or on made-up ones.",
+        epilog="exit status: 0 nothing found, 1 errors, 2 the script could not be checked",
+    )
+    check.add_argument("file", help="a Python script")
+    check.add_argument(
+        "--arch", choices=ARCHS, action="append", help="only these architectures; may be repeated"
+    )
+    check.add_argument(
+        "--static", action="store_true", help="compile only: what running would find is not found"
+    )
+    check.add_argument("--format", choices=FORMATS, default="text", help="how to write the result")
+    check.add_argument("-o", "--output", metavar="FILE", help="write the result there")
+    _add_loading_options(check)
+    _add_loudness(check)
+
+
+def _add_layout(commands: argparse._SubParsersAction) -> None:
     layout = commands.add_parser(
         "layout",
-        help="show a layout as a table",
-        epilog='example: tw layout "(i, j) -> (i, j ^ (i %% 8))" 8 8',
+        help="show a layout as a table, and check it",
+        description="Shows where each element lies. Fails if two elements share a place.",
+        epilog='examples: tw layout "(i, j) -> (i, j ^ (i %% 8))" 8 8; '
+        'tw layout "(i, j) -> thread 4 * i + j // 2, slot j %% 2" 8 8; '
+        'tw layout "(i, j)[n] -> (i * n + j)" 4 8 n=8',
     )
-    layout.add_argument("expression", help='e.g. "(i, j) -> (i, j ^ (i %% 8))"')
-    layout.add_argument("shape", type=int, nargs="+", help="the extents of the indices")
-    return parser
+    layout.add_argument("expression", help="in the notation of docs/layouts.md")
+    layout.add_argument(
+        "shape", nargs="+", help="the extents of the indices; for a symbol its value, as n=8"
+    )
+
+
+def _add_loading_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--main", action="store_true", help="run the script's '__main__' part as well"
+    )
+    parser.add_argument(
+        "--call",
+        metavar="EXPRESSION",
+        action="append",
+        default=[],
+        help="a kernel of the script to look at, such as 'matmul(512, 512, 64)'; may be repeated",
+    )
+
+
+def _add_loudness(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-q", "--quiet", action="store_true", help="only results and errors")
+    group.add_argument("-v", "--verbose", action="store_true", help="also remarks and notes")
 
 
 def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="a Python script")
     parser.add_argument(
         "--device",
+        metavar="DEVICE",
         help="where kernels run: cuda:0 (the default with a GPU), cpu (without), interp, "
-        "vgpu:sm_80, vgpu:sm_90",
+        "vgpu:sm_80, vgpu:sm_90, vgpu:sm_90a",
     )
     parser.add_argument(
         "--arch", choices=ARCHS, help="the architecture to compile for, and of device queries"
@@ -104,6 +180,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dump-ir-after", metavar="PASS", help="print the IR of each kernel after a pass"
     )
+    _add_loudness(parser)
 
 
 def main(arguments: list[str]) -> int:
@@ -112,29 +189,77 @@ def main(arguments: list[str]) -> int:
     if "--" in arguments:
         split = arguments.index("--")
         arguments, script_arguments = arguments[:split], arguments[split + 1 :]
-    options = make_parser().parse_args(arguments)
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    try:
+        if options.command is None:
+            parser.print_help()
+            status = 0
+        else:
+            status = _dispatch(parser, options, script_arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("tw: interrupted", file=sys.stderr)
+        return 130  # as a shell has it
+    return status
+
+
+def _dispatch(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, script_arguments: list[str]
+) -> int:
+    from tilewright import waiting
+
+    waiting.is_told, waiting.is_quiet = True, getattr(options, "quiet", False)
     if options.command == "layout":
         from tilewright.cli.layout import show_layout
 
         return show_layout(options.expression, options.shape)
+    if options.command == "completion":
+        from tilewright.cli.completion import show_completion
+
+        return show_completion(parser, options.shell)
+    if options.command == "check":
+        from tilewright.cli.check import check_script
+
+        return check_script(options, script_arguments)
+    problem = _choose_device(options)
+    if problem:
+        print(f"tw: {problem}", file=sys.stderr)
+        return 2
+    from tilewright.cli.run import compile_script, run_script
+
+    run = run_script if options.command == "run" else compile_script
+    return run(options, script_arguments)
+
+
+def _choose_device(options: argparse.Namespace) -> str:
+    """Puts the choice into the environment, where kernels look; or what is wrong with it."""
+    wants = [name for name in ("check", "bounds") if getattr(options, name, False)]
+    source = "--device" if options.device else "TILEWRIGHT_DEVICE"
+    device = options.device or os.environ.get("TILEWRIGHT_DEVICE")
     if options.device:
         try:
             place("auto", options.device)
         except TilewrightError as error:
-            print(f"tw: {error}", file=sys.stderr)
-            return 2
+            return str(error)
         os.environ["TILEWRIGHT_DEVICE"] = options.device
-    elif getattr(options, "check", False) or getattr(options, "bounds", False):
-        os.environ.setdefault("TILEWRIGHT_DEVICE", "interp")  # only it checks, and carries radii
+    elif wants and not device:
+        os.environ["TILEWRIGHT_DEVICE"] = device = "interp"
     if options.arch:
         os.environ["TILEWRIGHT_ARCH"] = options.arch
-    from tilewright.cli.run import run_script
+    if "bounds" in wants and device != "interp":
+        return f"error: --bounds: only the interpreter carries error radii, {source} is '{device}'"
+    if "check" in wants and device is not None and not _has_checks(device):
+        watching = ", ".join(name for name in DEVICES if _has_checks(name))
+        return (
+            f"error: --check: the device '{device}' ({source}) watches nothing; "
+            f"use one of {watching}"
+        )
+    return ""
 
-    try:
-        return run_script(options, script_arguments)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
-    except KeyboardInterrupt:
-        print("tw: interrupted", file=sys.stderr)
-        return 130  # as a shell has it
+
+def _has_checks(device: str) -> bool:
+    return device == "interp" or device.startswith("vgpu:")

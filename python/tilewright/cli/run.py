@@ -1,19 +1,16 @@
-"""`tw run` and `tw compile`: executes a script as `__main__` and reports on its kernels."""
+"""`tw run` and `tw compile`: executes a script and reports on its kernels."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import runpy
 import sys
 import time
-import traceback
 from pathlib import Path
 from typing import Any
 
-from tilewright.cli import imports
 from tilewright.cli.progress import ProgressLine
-from tilewright.errors import as_report, debugging, is_ours
+from tilewright.cli.script import execute, find_file, listening, load, report_failure, say
+from tilewright.errors import debugging
 
 
 class Session:
@@ -25,125 +22,121 @@ class Session:
         self.run_seconds: dict[int, float] = {}
         self.runs: dict[int, int] = {}
         self.lines: dict[int, ProgressLine] = {}
+        self.defects = 0  # findings that are no notes
         self.started = time.perf_counter()
 
     def listen(self, event: str, kernel: Any) -> None:
         """Hears of each kernel that is compiled or run."""
         if event == "compiled":
-            self.kernels.append(kernel)
+            self._prepare(kernel)
+            return
+        key = id(kernel)
+        if key in self.lines:
+            self.lines[key].finish()
+        self.runs[key] = self.runs.get(key, 0) + 1
+        self.run_seconds[key] = self.run_seconds.get(key, 0.0) + kernel.last_run["seconds"]
+        for finding in kernel.findings:  # defects are told by the error of the call
+            if finding["severity"] != "note":
+                self.defects += 1
+            elif self.options.check and not self.options.quiet:
+                say(finding["text"])
+
+    def _prepare(self, kernel: Any) -> None:
+        options, device = self.options, kernel.placement.device
+        self.kernels.append(kernel)
+        if not options.quiet:
             self.lines[id(kernel)] = ProgressLine(kernel)
             kernel.watch(self.lines[id(kernel)])
-            kernel.options.update(
-                {"strict": True, "check": True} if getattr(self.options, "check", False) else {}
-            )
-            if getattr(self.options, "bounds", False):
-                kernel.options["bounds"] = True
-            if self.options.dump_ir or self.options.dump_ir_after:
-                print(kernel.ir(self.options.dump_ir_after or "tile"))
-        else:
-            key = id(kernel)
-            self.lines[key].finish()
-            self.runs[key] = self.runs.get(key, 0) + 1
-            self.run_seconds[key] = self.run_seconds.get(key, 0.0) + kernel.last_run["seconds"]
-            if getattr(self.options, "check", False):
-                for finding in kernel.findings:
-                    print(finding["text"], file=sys.stderr)
+        watches = device == "interp" or device.startswith("vgpu:")
+        if options.check:
+            kernel.options.update({"strict": True, "check": True})
+            if not watches:
+                say(f"tw: warning: '{kernel.name}' names its own device, '{device}', "
+                    "which watches nothing: it is not checked")  # fmt: skip
+        if options.bounds:
+            kernel.options["bounds"] = True
+            if device != "interp":
+                say(f"tw: warning: '{kernel.name}' names its own device, '{device}', "
+                    "which carries no error radii")  # fmt: skip
+        if options.dump_ir or options.dump_ir_after:
+            print(kernel.ir(options.dump_ir_after or "tile"))
+
+    def finish_lines(self) -> None:
+        """No line of progress is left standing."""
+        for line in self.lines.values():
+            line.finish()
 
 
 def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
-    """Runs the script; the exit status of `tw`."""
-    is_module = getattr(options, "is_module", False)
-    if not is_module and not os.path.isfile(options.file):
-        print(f"tw: error: no file '{options.file}'", file=sys.stderr)
+    """Runs the script; the exit status of `tw`. Findings are an error, also where the script
+    catches their exceptions."""
+    if not options.is_module and not find_file(options.file):
         return 2
     session = Session(options)
     try:
-        status = _execute(options.file, script_arguments, session, is_module)
-        if status == 0:
-            status = _finish(session)
+        with listening(session.listen):
+            status, _ = execute(
+                options.file, script_arguments, "__main__", is_module=options.is_module
+            )
+    except BrokenPipeError:
+        raise
     except Exception as error:
+        session.finish_lines()
         if debugging():
             raise
-        report = as_report(error)
-        if report is not None:
-            print(report, file=sys.stderr)
-        else:
-            _print_traceback(error)
+        report_failure(error)
+        return 1
+    session.finish_lines()
+    if status == 0 and not options.quiet:
+        from tilewright.cli.summary import print_summary
+
+        print_summary(session)
+    if status == 0 and session.defects:
+        say(f"tw: error: the checks found {session.defects} defect(s)")
         return 1
     return status
 
 
-def _print_traceback(error: Exception) -> None:
-    """Prints an exception of the script as Python would, without the frames of this runner."""
-    frames = error.__traceback__
-    while frames is not None and (
-        is_ours(frames.tb_frame.f_code.co_filename)
-        or frames.tb_frame.f_code.co_filename == "<frozen runpy>"
-    ):
-        frames = frames.tb_next
-    traceback.print_exception(type(error), error, frames)
-
-
-def _execute(
-    file: str, script_arguments: list[str], session: Session, is_module: bool = False
-) -> int:
-    imports.install()
-    from tilewright import kernel
-
-    kernel.listeners.append(session.listen)
-    saved = sys.argv, sys.path[0]
-    sys.argv = [file, *script_arguments]
-    sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(file))
+def compile_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
+    """Compiles the kernels of a script and prints what they compile to; the exit status."""
+    if not find_file(options.file):
+        return 2
     try:
-        if is_module:
-            runpy.run_module(file, run_name="__main__", alter_sys=True)
-        else:
-            runpy.run_path(file, run_name="__main__")
-    except SystemExit as stop:
-        if stop.code is None or isinstance(stop.code, int):
-            return stop.code or 0
-        print(stop.code, file=sys.stderr)
-        return 1
-    finally:
-        for line in session.lines.values():
-            line.finish()
-        sys.argv, sys.path[0] = saved
-        kernel.listeners.remove(session.listen)
-    return 0
-
-
-def _finish(session: Session) -> int:
-    from tilewright.cli.summary import print_summary
-
-    if session.options.command == "run":
-        print_summary(session)
-        return 0
-    try:
-        _emit(session)
+        kernels = load(options, script_arguments)
+        _emit(options, kernels)
+    except BrokenPipeError:
+        raise
     except OSError as error:
-        print(f"tw: error: cannot write '{error.filename}': {error.strerror}", file=sys.stderr)
+        say(f"tw: error: cannot write '{error.filename}': {error.strerror}")
+        return 1
+    except Exception as error:
+        if debugging():
+            raise
+        report_failure(error)
         return 1
     return 0
 
 
-def _emit(session: Session) -> None:
+def _emit(options: argparse.Namespace, kernels: list[Any]) -> None:
     """Prints or writes what `--emit` asks for of every kernel."""
     from tilewright.cli.summary import describe_gpu
 
-    options = session.options
     if options.emit == "cubin":
-        for number, kernel in enumerate(session.kernels, start=1):
-            several = f"-{number}" if len(session.kernels) > 1 else ""
+        for number, kernel in enumerate(kernels, start=1):
+            several = f"-{number}" if len(kernels) > 1 else ""
             base = Path(options.output or f"{kernel.name}.cubin")
             target = base.with_stem(base.stem + several)
             target.write_bytes(kernel.cubin(options.arch))
             launches = kernel.summary(options.arch or kernel.placement.arch)["kernels"]
             print(f"{target}: {'; '.join(describe_gpu(launch['gpu']) for launch in launches)}")
         return
-    text = "\n".join(
-        kernel.ir(options.emit, options.arch, options.divisible) for kernel in session.kernels
-    )
+    stage = options.dump_ir_after or ("tile" if options.dump_ir else options.emit)
+    text = "\n".join(kernel.ir(stage, options.arch, options.divisible) for kernel in kernels)
     if options.output:
         Path(options.output).write_text(text)
     else:
         print(text)
+    if options.verbose:
+        for kernel in kernels:
+            for remark in kernel.remarks:
+                print(f"{remark.file}:{remark.line}: remark: {remark.message}", file=sys.stderr)

@@ -7,15 +7,20 @@ import time
 from typing import Any
 
 
+def _say(text: str) -> None:
+    """Where it does not mix with the script's own output."""
+    sys.stderr.write(f"{text}\n")
+
+
 def print_summary(session: Any) -> None:
-    """Prints tables on a terminal, plain lines elsewhere."""
+    """Prints tables on a terminal, plain lines elsewhere; remarks and tiles with `-v`."""
     total = time.perf_counter() - session.started
     if not session.kernels:
-        print("no kernel was compiled")
+        _say("no kernel was compiled")
         return
     for kernel in session.kernels:
         _print_kernel(kernel, session)
-    print(f"total {_time(total)}")
+    _say(f"total {_time(total)}")
 
 
 def _print_kernel(kernel: Any, session: Any) -> None:
@@ -23,25 +28,29 @@ def _print_kernel(kernel: Any, session: Any) -> None:
     place = kernel.prim_func.place
     from tilewright.errors import shorten
 
-    print(
+    _say(
         f"kernel '{kernel.name}' ({shorten(place.file)}:{place.line}) on {kernel.placement.device}"
     )
-    for remark in kernel.remarks:
-        print(f"  line {remark.line}: {remark.message}")
+    verbose = session.options.verbose
+    for remark in kernel.remarks if verbose else ():
+        _say(f"  line {remark.line}: {remark.message}")
     for launch in summary["kernels"]:
         grid = " x ".join(str(extent) for extent in launch["grid"])
         threads = " x ".join(str(extent) for extent in launch["threads"])
-        print(f"  grid {grid}, threads {threads}, {launch['statements']} tile statements")
+        _say(f"  grid {grid}, threads {threads}, {launch['statements']} tile statements")
         if "gpu" in launch:
-            print(f"  {describe_gpu(launch['gpu'])}")
-        _print_tiles(launch["tiles"])
+            _say(f"  {describe_gpu(launch['gpu'])}")
+        if verbose:
+            _print_tiles(launch["tiles"])
+    if kernel.remarks and not verbose:
+        _say(f"  {len(kernel.remarks)} remarks (-v shows them)")
     phases = [f"{name} {_time(seconds)}" for name, seconds in kernel.seconds.items()]
     runs = session.runs.get(id(kernel), 0)
     if runs:
         phases.append(f"run {_time(session.run_seconds[id(kernel)])} ({runs} x)")
     else:
         phases.append("not called")
-    print(f"  {', '.join(phases)}")
+    _say(f"  {', '.join(phases)}")
     _print_radii(kernel)
 
 
@@ -62,7 +71,7 @@ def _print_radii(kernel: Any) -> None:
         undecided = len(radii) - len(finite)
         name = kernel.params[position]["name"]
         largest = max(finite, default=0.0)
-        print(f"  '{name}': largest error radius {largest:.2e}, {undecided} elements undecided")
+        _say(f"  '{name}': largest error radius {largest:.2e}, {undecided} elements undecided")
 
 
 def _print_tiles(tiles: list[dict[str, Any]]) -> None:
@@ -71,18 +80,18 @@ def _print_tiles(tiles: list[dict[str, Any]]) -> None:
         for t in tiles
     ]
     heads = ("tile", "scope", "shape", "dtype", "bytes")
-    if sys.stdout.isatty():
+    if sys.stderr.isatty():
         from rich.console import Console
         from rich.table import Table
 
         table = Table(*heads)
         for row in rows:
             table.add_row(*row)
-        Console().print(table)
+        Console(stderr=True).print(table)
         return
     widths = [max(len(row[n]) for row in [heads, *rows]) for n in range(len(heads))]
     for row in [heads, *rows]:
-        print(
+        _say(
             "    "
             + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         )
