@@ -70,8 +70,19 @@ def __getattr__(name: str) -> Any:
         value = import_module(f"tilewright.{name}")
     elif name in _COMPAT:
         value = getattr(import_module("tilewright.compat.tilelang"), name)
-    else:
+    elif name in _NOT_YET:
+        from tilewright.errors import ReportedNameError, caller_place
+
+        raise ReportedNameError(f"'tilelang.{name}' is not supported yet", caller_place())
+    elif name.startswith("__"):
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
+    else:
+        from tilewright.errors import ReportedNameError, caller_place
+        from tilewright.suggest import hint_for
+
+        hint = hint_for(name, [n for n in __dir__() if not n.startswith("_")], "tilewright.")
+        text = f"module 'tilewright' has no attribute '{name}'"
+        raise ReportedNameError(f"{text}; {hint}" if hint else text, caller_place())
     globals()[name] = value
     return value
 

@@ -184,12 +184,9 @@ def canonical(value: Any) -> dtype:
             f"vector dtype '{name}' is not supported",
             hint="use the scalar type; Tilewright picks the vector width",
         )
-    from difflib import get_close_matches
+    from tilewright.suggest import hint_for
 
-    close = get_close_matches(name, [*_BITS, *_ALIASES], n=1)
-    raise LanguageError(
-        f"unknown dtype '{name}'", hint=f"did you mean '{close[0]}'?" if close else None
-    )
+    raise LanguageError(f"unknown dtype '{name}'", hint=hint_for(name, [*_BITS, *_ALIASES]))
 
 
 def is_dtype(value: Any) -> bool:

@@ -94,12 +94,10 @@ def normalize(configs: Mapping[Any, Any] | None) -> dict[str, Any]:
         if text.startswith("tir.") and text.lower() not in known:  # as older versions have it
             text = text.replace("tir.", "tirx.", 1)
         if text.lower() not in known:
-            from difflib import get_close_matches
+            from tilewright.suggest import hint_for
 
-            close = get_close_matches(text, list(known.values()), n=1)
             raise LanguageError(
-                f"unknown pass config '{text}'",
-                hint=f"did you mean '{close[0]}'?" if close else None,
+                f"unknown pass config '{text}'", hint=hint_for(text, known.values())
             )
         result[known[text.lower()]] = value
     return result

@@ -13,7 +13,12 @@ compiled code, under a key made of the traced programs of all candidates. See do
 
 from __future__ import annotations
 
-from tilewright.autotuner.capture import get_autotune_inputs, set_autotune_inputs
+from tilewright.autotuner.capture import (
+    get_autotune_executor,
+    get_autotune_inputs,
+    set_autotune_executor,
+    set_autotune_inputs,
+)
 from tilewright.autotuner.decorator import autotune
 from tilewright.autotuner.trials import Outcome, ProfileArgs
 from tilewright.autotuner.tuner import AutoTuner, AutotuneResult, CompileArgs
@@ -25,6 +30,8 @@ __all__ = [
     "Outcome",
     "ProfileArgs",
     "autotune",
+    "get_autotune_executor",
     "get_autotune_inputs",
+    "set_autotune_executor",
     "set_autotune_inputs",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-from tilewright.autotuner.capture import get_autotune_inputs
+from tilewright.autotuner.capture import get_autotune_executor, get_autotune_inputs
 from tilewright.autotuner.trials import ProfileArgs
 from tilewright.autotuner.tuner import PASS_CONFIGS, AutoTuner, takes
 from tilewright.errors import LanguageError, reporting
@@ -45,9 +45,10 @@ class AutotunedFunction:
 
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        executor = self._take_executor(kwargs)
         if self._is_given(args, kwargs):
             return self.jit_impl(*args, **kwargs)
-        kernel, config = self._tune(args, kwargs)
+        kernel, config = self._tune(args, kwargs, executor)
         if self.jit_impl.mode == "lazy":
             return kernel
         function, named = self._compiled_as(config)
@@ -69,9 +70,19 @@ class AutotunedFunction:
     @reporting
     def compile(self, *args: Any, **kwargs: Any) -> JITKernel:
         """The fastest kernel for these arguments, without running it."""
+        executor = self._take_executor(kwargs)
         if self._is_given(args, kwargs):
             return self.jit_impl.compile(*args, **kwargs)
-        return self._tune(args, kwargs)[0]
+        return self._tune(args, kwargs, executor)[0]
+
+    def _take_executor(self, kwargs: dict[str, Any]) -> Executor | None:
+        """The executor of this call: its own, that of the block around it, or the decorator's."""
+        own = None if takes(self.jit_impl, "executor") else kwargs.pop("executor", None)
+        if own is not None and not hasattr(own, "submit"):
+            raise LanguageError(
+                f"'executor' must be a concurrent.futures.Executor, got a {type(own).__name__}"
+            )
+        return own or get_autotune_executor() or self._executor
 
     def get_kernel_source(self, *args: Any, **kwargs: Any) -> str:
         """The generated code of the fastest kernel for these arguments."""
@@ -92,7 +103,7 @@ class AutotunedFunction:
         return not tuned.isdisjoint(given)
 
     def _tune(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], executor: Executor | None
     ) -> tuple[JITKernel, dict[str, Any]]:
         given = self.jit_impl.given_arguments(args, kwargs)
         kept = {name: value for name, value in given.items() if name not in self._ignored}
@@ -105,9 +116,9 @@ class AutotunedFunction:
                 from tilewright.autotuner.capture import set_autotune_inputs
 
                 with set_autotune_inputs(tensors):
-                    result = self._tuner(args, kwargs).run(executor=self._executor)
+                    result = self._tuner(args, kwargs).run(executor=executor)
                 return self._remember(key, result)
-        return self._remember(key, self._tuner(args, kwargs).run(executor=self._executor))
+        return self._remember(key, self._tuner(args, kwargs).run(executor=executor))
 
     def _remember(self, key: Any, result: Any) -> tuple[JITKernel, dict[str, Any]]:
         found = result.kernel, result.config
@@ -151,7 +162,8 @@ def autotune(
     `timeout` seconds are left out. Times as in `profiler.do_bench`. Arguments of
     `do_not_specialize` may change without tuning again. With `early_stop` a candidate that seems to
     take more than `early_stop_factor` times the best so far is timed no further. `executor` runs
-    candidates elsewhere.
+    candidates elsewhere; a call may name its own (`function(…, executor=pool)`), and so may a block
+    of the program (`with set_autotune_executor(pool):`).
     """
     arguments = ProfileArgs(
         warmup=warmup,

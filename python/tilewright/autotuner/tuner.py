@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright._core import core
-from tilewright.autotuner.capture import get_autotune_inputs
+from tilewright.autotuner.capture import get_autotune_executor, get_autotune_inputs
 from tilewright.autotuner.show import bar, make_console, show_table
 from tilewright.autotuner.trials import Bench, Outcome, ProfileArgs, Trial, describe
 from tilewright.device import Placement, place
@@ -56,6 +56,7 @@ class AutotuneResult:
     func: PrimFunc | None = None
     kernel: JITKernel | None = None
     outcomes: list[Outcome] = field(default_factory=list)
+    is_cached: bool = False  # of an earlier run: nothing was timed now
 
 
 #: A key of a configuration that is no argument of the function: how the candidate is compiled.
@@ -177,8 +178,9 @@ class AutoTuner:
         effect here.
 
         With an `executor` each candidate is compiled, checked and timed as a task of it: a process
-        pool, or the pool of a cluster. Otherwise candidates are compiled in parallel and timed one
-        after another in this process.
+        pool, or the pool of a cluster; `set_autotune_executor` says the same to a block of the
+        program. Otherwise candidates are compiled in parallel and timed one after another in this
+        process.
         """
         given = {
             "warmup": warmup,
@@ -195,11 +197,15 @@ class AutoTuner:
             )
         search = _Search(self, arguments)
         found = search.look_up()
+        is_cached = found is not None
         if found is None:
+            executor = executor or get_autotune_executor()
             outcomes = search.run_on(executor) if executor else search.run_here()
             search.show(outcomes)
             found = search.keep(outcomes)
-        return search.finish(*found)
+        else:
+            search.show_cached(*found)
+        return replace(search.finish(*found), is_cached=is_cached)
 
     def expand_configs(self) -> list[dict[str, Any]]:
         """The configurations, each checked to name parameters of the function; `pass_configs` says
@@ -370,6 +376,17 @@ class _Search:
     def show(self, outcomes: list[Outcome]) -> None:
         """The table."""
         show_table(make_console(), self.name, outcomes, self.placement.device)
+
+    def show_cached(self, best: int, outcomes: list[Outcome]) -> None:
+        """That nothing was timed now."""
+        chosen = outcomes[best]
+        config = ", ".join(f"{name}={value}" for name, value in chosen.config.items())
+        make_console().print(
+            f"'{self.name}' on {self.placement.device}: {config}, {chosen.latency:.3f} ms, "
+            f"cached: the fastest of {len(outcomes)} in an earlier run",
+            highlight=False,
+            soft_wrap=True,
+        )
 
     def finish(self, best: int, outcomes: list[Outcome]) -> AutotuneResult:
         """The result, with the kernel compiled here."""

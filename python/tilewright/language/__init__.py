@@ -423,11 +423,9 @@ def __getattr__(name: str) -> Any:
     if row is not None:
         error = _UnknownNameError(_names.refusal(row))
     else:
-        from difflib import get_close_matches
+        from tilewright.suggest import hint_for
 
-        known = [n for n in globals() if not n.startswith("_")]
-        close = get_close_matches(name, known, n=1)
-        hint = f"did you mean 'T.{close[0]}'?" if close else None
+        hint = hint_for(name, __all__, "T.")
         error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
     if _trace.active() is None:
         raise _ReportedNameError(error.message, _caller_place()) from None

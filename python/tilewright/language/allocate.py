@@ -106,6 +106,11 @@ def alloc_var(dtype: Any, *arguments: Any, init: Any = None, scope: str = "local
     Without `init` it has no value until it is assigned.
     """
     state = _in_kernel("T.alloc_var")
+    if isinstance(dtype, list | tuple):
+        raise LanguageError(
+            f"T.alloc_var makes one number of a dtype, got the shape {dtype}",
+            hint="use T.alloc_local(shape, dtype) for several",
+        )
     for argument in arguments:
         if isinstance(argument, str):
             scope = argument
