@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class Place(NamedTuple):
     """A range of source text; columns count from 1, `end_column` is exclusive, 0 means unknown."""

@@ -35,6 +35,8 @@ from tilewright.tensor_type import TensorType
 if TYPE_CHECKING:
     from tilewright.verify import Verification
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 @reporting
 def compile(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tilewright.supply import KernelParam
     from tilewright.verify import Verification
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class Remark(NamedTuple):
     """A decision of the compiler, at a line of the user's source.
@@ -49,6 +51,7 @@ class Remark(NamedTuple):
     - "overlap": a call has arguments that share memory, and runs code of its own on the CPU;
     - "spill": registers that ptxas keeps in memory, with all its figures;
     - "device": why a kernel runs where it does;
+    - "unused": a parameter that the kernel never uses;
     - "cache": why nothing is kept on disk.
     """
 
@@ -127,6 +130,9 @@ class JITKernel(KernelTexts):
         self._cubins: dict[str, Cubin] = {}
         if self.placement.reason is not None:
             self._remark("device", self.placement.reason)
+        for parameter in self.params:
+            if not parameter.get("is_used", True):
+                self._remark("unused", f"parameter '{parameter['name']}' is never used")
         self._compile()
         self._tell("compiled")
 

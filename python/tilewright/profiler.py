@@ -22,6 +22,8 @@ from tilewright.device import gpus, synchronize
 from tilewright.errors import LanguageError, ReportedNameError, caller_place, reporting
 from tilewright.supply import KernelParam, TensorSupplyType, get_tensor_supply
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 _BACKENDS = ("event", "cupti", "cudagraph", "wall", "msprof", "msprof_detail", "cpu")
 _MODES: dict[str, Callable[[Sequence[float]], float]] = {
     "mean": statistics.fmean,

@@ -18,6 +18,8 @@ from tilewright.findings import findings_of
 from tilewright.made_up import make_inputs
 from tilewright.waiting import waiting
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 @dataclass(frozen=True)
 class Difference:

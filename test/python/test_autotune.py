@@ -73,11 +73,15 @@ def test_arguments_given_by_hand_are_not_tuned(capsys: pytest.CaptureFixture) ->
     assert capsys.readouterr().err == ""
 
 
-def test_the_choice_is_found_in_the_cache() -> None:
+def test_the_choice_is_found_in_the_cache(capsys: pytest.CaptureFixture) -> None:
     first = scale(300)
     hits = core.cache_status()["hits"]
     scale._found.clear()
+    capsys.readouterr()
     again = scale(300)
+    said = capsys.readouterr().err
+    assert said.startswith("'scale' on cpu: block=")
+    assert said.endswith(" ms, cached: the fastest of 3 in an earlier run\n")
     assert again is not first
     assert (again.config, again.latency) == (first.config, first.latency)
     assert core.cache_status()["hits"] > hits
@@ -194,6 +198,17 @@ class PickleExecutor:
         future: Future = Future()
         future.set_result(pickle.loads(pickle.dumps(task))())
         return future
+
+
+def test_an_executor_for_one_call_or_a_block_of_the_program() -> None:
+    executor = PickleExecutor()
+    scale(301, executor=executor)
+    assert executor.count == len(CONFIGS)
+    with tilewright.autotuner.set_autotune_executor(executor):
+        scale(302)
+        assert executor.count == 2 * len(CONFIGS)
+    scale(303)
+    assert executor.count == 2 * len(CONFIGS)
 
 
 def test_any_executor_runs_the_candidates() -> None:

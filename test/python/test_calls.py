@@ -356,3 +356,57 @@ def test_kernel_made_for_a_target() -> None:
     kernel(a)
     assert kernel.placement.device == "cpu"
     assert a[0] == 3
+
+
+FAILING_TEST = """
+import numpy as np
+import tilewright
+import tilewright.language as T
+
+def helper(n):
+    raise ValueError("mine")
+
+@tilewright.jit
+def factory(n):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32")):
+        with T.Kernel(1):
+            A[0] = helper(n)
+    return main
+
+def test_helper():
+    factory(4)
+
+@tilewright.jit
+def right(n):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32")):
+        with T.Kernel(1):
+            A[0] = 1.0
+    return main
+
+def test_call():
+    right(4)(np.zeros(5, np.float32))
+"""
+
+
+def test_pytest_shows_the_users_frames_only(tmp_path) -> None:
+    (tmp_path / "test_it.py").write_text(FAILING_TEST)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert "2 failed" in done.stdout
+    assert "ValueError: mine" in done.stdout
+    assert "right(4)(np.zeros(5, np.float32))" in done.stdout
+    for folder in ("tilewright/kernel.py", "tilewright/jitting.py", "tilewright/frontend"):
+        assert folder not in done.stdout
+
+
+def test_reprs_say_something() -> None:
+    kernel = scale(40, 3)
+    assert repr(kernel).startswith("<kernel 'main' on cpu: (A: float32[40], returns ")
+    assert "grid " in repr(kernel) and " threads>" in repr(kernel)
+    remark = tilewright.kernel.Remark("k.py", 7, "remark", "access", "A", "4 x ld", {})
+    assert (str(remark), repr(remark)) == (
+        "k.py:7: remark: 4 x ld",
+        "<access k.py:7: remark: 4 x ld>",
+    )

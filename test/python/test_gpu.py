@@ -134,3 +134,30 @@ def test_remarks_say_to_programs_what_they_say_to_readers() -> None:
     [scattered] = [r for r in of_kind["access"] if r.buffer == "a" and "refusal" in r.data]
     assert "lie 64 elements apart in a's layout" in scattered.data["refusal"]
     assert scattered.data["refusal"] in scattered.message
+
+
+def test_a_copy_by_cp_async_says_so_in_its_remark() -> None:
+    """It kept the ld.global and st.shared that were planned before it was pipelined."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256, 64), "float16"), B: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((64, 64), "float16")
+            f = T.alloc_fragment((64, 64), "float32")
+            T.clear(f)
+            for k in T.Pipelined(4, num_stages=2):
+                T.copy(A[k * 64, 0], s)
+                for i, j in T.Parallel(64, 64):
+                    f[i, j] += s[i, j]
+            T.copy(f, B)
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    assert "cp.async.cg" in kernel.ptx
+    instructions = {(r.buffer, r.data["instruction"]) for r in kernel.remarks if r.kind == "access"}
+    name = "cp.async.cg.shared.global"
+    assert {("A", name), ("s", name)} <= instructions
+    assert not {i for b, i in instructions if b == "A" and i.startswith("ld.global")}
+    assert not {i for b, i in instructions if b == "s" and i.startswith("st.shared")}
+    messages = [r.message for r in kernel.remarks if r.buffer == "s"]
+    ahead = f"s: 8 x {name} of 16 bytes, issued 1 iteration ahead into 2 versions"
+    assert ahead in messages

@@ -16,6 +16,8 @@ from tilewright.kernel import JITKernel
 from tilewright.pass_config import normalize
 from tilewright.supply import TensorSupplyType
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class AutotunedFunction:
     """A jitted function whose tuning arguments are found by trying. Passing one of them by hand

@@ -31,6 +31,8 @@ from tilewright.jitting import JITFunction, Traced
 from tilewright.kernel import JITKernel
 from tilewright.pass_config import normalize
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 @dataclass(frozen=True)
 class CompileArgs:

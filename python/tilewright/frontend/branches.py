@@ -14,6 +14,8 @@ from tilewright.frontend.trace import (
     is_scalar,
 )
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class PythonBranch:
     """An `if` that Python decides. Two instances serve all."""

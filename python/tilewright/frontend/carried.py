@@ -20,6 +20,8 @@ from tilewright.frontend.trace import (
     keeps_value,
 )
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class LoopInfo(NamedTuple):
     """What the syntax says about a loop."""

@@ -35,6 +35,8 @@ from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import is_twin
 from tilewright.suggest import hint_for
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 def run_trace(state: TraceState, body: Callable[[], Any]) -> Any:
     """Runs `body` as a trace. Mistakes in kernel code leave as reports."""

@@ -20,6 +20,8 @@ from tilewright.frontend.twins import annotations_of, twin_of
 from tilewright.supply import KernelParam
 from tilewright.tensor_type import TensorType
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 @contextmanager
 def fast_math(allowed: bool) -> Iterator[None]:

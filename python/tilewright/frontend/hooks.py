@@ -28,6 +28,8 @@ from tilewright.frontend.trace import (
     is_scalar,
 )
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 _CONTAINERS = (list, dict, set)
 
 

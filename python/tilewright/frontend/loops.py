@@ -23,6 +23,8 @@ from tilewright.frontend.trace import (
     is_kernel_value,
 )
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 _CAN_BREAK = ("serial", "unroll", "grid", "while")
 _MANY = 100_000
 _HINT = "loops that Python runs are unrolled; use T.serial or a condition known at run time"

@@ -12,6 +12,8 @@ from tilewright.frontend import trace
 from tilewright.frontend.trace import Element, TraceState, Var
 from tilewright.frontend.twins import annotations_of, twin_of
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 _DEEPEST = 32
 
 

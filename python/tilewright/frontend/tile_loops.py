@@ -10,6 +10,8 @@ from typing import Any
 from tilewright.errors import LanguageError
 from tilewright.frontend.trace import TraceState, describe, is_kernel_value
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class TileLoop:
     """A loop that is traced once. `kind` names it in the IR, `name` in messages."""

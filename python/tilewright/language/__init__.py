@@ -324,6 +324,8 @@ from tilewright.language.votes import (
 from tilewright.layout import Fragment, Layout
 from tilewright.not_part import NotPart as _NotPart
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 # Element types, first-class: T.float16, T.int32, …
 bool = dtypes.EXPORTED["bool"]
 int8 = dtypes.EXPORTED["int8"]

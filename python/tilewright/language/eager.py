@@ -16,6 +16,8 @@ from tilewright.frontend.functions import declare_parameter
 from tilewright.frontend.trace import Buffer, IndexExpr
 from tilewright.tensor_type import TensorType, check_shape
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 class ProbeDone(BaseException):
     """Ends the probe run."""

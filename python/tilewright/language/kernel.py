@@ -9,6 +9,8 @@ from tilewright.frontend import trace
 from tilewright.frontend.tile_loops import check_bound
 from tilewright.frontend.trace import Buffer
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 _MOST_THREADS = 1024
 
 

@@ -14,6 +14,8 @@ from tilewright.frontend.tile_loops import (
     TileLoop,
 )
 
+__tracebackhide__ = True  # pytest shows the user's frames
+
 
 def Parallel(
     *extents: Any,
