@@ -472,8 +472,16 @@ Scalar Trace::binaryFloat(BinaryKind kind, Scalar lhs, Scalar rhs) {
     return result(builder.createOrFold<arith::MinimumFOp>(loc, l, r));
   case B::Pow:
     return result(create<math::PowFOp>(l, r));
-  case B::Atan2:
+  case B::Atan2: {
+    // The angle of (±0, ±0) is that of (±0, ±1); MLIR's folder of `math.atan2` takes it for a NaN.
+    Scalar zero = constant(Literal::ofFloat(0), lhs.dtype);
+    Scalar one = constant(Literal::ofFloat(1), lhs.dtype);
+    Value isZero = compare(B::Eq, lhs, zero).value, isOther = compare(B::Eq, rhs, zero).value;
+    Value isOrigin = builder.createOrFold<arith::AndIOp>(loc, isZero, isOther);
+    Value unit = builder.createOrFold<math::CopySignOp>(loc, one.value, r);
+    r = builder.createOrFold<arith::SelectOp>(loc, isOrigin, unit, r);
     return result(create<math::Atan2Op>(l, r));
+  }
   default:
     fail("this operation needs integers, got " + getDTypeName(lhs.dtype));
   }
