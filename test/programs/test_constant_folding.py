@@ -16,6 +16,9 @@ from on_engines import ON_ALL, run
 from tilewright.language import folding
 
 NAN, INF = float("nan"), float("inf")
+#: All functions over all edges: on the interpreter always, on the others in the long tests.
+LONG = [pytest.param(d, marks=pytest.mark.slow) for d in ("cpu", "vgpu:sm_80", "vgpu:sm_90")]
+SWEPT = pytest.mark.parametrize("device", ["interp", *LONG])
 REALS = [float(np.float32(x)) for x in (
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 88.0, 100.0, -100.0, 1000.0, -1000.0,
     0.75, -0.3, 16777216.0, -3e38, 1e-3, INF, -INF, NAN,
@@ -97,7 +100,7 @@ def rows_of(
     return list(itertools.product(numbers, partners))
 
 
-@ON_ALL
+@SWEPT
 @pytest.mark.parametrize("name", [n for n in UNARY + BINARY if n not in OF_INTEGERS])
 def test_functions_of_floats(device: str, name: str) -> None:
     rows = rows_of(name, REALS, PARTNERS)
@@ -106,7 +109,7 @@ def test_functions_of_floats(device: str, name: str) -> None:
     assert type(folded(name, (1.5, 2.5)[: len(rows[0])])) is (bool if out == "bool" else float)
 
 
-@ON_ALL
+@SWEPT
 @pytest.mark.parametrize("name", [n for n in UNARY + BINARY if n not in OF_REALS])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_functions_of_integers(device: str, name: str, dtype: str) -> None:
@@ -122,3 +125,56 @@ def test_functions_of_integers(device: str, name: str, dtype: str) -> None:
         if limits.min <= value <= limits.max and not is_narrow:  # counted in 32 bits
             rows.append(row)
     check(device, name, rows, dtype, dtype)
+
+
+@ON_ALL
+def test_corners_on_every_engine(device: str) -> None:
+    """One kernel: each function of loaded values, and the number that Python folds it to."""
+    cases = [
+        (T.max, "float32", (NAN, 1.0), 1.0),
+        (T.min, "float32", (-0.0, 0.0), -0.0),
+        (T.rsqrt, "float32", (0.0,), INF),
+        (T.log, "float32", (-1.0,), NAN),
+        (T.exp, "float32", (1000.0,), INF),
+        (T.pow, "float32", (-8.0, 0.5), NAN),
+        (T.atan2, "float32", (-0.0, -0.0), -np.pi),
+        (T.ceil, "float32", (-0.5,), -0.0),
+        (T.sigmoid, "float32", (-90.0,), 8.194012e-40),
+        (T.sigmoid, "float32", (-200.0,), 0.0),
+        (T.truncmod, "int64", (2**62 + 1, 1000), 905),
+        (T.truncdiv, "int64", (-7, 2), -3),
+        (T.ceildiv, "int64", (7, -2), -3),
+        (T.ceildiv, "int64", (2**63 - 1, 2), 2**62),
+        (T.popcount, "int32", (-1,), 32),
+        (T.shift_right, "int32", (-5, -1), -1),
+        (T.shift_left, "int32", (5, 100), 0),
+    ]
+    reals = np.zeros((2, len(cases)), np.float32)
+    integers = np.zeros((2, len(cases)), np.int64)
+    for k, (_, dtype, arguments, _) in enumerate(cases):
+        for side, argument in enumerate(arguments):
+            (reals if dtype == "float32" else integers)[side, k] = argument
+    count = len(cases)
+
+    @T.prim_func
+    def main(
+        R: T.Tensor((2, count), "float32"),
+        I: T.Tensor((2, count), "int64"),
+        Reals: T.Tensor((3, count), "float32"),
+        Integers: T.Tensor((3, count), "int64"),
+    ):
+        with T.Kernel(1, threads=32):
+            for k, (function, dtype, arguments, _) in enumerate(cases):
+                source = R if dtype == "float32" else I
+                target = Reals if dtype == "float32" else Integers
+                target[0, k] = function(*arguments)
+                target[1, k] = function(*[T.cast(value, dtype) for value in arguments])
+                loaded = [T.cast(source[side, k], dtype) for side in range(len(arguments))]
+                target[2, k] = function(*loaded)
+
+    found = np.zeros((3, count), np.float32), np.zeros((3, count), np.int64)
+    run(main, device, reals, integers, *found)
+    for k, (_, dtype, arguments, wanted) in enumerate(cases):
+        values = found[0 if dtype == "float32" else 1][:, k]
+        np.testing.assert_allclose(values, wanted, rtol=1e-5, atol=1e-44, err_msg=str(arguments))
+        assert (np.signbit(values) == np.signbit(wanted)).all() or np.isnan(wanted), arguments
