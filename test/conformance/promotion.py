@@ -97,7 +97,7 @@ _SIGNED_LITERALS = (-1, -3)
 
 
 def _texts(full: bool) -> tuple[str, ...]:
-    some = ("{0} + {1}", "{0} // {1}", "T.max({0}, {1})", "{0} < {1}", "{0} & {1}", "{0} >> {1}")
+    some = ("{0} - {1}", "T.max({0}, {1})", "{0} < {1}", "{0} >> {1}")
     return _ARITHMETIC + _CHOICES + _COMPARISONS + _BITS + _SHIFTS if full else some
 
 
