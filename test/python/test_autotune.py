@@ -73,6 +73,16 @@ def test_arguments_given_by_hand_are_not_tuned(capsys: pytest.CaptureFixture) ->
     assert capsys.readouterr().err == ""
 
 
+def test_arguments_that_are_not_specialized_are_tuned_though_given() -> None:
+    """Libraries pass them so that the signature can be bound; configurations replace them."""
+    tuned = tilewright.autotune(configs=CONFIGS[:2], warmup=1, rep=2, do_not_specialize=["block"])(
+        scale.jit_impl
+    )
+    kernel = tuned(512, block=128)
+    assert kernel.config in CONFIGS[:2]
+    assert tuned(512, block=4) is kernel
+
+
 def test_the_choice_is_found_in_the_cache(capsys: pytest.CaptureFixture) -> None:
     first = scale(300)
     hits = core.cache_status()["hits"]

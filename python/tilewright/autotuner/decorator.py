@@ -99,10 +99,11 @@ class AutotunedFunction:
         return tuner
 
     def _is_given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """True if the caller chose a tuning argument."""
+        """True if the caller chose a tuning argument. One of `do_not_specialize` is only a start:
+        the configurations replace it."""
         given = self.jit_impl.given_arguments(args, kwargs)
         tuned = {key for config in self._tuner(args, kwargs).expand_configs() for key in config}
-        return not tuned.isdisjoint(given)
+        return not tuned.isdisjoint(given.keys() - self._ignored)
 
     def _tune(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], executor: Executor | None

@@ -34,6 +34,17 @@ def on_host(tensor: Any) -> bool:
     return getattr(tensor, "_is_of_host", False)
 
 
+def in_main_memory(torch: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with main memory in place of the device."""
+    return tuple("cpu" if is_cuda(torch, value) else value for value in args)
+
+
+def named_in_main_memory(torch: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The same for named arguments; all memory is pinned to the host."""
+    given = {name: value for name, value in kwargs.items() if name != "pin_memory"}
+    return {name: "cpu" if is_cuda(torch, value) else value for name, value in given.items()}
+
+
 def _tensors(torch: Any, values: Any) -> Iterator[Any]:
     """The tensors among values, and in lists of them."""
     for value in values:
@@ -48,7 +59,6 @@ def make_mode(torch: Any) -> Any:
     from torch.overrides import TorchFunctionMode
 
     tensor = torch.Tensor
-    cpu = torch.device("cpu")
     to, to_cuda, to_cpu = tensor.to, tensor.cuda, tensor.cpu
     moves = {to_cuda: "cuda", to_cpu: "cpu", to: None}
 
@@ -70,9 +80,9 @@ def make_mode(torch: Any) -> Any:
     def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if func is to_cuda:
             return args[0]
-        args = tuple(cpu if is_cuda(torch, value) else value for value in args)
-        kwargs = {name: cpu if is_cuda(torch, value) else value for name, value in kwargs.items()}
-        return func(*args, **kwargs)
+        if func is tensor.pin_memory:
+            return args[0].clone()
+        return func(*in_main_memory(torch, args), **named_in_main_memory(torch, kwargs))
 
     class CudaInMainMemory(TorchFunctionMode):
         def __torch_function__(
@@ -125,9 +135,7 @@ def replace_functions(torch: Any) -> None:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if torch._C._len_torch_function_stack() == 0:
-                args = tuple(cpu if is_cuda(torch, value) else value for value in args)
-                for name, value in kwargs.items():
-                    kwargs[name] = cpu if is_cuda(torch, value) else value
+                args, kwargs = in_main_memory(torch, args), named_in_main_memory(torch, kwargs)
                 if call.__name__ == "cuda":
                     return args[0]
             return function(*args, **kwargs)
