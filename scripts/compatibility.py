@@ -51,8 +51,10 @@ CODE_BASES = (
              environment={"FLA_TILELANG": "1", "TRITON_INTERPRET": "1"}),
     CodeBase("tilelang-puzzles", "tile-ai/tilelang-puzzles", ("ans",), are_scripts=True),
     CodeBase("qwen-in-tilelang", "ppppqp/qwen-in-tilelang", ("tests",), (".", "src")),
-    CodeBase("tilelang-examples", "tile-ai/tilelang", ("examples",), ("examples",)),
-    CodeBase("tilelang-tests", "tile-ai/tilelang", ("testing/python",), ("testing/python",)),
+    CodeBase("tilelang-examples", "tile-ai/tilelang", ("examples",), ("examples",),
+             ("--import-mode=prepend",)),
+    CodeBase("tilelang-tests", "tile-ai/tilelang", ("testing/python",), ("testing/python",),
+             ("--import-mode=prepend",)),
 )  # fmt: skip
 
 

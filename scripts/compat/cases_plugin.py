@@ -93,9 +93,10 @@ def _done() -> set[str]:
 def pytest_collectreport(report: pytest.CollectReport) -> None:
     """A file that cannot be imported is recorded: its cases are unknown."""
     if report.failed:
-        text = str(report.longrepr)
-        last = [line for line in text.splitlines() if line.strip()][-1:]
-        _record({"case": report.nodeid, "status": "not imported", "what": (last or [""])[0]})
+        lines = str(report.longrepr).splitlines()
+        telling = [line for line in lines if re.search(r"[Ee]rror:", line)] or lines or [""]
+        what = telling[-1].removeprefix("E").strip()
+        _record({"case": report.nodeid, "status": "not imported", "what": what})
 
 
 # ---- One case in a process of its own ----

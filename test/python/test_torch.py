@@ -121,6 +121,7 @@ def test_scripts_that_ask_for_cuda_run_without_it(tmp_path: Path) -> None:
         "host = torch.zeros(4); moved, back = host.cuda(), a.cpu()\n"
         "moved += 1; a.mul_(1); a[0] += 1\n"
         "assert host.sum() == 0 and back[0] != a[0] and moved.to('cuda') is moved\n"
+        "assert torch.compile(lambda x: x + 1)(a).is_cuda\n"
         "pinned = torch.empty(4, device='cpu', pin_memory=True).pin_memory()\n"
         "assert not pinned.is_cuda and pinned.to(device=a.device, non_blocking=True).is_cuda\n"
         "x = torch.ones(3, device='cuda', requires_grad=True); (x * x).sum().backward()\n"

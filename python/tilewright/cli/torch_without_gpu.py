@@ -142,6 +142,11 @@ def _make_fork_rng(fork_rng: Any) -> Any:
     return fork
 
 
+def _compile(model: Any = None, *args: Any, **options: Any) -> Any:
+    """`torch.compile`: the function itself. Its compiler would generate code for the device."""
+    return model if model is not None else lambda function: function
+
+
 def install(torch: Any) -> None:
     """Lets a torch that has no GPU, or not the one that is to run kernels, answer for the chosen
     device. (The stand-in for torch does so anyway.)"""
@@ -161,5 +166,6 @@ def install(torch: Any) -> None:
     torch.cuda.device = CurrentDevice
     torch.random.fork_rng = _make_fork_rng(torch.random.fork_rng)
     torch.Generator = _make_generator(torch)
+    torch.compile = _compile
     replace_functions(torch)
     make_mode(torch).__enter__()

@@ -22,3 +22,13 @@ def keep_names(package: str, *names: str) -> None:
                 super().__setattr__(name, value)
 
     sys.modules[package].__class__ = Package
+
+
+def refuse_rest(package: str) -> None:
+    """Lets the names that a package does not have be imported; their use is refused."""
+    from tilewright.compat.absent import why_absent
+    from tilewright.not_part import refuse_names
+
+    name = package.removeprefix("tilewright.compat.")
+    reason = why_absent(name) or "Tilewright is not built on TVM; see docs/compatibility.md"
+    sys.modules[package].__getattr__ = refuse_names(name, reason)  # type: ignore[method-assign]

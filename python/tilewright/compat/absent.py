@@ -12,7 +12,7 @@ _OTHER_GPUS = "kernels are compiled for NVIDIA GPUs and for the CPU"
 _TOOLS = "kernel.ir(stage), kernel.remarks and kernel.summary() show what was decided"
 
 #: A module, with everything below it, and what to use instead.
-_ABSENT = {
+ABSENT = {
     "tilelang._ffi_api": "there is no C interface of TVM here",
     "tilelang.analysis": _PASSES,
     "tilelang.ascend": _OTHER_GPUS,
@@ -57,7 +57,7 @@ def why_absent(module: str) -> str | None:
     """What to use instead of a module that is not here; None if TileLang has no such module."""
     parts = module.split(".")
     for length in range(len(parts), 1, -1):
-        reason = _ABSENT.get(".".join(parts[:length]))
+        reason = ABSENT.get(".".join(parts[:length]))
         if reason is not None:
             return reason
     return None

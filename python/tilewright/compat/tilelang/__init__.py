@@ -7,13 +7,15 @@ from typing import Any
 
 import tilewright
 from tilewright.compat import keep_names
+from tilewright.compat.absent import ABSENT
 
 #: The version of TileLang whose names and signatures these are.
 __version__ = "0.1.15"
 
 #: Modules of this package (and of `tilewright`, which has the rest).
 _MODULES = (
-    "backend", "carver", "contrib", "cuda", "engine", "tileop", "tools", "transform", "utils",
+    "backend", "carver", "contrib", "cuda", "engine", "layout", "tileop", "tools", "transform",
+    "utils",
 )  # fmt: skip
 
 #: Names and the modules they are taken from.
@@ -39,6 +41,8 @@ def __getattr__(name: str) -> Any:
         import logging
 
         return logging.getLogger("tilelang")
+    if f"tilelang.{name}" in ABSENT and not hasattr(tilewright, name):
+        return import_module(f"tilelang.{name}")
     return getattr(tilewright, name)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.transform import PassContext
-from tilewright.not_part import refuse_names
 from tilewright.pass_config import PassConfigKey
 
 
@@ -16,10 +16,4 @@ def simplify_prim_func(function: Any) -> Any:
 
 __all__ = ["PassConfigKey", "PassContext", "simplify_prim_func"]
 
-_refused = refuse_names(
-    "tilelang.transform", "the passes are Tilewright's own: kernel.ir(pass) shows their results"
-)
-
-
-def __getattr__(name: str) -> Any:
-    return _refused(name)
+refuse_rest(__name__)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilewright.compat import refuse_rest
 from tilewright.compat.tvm import error, ir, runtime, target, testing, tirx, transform
 from tilewright.compat.tvm import tirx as tir
 from tilewright.compat.tvm.error import TVMError
 from tilewright.compat.tvm.ir import IRModule
 from tilewright.dtypes import dtype as DataType
-from tilewright.not_part import refuse_names
 
 __all__ = [
     "DataType",
@@ -25,8 +23,4 @@ __all__ = [
     "transform",
 ]
 
-_refused = refuse_names("tvm", "Tilewright is not built on TVM; see docs/compatibility.md")
-
-
-def __getattr__(name: str) -> Any:
-    return _refused(name)
+refuse_rest(__name__)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.expr import PrimExpr
 from tilewright.frontend.functions import PrimFunc
-from tilewright.not_part import refuse_names
 
 
 class IRModule(dict[str, PrimFunc]):
@@ -29,8 +27,4 @@ class IRModule(dict[str, PrimFunc]):
 
 __all__ = ["IRModule", "PrimExpr"]
 
-_refused = refuse_names("tvm.ir", "Tilewright has no TVM IR; kernel.ir(stage) shows its own")
-
-
-def __getattr__(name: str) -> Any:
-    return _refused(name)
+refuse_rest(__name__)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tilewright.not_part import refuse_names
+from tilewright.compat import refuse_rest
 
 
 def enabled(target: str) -> bool:
@@ -14,8 +12,4 @@ def enabled(target: str) -> bool:
 
 __all__ = ["enabled"]
 
-_refused = refuse_names("tvm.runtime", "kernels take numpy arrays and torch tensors")
-
-
-def __getattr__(name: str) -> Any:
-    return _refused(name)
+refuse_rest(__name__)

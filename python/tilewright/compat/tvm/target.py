@@ -7,6 +7,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from tilewright.compat import refuse_rest
+
 
 class TargetKind(NamedTuple):
     """The kind of a target: `target.kind.name` is "cuda", "llvm", …"""
@@ -96,3 +98,5 @@ class Target(str):
 
 
 __all__ = ["Target", "TargetKind"]
+
+refuse_rest(__name__)

@@ -59,9 +59,8 @@ def any(*conditions: Any, span: Any = None) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_THE_LANGUAGE:
-        return getattr(language, name)
-    return _refused(name)
+    found = getattr(language, name, None) if name in _OF_THE_LANGUAGE else None
+    return _refused(name) if found is None else found
 
 
 __all__ = [

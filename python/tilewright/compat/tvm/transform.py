@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.not_part import refuse_names
+from tilewright.compat import refuse_rest
 from tilewright.pass_config import normalize
 
 
@@ -27,8 +27,4 @@ class PassContext:
 
 __all__ = ["PassContext"]
 
-_refused = refuse_names("tvm.transform", "the passes are Tilewright's own: kernel.ir(pass)")
-
-
-def __getattr__(name: str) -> Any:
-    return _refused(name)
+refuse_rest(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.target import Target
 from tilewright.device import default_arch, target_name
 
@@ -27,3 +28,5 @@ def auto_detect_target() -> Target:
 
 
 __all__ = ["auto_detect_target", "determine_target"]
+
+refuse_rest(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.target import Target
 from tilewright.device import ARCHS, capability
 from tilewright.errors import LanguageError
@@ -87,3 +88,5 @@ def is_hopper(target: Any = None) -> bool:
 
 
 have_pdl = have_mbarrier = have_tma
+
+refuse_rest(__name__)

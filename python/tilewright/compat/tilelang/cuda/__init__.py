@@ -1,1 +1,7 @@
 """`tilelang.cuda`: layouts that scripts take from there."""
+
+from __future__ import annotations
+
+from tilewright.compat import refuse_rest
+
+refuse_rest(__name__)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from tilewright.compat import refuse_rest
 from tilewright.compat.tilelang.utils.tensor import TensorSupplyType, torch_assert_close
 
 build_date = "tilewright"
@@ -60,3 +61,5 @@ __all__ = [
     "is_shared",
     "torch_assert_close",
 ]
+
+refuse_rest(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.compat import refuse_rest
 from tilewright.supply import TensorSupplyType, get_tensor_supply
 
 __all__ = ["TensorSupplyType", "get_tensor_supply", "torch_assert_close"]
@@ -50,3 +51,6 @@ def torch_assert_close(
             f"{tensor_a[index].item()}, {ref_name} has {tensor_b[index].item()}"
         )
     return True
+
+
+refuse_rest(__name__)

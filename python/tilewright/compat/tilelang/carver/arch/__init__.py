@@ -1,5 +1,8 @@
 """`tilelang.carver.arch`: facts about the chosen architecture."""
 
+from __future__ import annotations
+
+from tilewright.compat import refuse_rest
 from tilewright.compat.tilelang.carver.arch import driver
 from tilewright.not_part import NotPart
 
@@ -9,3 +12,5 @@ CUDA = NotPart("CUDA", _REASON)
 CDNA = NotPart("CDNA", _REASON)
 
 __all__ = ["CDNA", "CUDA", "driver"]
+
+refuse_rest(__name__)

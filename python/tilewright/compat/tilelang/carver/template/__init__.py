@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilewright.compat import refuse_rest
 from tilewright.not_part import NotPart
 
 _REASON = "the carver's cost models are not here; give the configurations to try as a list"
@@ -12,3 +13,5 @@ FlashAttentionTemplate = NotPart("FlashAttentionTemplate", _REASON)
 GEMVTemplate = NotPart("GEMVTemplate", _REASON)
 GeneralReductionTemplate = NotPart("GeneralReductionTemplate", _REASON)
 MatmulTemplate = NotPart("MatmulTemplate", _REASON)
+
+refuse_rest(__name__)

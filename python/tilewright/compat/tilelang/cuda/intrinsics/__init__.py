@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.compat import refuse_rest
 from tilewright.dtypes import canonical
 from tilewright.layout import make_swizzled_layout
 
@@ -36,3 +37,5 @@ def get_swizzle_layout(
 
 
 __all__ = ["get_swizzle_layout", "make_mma_swizzle_layout"]
+
+refuse_rest(__name__)
