@@ -39,16 +39,16 @@ def test_logic_of_python_values() -> None:
 
 @ON_ALL
 def test_branches_by_name(device: str) -> None:
-    """A name that both sides assign has a value after them."""
+    """A name that both sides assign has a value after them; here a number of the block."""
 
     @T.prim_func
     def main(A: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32")):
         with T.Kernel(4, threads=16) as bx:
             with T.If(bx < 2):
                 with T.Then():
-                    step = T.int32(10)
+                    step = 10
                 with T.Else():
-                    step = T.int32(bx * 100)
+                    step = bx * 100
             for i in T.Parallel(16):
                 with T.If(A[bx * 16 + i] > 0), T.Then():
                     B[bx * 16 + i] = step

@@ -132,6 +132,8 @@ Value Numbers::unpack(Value stored, Type elementType) {
     return arith::ExtFOp::create(b, likeShape(shape, b.getF32Type()), stored);
   if (isa<FloatTF32Type>(elementType)) // takes any float32 and rounds it, as an operand is
     return round(stored, elementType);
+  if (isa<IndexType>(elementType)) // a variable of the kernel
+    return arith::IndexCastOp::create(b, likeShape(shape, elementType), stored);
   return stored;
 }
 
@@ -140,6 +142,8 @@ Value Numbers::pack(Value carrier, Type elementType) {
   Type storage = likeShape(shape, getStorageType(elementType));
   if (elementType.isInteger(1))
     return arith::ExtUIOp::create(b, storage, carrier);
+  if (isa<IndexType>(elementType))
+    return arith::IndexCastOp::create(b, storage, carrier);
   if (isa<Float16Type>(elementType))
     return arith::TruncFOp::create(b, storage, carrier);
   if (isa<Float8E4M3FNType>(elementType))
