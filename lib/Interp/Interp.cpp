@@ -110,6 +110,8 @@ llvm::Error Binder::bindTensor(unsigned position) {
   const auto *tensor = std::get_if<TensorArgument>(&arguments[position]);
   if (!tensor)
     return refuse(position, "expected a tensor, got a scalar");
+  if (function.getArgument(position).use_empty())
+    return llvm::Error::success(); // it may be left out
   auto type = cast<MemRefType>(function.getArgument(position).getType());
   if (tensor->elementType && tensor->elementType != type.getElementType())
     return refuse(position, "expected " + tile::describeElementType(type.getElementType()) +

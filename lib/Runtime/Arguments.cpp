@@ -2,6 +2,7 @@
 
 #include "tilewright/Runtime/Arguments.h"
 #include "tilewright/Layout/Notation.h"
+#include "tilewright/Tile/Strides.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -37,6 +38,12 @@ private:
   llvm::Error bindTensor(unsigned position, const TensorView &view);
   llvm::Error bindScalar(unsigned position, const CallArgument &argument);
   llvm::Error bindSymbols(unsigned position, const TensorView &view);
+  llvm::Error bindSymbols(unsigned position, const TensorView &view, tile::ShapeAttr formulas,
+                          ArrayRef<int64_t> values, StringRef what);
+  llvm::Error bindSymbolArguments(unsigned first);
+  llvm::Error checkStrides(unsigned position, const TensorView &view);
+  bool isUsed(unsigned position) { return !function.getArgument(position).use_empty(); }
+  void bindUnused(unsigned position, const TensorView &view);
   llvm::Error checkExtents(unsigned position, const TensorView &view);
   llvm::Error checkLayouts();
   llvm::Error checkWritable();
@@ -91,22 +98,57 @@ std::string Binder::describeExpected(unsigned position) {
   return text;
 }
 
-/// Symbols that are a whole extent take its value; a second value must be the same.
-llvm::Error Binder::bindSymbols(unsigned position, const TensorView &view) {
-  tile::ShapeAttr shape = shapeOf(position);
-  if (!shape)
+/// Symbols that are a whole extent or stride take its value; a second value must be the same.
+llvm::Error Binder::bindSymbols(unsigned position, const TensorView &view, tile::ShapeAttr formulas,
+                                ArrayRef<int64_t> values, StringRef what) {
+  // Nothing of a tensor that the kernel does not use is checked: it may be left out or not fit.
+  if (!formulas || formulas.getExtents().size() != values.size())
     return llvm::Error::success();
-  for (auto [dim, extent] : llvm::enumerate(shape.getExtents())) {
-    if (extent.getKind() != IndexExpr::Kind::Symbol)
+  for (auto [dim, formula] : llvm::enumerate(formulas.getExtents())) {
+    if (formula.getKind() != IndexExpr::Kind::Symbol)
       continue;
-    std::string symbol = shape.getSymbols()[extent.getPosition()].str();
-    std::string from = "'" + name(position) + "' dimension " + std::to_string(dim);
-    auto [it, isNew] = symbols.try_emplace(symbol, SymbolValue{view.shape[dim], from});
-    if (!isNew && it->second.value != view.shape[dim])
-      return refuse(position, "dimension " + Twine(dim) + ": expected " + symbol + " = " +
+    std::string symbol = formulas.getSymbols()[formula.getPosition()].str();
+    std::string from = "'" + name(position) + "' " + what.str() + " " + std::to_string(dim);
+    auto [it, isNew] = symbols.try_emplace(symbol, SymbolValue{values[dim], from});
+    bool isFree = what == "stride" && view.shape[dim] <= 1; // the stride of one element is nothing
+    if (!isNew && it->second.value != values[dim] && isUsed(position) && !isFree)
+      return refuse(position, what + " " + Twine(dim) + ": expected " + symbol + " = " +
                                   Twine(it->second.value) + " (from " + it->second.from +
-                                  "), got " + Twine(view.shape[dim]) + " in shape " +
-                                  list(view.shape));
+                                  "), got " + Twine(values[dim]) + " in " +
+                                  (what == "stride" ? "strides " : "shape ") + list(values));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::bindSymbols(unsigned position, const TensorView &view) {
+  if (llvm::Error error = bindSymbols(position, view, shapeOf(position), view.shape, "dimension"))
+    return error;
+  auto strides = function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kStridesAttr);
+  return bindSymbols(position, view, strides, view.strides, "stride");
+}
+
+/// A tensor that nothing reads or writes: no memory is needed for it.
+void Binder::bindUnused(unsigned position, const TensorView &view) {
+  auto type = cast<MemRefType>(function.getArgumentTypes()[position]);
+  bound[position] = BoundTensor{nullptr, SmallVector<int64_t>(type.getRank(), 0),
+                                type.getElementType(), view.isOnGpu};
+}
+
+/// The strides of a tensor that is declared with some.
+llvm::Error Binder::checkStrides(unsigned position, const TensorView &view) {
+  auto strides = function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kStridesAttr);
+  if (!strides || llvm::is_contained(view.shape, 0))
+    return llvm::Error::success();
+  SmallVector<int64_t> values;
+  for (StringAttr symbol : strides.getSymbols())
+    values.push_back(symbols.count(symbol.str()) ? symbols.at(symbol.str()).value : 0);
+  for (auto [dim, stride] : llvm::enumerate(strides.getExtents())) {
+    std::optional<int64_t> expected = stride.evaluate({}, values);
+    if (view.shape[dim] != 1 && expected != view.strides[dim])
+      return refuse(position, "stride " + Twine(dim) + ": expected " +
+                                  (expected ? std::to_string(*expected) : "a number of 64 bits") +
+                                  ", got " + Twine(view.strides[dim]) + " in strides " +
+                                  list(view.strides) + " for shape " + list(view.shape));
   }
   return llvm::Error::success();
 }
@@ -137,6 +179,8 @@ llvm::Error Binder::bindTensor(unsigned position, const TensorView &view) {
   auto type = dyn_cast<MemRefType>(function.getArgumentTypes()[position]);
   if (!type)
     return refuse(position, "expected a number, got a tensor of shape " + list(view.shape));
+  if (!view.data && view.shape.empty() && view.dtype.empty())
+    return refuse(position, "the kernel uses it, expected a tensor, got None");
   std::string dtype = tile::describeElementType(type.getElementType());
   // Storage of tfloat32 is float32; of bool one byte.
   bool sameStorage = view.dtype == dtype || (dtype == "tfloat32" && view.dtype == "float32");
@@ -150,7 +194,7 @@ llvm::Error Binder::bindTensor(unsigned position, const TensorView &view) {
   bool isEmpty = llvm::is_contained(view.shape, 0);
   int64_t expected = 1;
   for (size_t dim = view.shape.size(); dim-- > 0 && !isEmpty;) {
-    if (view.shape[dim] != 1 && view.strides[dim] != expected)
+    if (view.shape[dim] != 1 && view.strides[dim] != expected && !view.isPacked)
       return refuse(position, "expected a contiguous (row-major) tensor, got strides " +
                                   list(view.strides) + " for shape " + list(view.shape) +
                                   "; pass a contiguous copy");
@@ -247,6 +291,20 @@ llvm::Error Binder::checkWritable() {
   return llvm::Error::success();
 }
 
+/// The values of symbols, in the arguments from `first` on.
+llvm::Error Binder::bindSymbolArguments(unsigned first) {
+  for (unsigned i = first; i < function.getNumArguments(); ++i) {
+    auto symbol = function.getArgAttrOfType<StringAttr>(i, tile::kSymbolAttr);
+    auto it = symbol ? symbols.find(symbol.str()) : symbols.end();
+    if (it == symbols.end() && isUsed(i))
+      return llvm::createStringError(
+          "the shape symbol '" + (symbol ? symbol.str() : std::to_string(i)) +
+          "' has no value: the kernel uses it, and the tensors that would give it are None");
+    bound[i] = it == symbols.end() ? 0 : it->second.value;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<BoundArgument>> Binder::run() {
   unsigned numParameters = 0;
   while (numParameters < function.getNumArguments() &&
@@ -262,25 +320,26 @@ llvm::Expected<std::vector<BoundArgument>> Binder::run() {
   bound.resize(function.getNumArguments());
   for (auto [position, argument] : llvm::enumerate(arguments)) {
     auto *view = std::get_if<TensorView>(&argument);
+    if (view && isa<MemRefType>(function.getArgumentTypes()[position]) && !isUsed(position)) {
+      bindUnused(position, *view);
+      continue;
+    }
     if (llvm::Error error = view ? bindTensor(position, *view) : bindScalar(position, argument))
       return std::move(error);
   }
+  for (bool used : {true, false}) // a tensor that is used says what a symbol is
+    for (auto [position, argument] : llvm::enumerate(arguments))
+      if (isTensor(argument) && isUsed(position) == used)
+        if (llvm::Error error = bindSymbols(position, std::get<TensorView>(argument)))
+          return std::move(error);
   for (auto [position, argument] : llvm::enumerate(arguments))
-    if (isTensor(argument))
-      if (llvm::Error error = bindSymbols(position, std::get<TensorView>(argument)))
+    if (isTensor(argument) && isUsed(position))
+      if (llvm::Error error =
+              llvm::joinErrors(checkExtents(position, std::get<TensorView>(argument)),
+                               checkStrides(position, std::get<TensorView>(argument))))
         return std::move(error);
-  for (auto [position, argument] : llvm::enumerate(arguments))
-    if (isTensor(argument))
-      if (llvm::Error error = checkExtents(position, std::get<TensorView>(argument)))
-        return std::move(error);
-  for (unsigned i = numParameters; i < function.getNumArguments(); ++i) {
-    auto symbol = function.getArgAttrOfType<StringAttr>(i, tile::kSymbolAttr);
-    auto it = symbol ? symbols.find(symbol.str()) : symbols.end();
-    if (it == symbols.end())
-      return llvm::createStringError("shape symbol of argument " + Twine(i) +
-                                     " is not the extent of any tensor");
-    bound[i] = it->second.value;
-  }
+  if (llvm::Error error = bindSymbolArguments(numParameters))
+    return std::move(error);
   if (llvm::Error error = checkLayouts())
     return std::move(error);
   if (llvm::Error error = checkWritable())

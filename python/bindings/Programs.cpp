@@ -7,6 +7,7 @@
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Interp/Interp.h"
 #include "tilewright/Layout/Notation.h"
+#include "tilewright/Tile/Strides.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Parser/Parser.h"
@@ -50,6 +51,8 @@ nb::list getParams(const Program &self) {
       for (int64_t dim = 0; dim < memref.getRank(); ++dim)
         shape.append(describeExtent(attribute, memref, dim));
       param["shape"] = shape;
+      param["is_strided"] = bool(function.getArgAttr(i, tile::kStridesAttr));
+      param["is_written"] = tile::mayWrite(function, function.getArgument(i));
     } else {
       param["kind"] = "scalar";
       auto dtype = function.getArgAttrOfType<mlir::TypeAttr>(i, tile::kDTypeAttr);
@@ -392,14 +395,17 @@ runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
   }
   if (PyFloat_Check(object.ptr()))
     return nb::cast<double>(object);
-  nb::tuple fields = nb::cast<nb::tuple>(object);
   runtime::TensorView view;
+  if (object.is_none())
+    return view; // for a tensor that the kernel does not use
+  nb::tuple fields = nb::cast<nb::tuple>(object);
   view.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
   view.shape = nb::cast<std::vector<int64_t>>(fields[1]);
   view.strides = nb::cast<std::vector<int64_t>>(fields[2]);
   view.dtype = nb::cast<std::string>(fields[3]);
   view.isWritable = nb::cast<bool>(fields[4]);
   view.isOnGpu = nb::cast<bool>(fields[5]);
+  view.isPacked = fields.size() > 6;
   return view;
 }
 

@@ -42,6 +42,8 @@ def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = Fals
     can be given tensors that live there."""
     if isinstance(value, bool | int | float):
         return value
+    if value is None and parameter["kind"] == "tensor":
+        return None  # the runtime knows whether the kernel uses it
     if is_torch(value):
         return _from_torch(value, parameter, on_cuda)
     if hasattr(value, "__cuda_array_interface__"):

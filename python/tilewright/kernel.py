@@ -21,6 +21,7 @@ from tilewright.device import Placement, place
 from tilewright.errors import LanguageError, reporting, shorten
 from tilewright.frontend.functions import PrimFunc
 from tilewright.kernel_texts import KernelTexts
+from tilewright.packing import Packed
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
 from tilewright.suggest import hint_for
 from tilewright.waiting import waiting
@@ -108,6 +109,7 @@ class JITKernel(KernelTexts):
         self.prim_func = prim_func
         self.program = prim_func.program
         self.params = prim_func.params
+        self._is_strided = any(parameter.get("is_strided") for parameter in self.params)
         self.out_idx = _normalize_outputs(out_idx, self.params)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
@@ -193,7 +195,7 @@ class JITKernel(KernelTexts):
 
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._cpu is not None and not (kwargs or self.options):
+        if self._cpu is not None and not (kwargs or self.options or self._is_strided):
             start = time.perf_counter() if listeners else 0.0
             result = self._cpu.call_again(args)  # if it was called like this before
             if result is not NotImplemented:
@@ -203,10 +205,13 @@ class JITKernel(KernelTexts):
                 return result
         values = self._arrange(args, kwargs)
         on_cuda = self.placement.is_cuda
+        packed = Packed()
         converted = [
-            None if position in self.out_idx else convert_argument(value, parameter, on_cuda)
+            None if position in self.out_idx else packed.convert(value, parameter, on_cuda)
             for position, (value, parameter) in enumerate(zip(values, self.params, strict=True))
         ]
+        if self._is_strided:
+            packed.check_overlaps()
         symbols = bind_symbols(self.params, converted) if self.out_idx else {}
         inputs = [value for n, value in enumerate(values) if n not in self.out_idx]
         makers: list[Any] = [None] * len(values)
@@ -216,6 +221,7 @@ class JITKernel(KernelTexts):
             values[position] = makers[position]()
             converted[position] = convert_argument(values[position], parameter, on_cuda)
         self._run(values, converted, makers)
+        packed.write_back()
         if not self.out_idx:
             return None
         outputs = [values[position] for position in self.out_idx]

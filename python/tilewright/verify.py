@@ -16,6 +16,7 @@ from tilewright.dtypes import canonical
 from tilewright.errors import LanguageError, as_report
 from tilewright.findings import findings_of
 from tilewright.made_up import make_inputs
+from tilewright.packing import with_strides_of
 from tilewright.waiting import waiting
 
 __tracebackhide__ = True  # pytest shows the user's frames
@@ -139,7 +140,7 @@ class _Verifier:
             return  # values that depend on a defect differ because of it
         self.result.compared = self.result.undecided = 0
         for position, parameter in enumerate(self.kernel.params):
-            if parameter["kind"] == "tensor":
+            if parameter["kind"] == "tensor" and expected[position] is not None:
                 radius = radii.get(position, 0.0)
                 self._compare(engine, position, got[position], expected[position], radius)
 
@@ -159,8 +160,10 @@ class _Verifier:
         copies: dict[int, Any] = {}  # an argument that is given twice stays one
         values = [copies.setdefault(id(value), to_numpy(value)) for value in self.values]
         converted = [
-            convert_argument(value, parameter)
-            for value, parameter in zip(values, self.kernel.params, strict=True)
+            with_strides_of(original, convert_argument(value, parameter), parameter)
+            for original, value, parameter in zip(
+                self.values, values, self.kernel.params, strict=True
+            )
         ]
         with waiting(f"verify '{self.kernel.name}' on {engine}"):
             return values, self.kernel.program.run(engine, converted, options)

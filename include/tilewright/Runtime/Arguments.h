@@ -27,6 +27,8 @@ struct TensorView {
   std::string dtype;
   bool isWritable = true;
   bool isOnGpu = false; ///< The data lie in memory of a GPU.
+  /// The data are a dense copy; the strides are those of the caller's tensor.
+  bool isPacked = false;
 };
 
 /// What a caller may pass for one parameter.
