@@ -57,7 +57,7 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
                    const std::vector<uint32_t> &grid, const std::vector<uint32_t> &block,
                    nb::list args, uint32_t sharedBytes, const std::string &arch,
                    const std::string &checks, bool countMemory, unsigned numThreads,
-                   uint64_t stepLimit) {
+                   uint64_t stepLimit, double timeLimitSeconds) {
   vgpu::LaunchConfig config;
   config.entry = entry;
   config.grid = {grid.at(0), grid.at(1), grid.at(2)};
@@ -69,6 +69,9 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   config.numThreads = numThreads;
   if (stepLimit)
     config.stepLimit = stepLimit;
+  config.timeLimitSeconds = timeLimitSeconds;
+  SignalWatch signals;
+  config.poll = [&] { return signals.goesOn(); };
   std::vector<vgpu::Argument> arguments;
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));
@@ -76,6 +79,7 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
     WithoutGil others;
     return vgpu::launch(module, config, arguments);
   }();
+  signals.rethrow();
   return describeLaunch(unwrap(std::move(result)));
 }
 

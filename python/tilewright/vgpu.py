@@ -7,13 +7,14 @@ assert not result.findings
 from __future__ import annotations
 
 import json
+import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright._core import core
-from tilewright.errors import reporting
+from tilewright.errors import LanguageError, reporting
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,29 @@ def read_launch(text: str) -> Result:
     )
 
 
-def _extents(value: int | Sequence[int]) -> list[int]:
-    extents = [value] if isinstance(value, int) else list(value)
-    return [int(extent) for extent in extents] + [1] * (3 - len(extents))
+def _number(value: Any, name: str, least: int, most: int) -> int:
+    """`value` as an integer in a range, or an error that names it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise LanguageError(f"'{name}': expected an integer, got {kind} {value!r}") from None
+    if not least <= number <= most:
+        raise LanguageError(f"'{name}': expected a number from {least} to {most}, got {number}")
+    return number
+
+
+def _extents(value: int | Sequence[int], name: str) -> list[int]:
+    extents = list(value) if isinstance(value, Iterable) else [value]
+    if not 1 <= len(extents) <= 3:
+        raise LanguageError(f"'{name}': expected 1 to 3 extents, got {len(extents)}: {value!r}")
+    return [_number(extent, name, 1, 2**31 - 1) for extent in extents] + [1] * (3 - len(extents))
+
+
+def _seconds(value: float, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise LanguageError(f"'{name}': expected seconds, 0 for no limit, got {value!r}")
+    return float(value)
 
 
 # Element types of tensor maps by numpy's names; TMA moves other 8- and 16-bit types as integers.
@@ -153,17 +174,22 @@ class Module:
         count_memory: bool = True,
         threads: int = 0,
         step_limit: int = 0,
+        time_limit: float = 0,
     ) -> Result:
         """Runs one kernel; arrays in `args` are updated in place. What it prints goes to stdout.
 
         `checks` is "all", "none" or a comma-separated list of check names. Without `count_memory`
         the counters are those of instructions only. `threads` are the host's; 0 means all cores.
         A block that has executed `step_limit` warp instructions counts as endless; 0 means 2^34.
+        A launch ends after `time_limit` seconds, with a finding; 0 means no limit. Threads that
+        repeat the same states for ever are found without either.
         """
         arguments = [_argument(value, position) for position, value in enumerate(args)]
         text = self._core.launch(
-            entry, _extents(grid), _extents(block), arguments, shared_bytes, arch, checks,
-            count_memory, threads, step_limit,
+            entry, _extents(grid, "grid"), _extents(block, "block"), arguments,
+            _number(shared_bytes, "shared_bytes", 0, 2**31 - 1), arch, checks, bool(count_memory),
+            _number(threads, "threads", 0, 1024), _number(step_limit, "step_limit", 0, 2**63 - 1),
+            _seconds(time_limit, "time_limit"),
         )  # fmt: skip
         result = read_launch(text)
         sys.stdout.write(result.output)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
+from tilewright import vgpu
 
 
 def compile_copy(dtype: str, device: str = "vgpu:sm_80"):
@@ -161,3 +164,45 @@ def test_a_copy_by_cp_async_says_so_in_its_remark() -> None:
     messages = [r.message for r in kernel.remarks if r.buffer == "s"]
     ahead = f"s: 8 x {name} of 16 bytes, issued 1 iteration ahead into 2 versions"
     assert ahead in messages
+
+
+ENDLESS = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 x) {
+  .reg .b64 %r<2>;
+  .reg .pred %p<1>;
+  mov.u64 %r0, 0;
+L:
+  add.s64 %r0, %r0, 1;
+  setp.ne.u64 %p0, %r0, 0;
+  @%p0 bra L;
+  ret;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"grid": -1}, "'grid': expected a number from 1 to 2147483647, got -1"),
+        ({"grid": (1, 1, 1, 1)}, "'grid': expected 1 to 3 extents, got 4"),
+        ({"grid": ()}, "'grid': expected 1 to 3 extents, got 0"),
+        ({"grid": 1.5}, "'grid': expected an integer, got float 1.5"),
+        ({"block": 2**40}, "'block': expected a number from 1 to 2147483647"),
+        ({"shared_bytes": -1}, "'shared_bytes': expected a number"),
+        ({"threads": -1}, "'threads': expected a number from 0 to 1024"),
+        ({"step_limit": "many"}, "'step_limit': expected an integer, got str 'many'"),
+        ({"time_limit": -1}, "'time_limit': expected seconds"),
+        ({"time_limit": float("nan")}, "'time_limit': expected seconds"),
+    ],
+)
+def test_bad_numbers_of_a_launch_are_errors_in_words(options: dict, words: str) -> None:
+    arguments = {"grid": 1, "block": 32, **options}
+    with pytest.raises(tilewright.TilewrightError, match=re.escape(words)):
+        vgpu.launch(ENDLESS, "k", args=[np.zeros(4)], **arguments)
+
+
+def test_a_time_limit_ends_a_launch() -> None:
+    result = vgpu.launch(ENDLESS, "k", 1, 32, [np.zeros(4)], time_limit=0.2)
+    assert [finding.kind for finding in result.findings] == ["step_limit"]
+    assert not result.complete

@@ -78,7 +78,10 @@ llvm::Error readExtents(const llvm::json::Object &object, llvm::StringRef key, D
   if (!value)
     return llvm::Error::success();
   uint32_t *parts[] = {&extents.x, &extents.y, &extents.z};
-  if (std::optional<int64_t> number = value->getAsInteger()) {
+  auto isExtent = [](std::optional<int64_t> number) {
+    return number && *number >= 0 && *number <= 0xffffffff;
+  };
+  if (std::optional<int64_t> number = value->getAsInteger(); isExtent(number)) {
     extents.x = static_cast<uint32_t>(*number);
     return llvm::Error::success();
   }
@@ -87,8 +90,8 @@ llvm::Error readExtents(const llvm::json::Object &object, llvm::StringRef key, D
     return refuse("'" + key.str() + "' must be a number or a list of at most 3");
   for (size_t i = 0; i < list->size(); ++i) {
     std::optional<int64_t> number = (*list)[i].getAsInteger();
-    if (!number || *number < 0 || *number > 0xffffffff)
-      return refuse("'" + key.str() + "' must hold integers");
+    if (!isExtent(number))
+      return refuse("'" + key.str() + "' must hold integers that are not negative");
     *parts[i] = static_cast<uint32_t>(*number);
   }
   return llvm::Error::success();
@@ -163,6 +166,9 @@ llvm::Expected<TensorMap> readTensorMap(const llvm::json::Object &object,
   return map;
 }
 
+/// Of an array.
+constexpr int64_t maxElements = int64_t(1) << 32;
+
 llvm::Error readArgument(const llvm::json::Object &object, llvm::StringRef directory,
                          LaunchFile &launch) {
   std::optional<ptx::Type> type = ptx::parseType(object.getString("dtype").value_or("f32"));
@@ -183,11 +189,12 @@ llvm::Error readArgument(const llvm::json::Object &object, llvm::StringRef direc
   array.type = *type;
   size_t count = 1;
   for (const llvm::json::Value &extent : *shape) {
-    array.shape.push_back(extent.getAsInteger().value_or(0));
-    count *= static_cast<size_t>(array.shape.back());
+    array.shape.push_back(extent.getAsInteger().value_or(-1));
+    if (array.shape.back() < 0 || array.shape.back() > maxElements)
+      return refuse("'shape' must hold extents from 0 to 4294967296");
+    if (__builtin_mul_overflow(count, size_t(array.shape.back()), &count) || count > maxElements)
+      return refuse("an array of more than 4294967296 elements is too large");
   }
-  if (count > (size_t(1) << 32))
-    return refuse("an array of " + std::to_string(count) + " elements is too large");
   if (llvm::Error error = fillArray(object, directory, count, array))
     return error;
   array.isPrinted = object.getBoolean("print").value_or(false);
@@ -216,10 +223,16 @@ llvm::Expected<LaunchFile> parseLaunchFile(llvm::StringRef json, llvm::StringRef
   LaunchFile launch;
   launch.config.entry = object->getString("entry").value_or("").str();
   launch.config.arch = object->getString("arch").value_or("sm_80").str();
-  launch.config.dynamicSharedBytes =
-      static_cast<uint32_t>(object->getInteger("shared_bytes").value_or(0));
-  if (std::optional<int64_t> limit = object->getInteger("step_limit"))
+  int64_t sharedBytes = object->getInteger("shared_bytes").value_or(0);
+  if (sharedBytes < 0 || sharedBytes > INT32_MAX)
+    return refuse("'shared_bytes' must be a number from 0 to 2147483647");
+  launch.config.dynamicSharedBytes = static_cast<uint32_t>(sharedBytes);
+  if (std::optional<int64_t> limit = object->getInteger("step_limit")) {
+    if (*limit < 1)
+      return refuse("'step_limit' must be at least 1");
     launch.config.stepLimit = static_cast<uint64_t>(*limit);
+  }
+  launch.config.timeLimitSeconds = object->getNumber("time_limit").value_or(0);
   if (llvm::Error error = readExtents(*object, "grid", launch.config.grid))
     return error;
   if (llvm::Error error = readExtents(*object, "block", launch.config.block))

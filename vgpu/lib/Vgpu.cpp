@@ -6,12 +6,14 @@
 #include "vgpu/Exec/Block.h"
 #include "vgpu/Exec/Decode.h"
 #include "vgpu/Exec/Limits.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <atomic>
 #include <chrono>
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 namespace vgpu {
 
@@ -55,17 +57,39 @@ namespace {
 /// Warp instructions a block may run before another one gets its turn, where blocks may wait for
 /// each other through global memory.
 constexpr uint64_t blockQuantum = 1 << 16;
+/// Those of a block that is looked at whether it repeats itself.
+constexpr uint64_t sweepQuantum = 1 << 20;
 /// Warp instructions of a block after which the launch looks whether it is to stop.
-constexpr uint64_t pollQuantum = 1 << 22;
+constexpr uint64_t pollQuantum = 1 << 18;
 /// Blocks that take turns before another one is started: more are, once all of these have had a
 /// turn in vain.
 constexpr size_t fewBlocks = 32;
+
+/// All .global variables of a module, and all .const ones: eleven banks of 64 KiB (PTX ISA).
+constexpr uint64_t maxGlobalBytes = uint64_t(2) << 30, maxConstantBytes = 11 << 16;
+/// Blocks that are under way at once have at most so many bytes, beyond the first `fewBlocks`, and
+/// there are at most so many: on a GPU they would not all be resident either.
+constexpr uint64_t maxResidentBytes = uint64_t(2) << 30, maxResidentBlocks = 8192;
+constexpr unsigned maxHostThreads = 1024;
 
 /// What a host thread has of its own: blocks see a launch through it.
 struct Worker {
   explicit Worker(const LaunchState &shared) : state(shared) { state.findings = &findings; }
   LaunchState state;
   FindingSink findings;
+};
+
+/// A look at all blocks that wait for others: do they all repeat themselves?
+struct Sweep {
+  bool isOn = false;
+  size_t numRepeating = 0;         ///< blocks in a row that did, under the same contents of memory
+  uint64_t digest = 0;             ///< of these contents
+  uint64_t pause = 0, backOff = 8; ///< turns until the next sweep
+
+  void giveUp() {
+    isOn = false;
+    pause = backOff *= 2;
+  }
 };
 
 class Launcher {
@@ -88,10 +112,14 @@ public:
 
 private:
   using Pipelines = std::vector<std::unique_ptr<CheckPipeline>>;
-  void makeVariables();
+  llvm::Error makeVariables();
   Pipelines runBlocks(unsigned numThreads);
   void work(LaunchState &own);
+  size_t countResidentBlocks() const;
+  bool isDeadlock(Block &block, size_t numParked, Sweep &sweep);
+  void plan(const std::deque<std::unique_ptr<Block>> &parked, Sweep &sweep);
   bool isToGoOn(const LaunchConfig &config);
+  Finding makeTimeFinding() const;
   const Module &module;
   const Program &program;
   LaunchState state;
@@ -103,13 +131,24 @@ private:
   uint64_t nextBlock = 0;
   std::atomic<bool> isStopped = false; ///< in one of the threads
   std::thread::id caller;              ///< the thread that launched
-  std::chrono::steady_clock::time_point lastPoll;
+  std::chrono::steady_clock::time_point lastPoll, timeLimit;
+  std::atomic<bool> isLate = false; ///< the launch has reached its time limit
 };
 
 /// Module variables get the addresses the decoder has already put into the program.
-void Launcher::makeVariables() {
+llvm::Error Launcher::makeVariables() {
   const ptx::Module &source = module.ptx();
-  state.constants.resize(moduleConstantBytes(source));
+  uint64_t globalBytes = 0, constantBytes = moduleConstantBytes(source);
+  for (const auto &variable : source.variables)
+    if (variable->space == ptx::Space::Global && !variable->isExtern)
+      globalBytes += variable->sizeBytes;
+  for (auto [name, bytes, most] : {std::tuple(".global", globalBytes, maxGlobalBytes),
+                                   {".const", constantBytes, maxConstantBytes}})
+    if (bytes > most)
+      return llvm::createStringError("the " + std::string(name) + " variables of '" +
+                                     source.fileName + "' take " + std::to_string(bytes) +
+                                     " bytes; at most " + std::to_string(most) + " are possible");
+  state.constants.resize(constantBytes);
   auto initialize = [&](const ptx::Variable &variable, uint8_t *host) {
     if (!variable.initializer.empty())
       std::memcpy(host, variable.initializer.data(), variable.initializer.size());
@@ -134,10 +173,12 @@ void Launcher::makeVariables() {
     else if (variable->space == ptx::Space::Const)
       initialize(*variable, state.constants.data() + address);
   }
+  return llvm::Error::success();
 }
 
 llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
-  makeVariables();
+  if (llvm::Error error = makeVariables())
+    return error;
   if (arguments.size() != program.params.size())
     return llvm::createStringError("kernel '" + program.name + "' takes " +
                                    std::to_string(program.params.size()) + " arguments, got " +
@@ -175,8 +216,10 @@ llvm::Error Launcher::bind(llvm::ArrayRef<Argument> arguments) {
   return llvm::Error::success();
 }
 
-/// On the calling thread: asks the caller, some twenty times a second.
+/// On the calling thread: asks the caller, some twenty times a second, and looks at the clock.
 bool Launcher::isToGoOn(const LaunchConfig &config) {
+  if (config.timeLimitSeconds > 0 && std::chrono::steady_clock::now() > timeLimit)
+    isStopped = isLate = true;
   if (config.poll && std::this_thread::get_id() == caller) {
     auto now = std::chrono::steady_clock::now();
     if (now - lastPoll > std::chrono::milliseconds(50)) {
@@ -192,15 +235,17 @@ bool Launcher::isToGoOn(const LaunchConfig &config) {
 void Launcher::work(LaunchState &own) {
   std::vector<uint64_t> counts(program.code.size());
   std::deque<std::unique_ptr<Block>> parked;
-  size_t inVain = 0;            // turns since a block was started or ended
+  size_t inVain = 0; // turns since a block was started or ended
+  Sweep sweep;
   std::unique_ptr<Block> ended; // its memory serves the next one
   uint64_t total = own.config.grid.count();
+  const size_t mostBlocks = countResidentBlocks();
   // Blocks that cannot wait for each other need not take turns.
   uint64_t quantum = program.canBlocksMeet() ? blockQuantum : pollQuantum;
   while (!isStopped) {
     std::unique_ptr<Block> block;
     uint64_t next = total;
-    if (parked.size() < fewBlocks || inVain >= parked.size()) {
+    if (parked.size() < fewBlocks || (inVain >= parked.size() && parked.size() < mostBlocks)) {
       std::lock_guard lock(mutex);
       if (nextBlock < total)
         next = nextBlock++;
@@ -218,25 +263,72 @@ void Launcher::work(LaunchState &own) {
     } else {
       break;
     }
-    RunStatus status = runBlock(*block, quantum);
+    RunStatus status = runBlock(*block, sweep.isOn ? sweepQuantum : quantum);
     while (status == RunStatus::Yielded && !program.canBlocksMeet() && isToGoOn(own.config))
       status = runBlock(*block, quantum); // it only paused to be asked
     if (!isToGoOn(own.config))
       break;
+    if (status == RunStatus::Repeats && isDeadlock(*block, parked.size(), sweep)) {
+      reportRepetition(*block, parked.size());
+      status = RunStatus::Stopped;
+    } else if (status != RunStatus::Repeats && sweep.isOn) {
+      block->isSuspect = false;
+      sweep.giveUp();
+    }
     if (status == RunStatus::Done) {
       for (Observer *observer : own.observers)
         observer->onBlockEnd(*block);
       inVain = 0;
       ended = std::move(block);
     }
-    if (status == RunStatus::Yielded)
+    if (status == RunStatus::Yielded || status == RunStatus::Repeats) {
       parked.push_back(std::move(block));
+      plan(parked, sweep);
+    }
     if (status == RunStatus::Stopped)
       isStopped = true;
   }
   std::lock_guard lock(mutex);
   for (size_t i = 0; i < counts.size(); ++i)
     executed[i] += counts[i];
+}
+
+/// How many blocks a host thread has under way at most.
+size_t Launcher::countResidentBlocks() const {
+  uint64_t threads = state.config.block.count();
+  uint64_t bytes = 2 * ((threads + 31) / 32 * program.registerBytes + state.sharedBytes +
+                        threads * program.localBytes) +
+                   4096;
+  return std::clamp<uint64_t>(maxResidentBytes / bytes, fewBlocks, maxResidentBlocks);
+}
+
+/// Called for a block that repeats itself: whether no other block can change that.
+bool Launcher::isDeadlock(Block &block, size_t numParked, Sweep &sweep) {
+  if (!program.canBlocksMeet())
+    return true;
+  block.isSuspect = true;
+  if (!sweep.isOn)
+    return false;
+  // All blocks in a row repeat themselves, and none of them has left another memory to the next.
+  if (block.watch.globalDigest() != sweep.digest)
+    sweep.numRepeating = 0;
+  sweep.digest = block.watch.globalDigest();
+  return ++sweep.numRepeating > numParked;
+}
+
+/// Called when a block has had its turn: starts a sweep where all blocks may repeat themselves.
+void Launcher::plan(const std::deque<std::unique_ptr<Block>> &parked, Sweep &sweep) {
+  if (!sweep.isOn && sweep.pause > 0) {
+    --sweep.pause;
+  } else if (!sweep.isOn) {
+    sweep.isOn =
+        state.config.numThreads == 1 &&
+        (nextBlock >= state.config.grid.count() || parked.size() >= countResidentBlocks()) &&
+        llvm::all_of(parked, [](const auto &block) { return block->isSuspect; });
+    sweep.numRepeating = 0;
+  }
+  if (sweep.isOn && !parked.empty())
+    parked.front()->watch.lookNow(parked.front()->steps, sweepQuantum);
 }
 
 /// All blocks, on so many threads of the host; each thread has checks of its own.
@@ -266,14 +358,25 @@ Launcher::Pipelines Launcher::runBlocks(unsigned numThreads) {
   return pipelines;
 }
 
+Finding Launcher::makeTimeFinding() const {
+  Finding finding;
+  finding.kind = FindingKind::StepLimit;
+  finding.message = llvm::formatv("the launch of '{0}' was ended after {1} seconds, its time limit",
+                                  program.name, state.config.timeLimitSeconds);
+  return finding;
+}
+
 /// With checks a run must be repeatable. Blocks run on several threads in the hope that none
 /// touches what another one writes; the race check tells afterwards. If one does, or if a fault has
 /// ended the launch, memory is put back and everything is done again, in order, on one thread.
 LaunchResult Launcher::run() {
+  timeLimit = std::chrono::steady_clock::now() +
+              std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                  std::chrono::duration<double>(std::min(state.config.timeLimitSeconds, 1e9)));
   unsigned numThreads =
       state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
-  numThreads = static_cast<unsigned>(
-      std::clamp<uint64_t>(state.config.grid.count(), 1, std::max(1u, numThreads)));
+  numThreads = static_cast<unsigned>(std::clamp<uint64_t>(
+      state.config.grid.count(), 1, std::clamp(numThreads, 1u, maxHostThreads)));
   if (program.usesHeap || state.config.watch)
     numThreads = 1;
   bool isChecked = state.config.checks.any();
@@ -283,7 +386,8 @@ LaunchResult Launcher::run() {
   if (isChecked && numThreads > 1)
     before = memory.save();
   Pipelines pipelines = runBlocks(numThreads);
-  if (isChecked && numThreads > 1 && (isStopped || !CheckPipeline::areIndependent(pipelines))) {
+  if (isChecked && numThreads > 1 && !isLate &&
+      (isStopped || !CheckPipeline::areIndependent(pipelines))) {
     memory.restore(before);
     findings.take();
     pipelines = runBlocks(1);
@@ -295,6 +399,8 @@ LaunchResult Launcher::run() {
   result.counters = pipelines[0]->counters(executed);
   result.lastWrite = pipelines[0]->lastWrite();
   result.findings = findings.take();
+  if (isLate)
+    result.findings.push_back(makeTimeFinding());
   for (const auto &entry : printed)
     result.output += entry.second;
   return result;

@@ -153,6 +153,13 @@ bool decodeGridDependency(InstBuilder &b) {
 
 } // namespace
 
+void describeClusterBarrier(Block &block, std::vector<uint64_t> &out) {
+  ClusterBarrier &barrier = barrierOf(block);
+  out.insert(out.end(), barrier.arrived.begin(), barrier.arrived.end());
+  for (uint32_t phase : barrier.waitsFor) // only whether it is the present one matters
+    out.push_back(phase == 0 ? 0 : 1 + barrier.phase + 1 - phase);
+}
+
 bool decodeClusterBarrier(InstBuilder &b) {
   static constexpr llvm::StringRef words[] = {"arrive", "wait"};
   int kind = b.acceptOneOf(words);

@@ -6,8 +6,9 @@
 //   vprintf(format, arguments)   appends to what the block has printed. The arguments lie in a
 //                                buffer as C promotes them, each aligned to its size.
 //   __assertfail(message, file, line, function, charSize)   ends the launch with a finding
-//   malloc(bytes), free(address) allocations like the launch's own; a use of one that is freed is a
-//                                finding. Their presence makes the launch run on one host thread.
+//   malloc(bytes), free(address) allocations like the launch's own, null beyond a heap of 8 MiB; a
+//                                use of one that is freed is a finding. Their presence makes the
+//                                launch run on one host thread.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "KernelDecoder.h"
@@ -25,6 +26,10 @@ namespace {
 
 /// Text on the device longer than this lacks its final zero.
 constexpr size_t maxTextBytes = 1 << 16;
+/// What a launch prints beyond this is left out (CUDA keeps 1 MiB by default).
+constexpr size_t maxPrintedBytes = 16 << 20;
+/// The heap of the device: CUDA's default (cudaLimitMallocHeapSize).
+constexpr uint64_t heapBytes = 8 << 20;
 
 const HostCall &callOf(const Warp &w, const Inst &in) {
   return w.launch->program->hostCalls[in.immediate];
@@ -104,7 +109,12 @@ void print(Warp &w, const Inst &in, uint32_t mask) {
     std::string format = readText(w, in, lane, argument(w, in, lane, 0));
     ArgumentBuffer arguments(w, in, lane, argument(w, in, lane, 1));
     unsigned count = 0;
-    output += formatPrint(format, arguments, count);
+    std::string text = formatPrint(format, arguments, count);
+    size_t &total = w.launch->printedBytes;
+    if (total < maxPrintedBytes) {
+      total += text.size();
+      output += total < maxPrintedBytes ? text : "\n[what is printed beyond 16 MiB is left out]\n";
+    }
     setResult(w, in, lane, count, 4);
   });
 }
@@ -127,8 +137,10 @@ void failAssertion(Warp &w, const Inst &in, uint32_t mask) {
 void allocate(Warp &w, const Inst &in, uint32_t mask) {
   forEachLane(mask, [&](unsigned lane) {
     uint64_t bytes = argument(w, in, lane, 0);
-    uint64_t address =
-        bytes ? w.launch->memory->allocate(bytes, llvm::formatv("malloc at ptx:{0}", in.line)) : 0;
+    GlobalMemory &memory = *w.launch->memory;
+    uint64_t address = 0; // null: nothing was asked for, or there is no room
+    if (bytes > 0 && bytes <= heapBytes - memory.heapInUse())
+      address = memory.allocate(bytes, llvm::formatv("malloc at ptx:{0}", in.line));
     setResult(w, in, lane, address, 8);
   });
 }

@@ -133,6 +133,32 @@ bool KernelDecoder::placeOf(const Variable &variable, uint32_t line, Place &plac
   return fail(line, "'" + variable.name + "' is not visible here");
 }
 
+/// What kernels may have, so that nothing overflows and no file takes the host's memory. The first
+/// two are CUDA's.
+constexpr uint32_t maxLocalBytes = 512 << 10, maxParamBytes = 32764;
+constexpr uint32_t maxRegisterBytes = 1 << 28; ///< of a warp; a register takes 128 or 256
+constexpr size_t maxInstructions = 1 << 22;    ///< with all calls inlined
+
+/// A sum of bytes that is too large stays too large.
+static uint32_t saturate(uint64_t bytes) {
+  return static_cast<uint32_t>(std::min<uint64_t>(bytes, 0xf0000000u));
+}
+
+/// Refuses what is too large as soon as it is.
+bool KernelDecoder::checkSizes(uint32_t line) {
+  if (program->localBytes > maxLocalBytes)
+    return fail(line, "'" + program->name + "' needs " + llvm::Twine(program->localBytes) +
+                          " bytes of local memory a thread; at most " + llvm::Twine(maxLocalBytes) +
+                          " are possible");
+  if (program->registerBytes > maxRegisterBytes)
+    return fail(line, "'" + program->name + "' has " + llvm::Twine(program->numRegisters) +
+                          " registers with all calls inlined; that is too many");
+  if (program->code.size() > maxInstructions)
+    return fail(line, "'" + program->name + "' has more than " + llvm::Twine(maxInstructions) +
+                          " instructions with all calls inlined");
+  return true;
+}
+
 KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
   Frame frame;
   frame.function = &function;
@@ -156,25 +182,28 @@ KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
                            });
     if (isFormalOfEntry)
       continue;
-    program->localBytes = static_cast<uint32_t>(
-        llvm::alignTo(program->localBytes, std::max<uint32_t>(variable->alignBytes, 4)));
-    frame.places[variable.get()] = {Space::Local, program->localBytes};
-    program->localBytes += static_cast<uint32_t>(variable->sizeBytes);
+    uint64_t begin =
+        llvm::alignTo(program->localBytes, std::max<uint32_t>(variable->alignBytes, 4));
+    frame.places[variable.get()] = {Space::Local, begin};
+    program->localBytes = saturate(begin + variable->sizeBytes);
   }
   frame.localEnd = program->localBytes;
   return frame;
 }
 
-void KernelDecoder::layOutParams() {
+bool KernelDecoder::layOutParams() {
   uint64_t offset = 0;
   for (const Function::Formal &formal : entry.params) {
     const Variable &variable = *formal.variable;
     offset = llvm::alignTo(offset, variable.alignBytes);
-    program->params.push_back({variable.name, static_cast<uint32_t>(offset),
+    program->params.push_back({variable.name, saturate(offset),
                                static_cast<uint32_t>(variable.sizeBytes), variable.alignBytes});
     offset += variable.sizeBytes;
   }
-  program->paramBytes = static_cast<uint32_t>(offset);
+  program->paramBytes = saturate(offset);
+  return offset <= maxParamBytes ||
+         fail(entry.line, "the parameters of '" + program->name + "' take " + llvm::Twine(offset) +
+                              " bytes; at most " + llvm::Twine(maxParamBytes) + " are possible");
 }
 
 llvm::Expected<std::unique_ptr<Program>> KernelDecoder::run() {
@@ -188,22 +217,26 @@ llvm::Expected<std::unique_ptr<Program>> KernelDecoder::run() {
       }
       uint64_t offset = llvm::alignTo(program->staticSharedBytes, variable->alignBytes);
       sharedOffsets[variable.get()] = offset;
-      program->staticSharedBytes = static_cast<uint32_t>(offset + variable->sizeBytes);
+      program->staticSharedBytes = saturate(offset + variable->sizeBytes);
     }
   };
   layOutShared(mod.variables);
   for (const auto &function : mod.functions)
     if (function.get() == &entry || !function->isEntry)
       layOutShared(function->variables);
-  layOutParams();
+  auto refuse = [&] {
+    return llvm::createStringError(isUnsupported ? std::errc::not_supported
+                                                 : std::errc::invalid_argument,
+                                   "%s", error.c_str());
+  };
+  if (!layOutParams())
+    return refuse();
 
   Frame frame = makeFrame(entry);
   for (size_t i = 0; i < entry.params.size(); ++i)
     frame.places[entry.params[i].variable] = {Space::Param, program->params[i].offsetBytes};
   if (!decodeBody(std::move(frame)))
-    return llvm::createStringError(isUnsupported ? std::errc::not_supported
-                                                 : std::errc::invalid_argument,
-                                   "%s", error.c_str());
+    return refuse();
 
   // Falling off the end leaves the kernel.
   Inst exit;
@@ -221,6 +254,8 @@ bool KernelDecoder::decodeBody(Frame newFrame) {
   if (frames.size() > 64)
     return fail(frames.back().function->line, "calls are nested too deeply");
   const Function &function = *frames.back().function;
+  if (!checkSizes(function.line))
+    return false;
   startRecursive(frames.back());
   // Where in the program each instruction of the body begins; labels point at those.
   std::vector<uint32_t> starts(function.body.size() + 1);
@@ -230,6 +265,8 @@ bool KernelDecoder::decodeBody(Frame newFrame) {
     FamilyDecoder decode = findFamily(instruction.parts[0]);
     if (!decode)
       return fail(instruction.line, "unknown instruction '" + instruction.opcode + "'");
+    if (!checkSizes(instruction.line))
+      return false;
     InstBuilder builder(*this, instruction);
     if (!decode(builder))
       return fail(instruction.line, "'" + instruction.opcode + "' could not be decoded");

@@ -79,7 +79,8 @@ private:
   bool saveFrame(InstBuilder &builder, const Frame &frame, RecursiveCall &call);
   Frame makeFrame(const ptx::Function &function);
   uint32_t allocateRow(unsigned bytes);
-  void layOutParams();
+  bool layOutParams();
+  bool checkSizes(uint32_t line);
 
   const ptx::Module &mod;
   const ptx::Function &entry;

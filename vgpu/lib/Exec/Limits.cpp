@@ -27,6 +27,9 @@ const ArchLimits *findLimits(llvm::StringRef arch) {
   return nullptr;
 }
 
+/// Of the host, for one block.
+static constexpr uint64_t maxBlockBytes = uint64_t(4) << 30;
+
 static llvm::Error refuse(const Program &program, const std::string &message) {
   return llvm::createStringError("cannot launch '" + program.name + "': " + message);
 }
@@ -68,6 +71,14 @@ llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
       return refuse(program,
                     "it requires clusters of several blocks (.reqnctapercluster), which are "
                     "not supported");
+  // What the host needs for a block: registers and local memory, and their shadows.
+  uint64_t hostBytes = 2 * (llvm::divideCeil(block.count(), uint64_t(32)) * program.registerBytes +
+                            block.count() * program.localBytes);
+  if (hostBytes > maxBlockBytes)
+    return refuse(program,
+                  llvm::formatv("a block of {0} threads needs {1} MiB of the host's memory "
+                                "for registers and local memory; at most {2} are used",
+                                block.count(), hostBytes >> 20, maxBlockBytes >> 20));
   uint64_t shared = program.staticSharedBytes;
   if (config.dynamicSharedBytes)
     shared = llvm::alignTo(shared, program.dynamicSharedAlign) + config.dynamicSharedBytes;

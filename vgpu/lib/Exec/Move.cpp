@@ -197,6 +197,11 @@ bool decodeIsSpace(InstBuilder &b) {
 
 } // namespace
 
+bool isClockRead(const Program &program, const Inst &inst) {
+  return inst.execute == readClock ||
+         (!program.watched.empty() && program.watched[inst.pc] == readClock);
+}
+
 llvm::ArrayRef<FamilyEntry> moveFamily() {
   static constexpr FamilyEntry entries[] = {
       {"mov", decodeMove},

@@ -1,5 +1,6 @@
 //===- PrintFormat.cpp - printf of the device, from its format and its arguments -------------===//
 #include "PrintFormat.h"
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <vector>
@@ -40,15 +41,23 @@ private:
   PrintArguments &arguments;
 };
 
+/// Widths and precisions beyond this are cut to it: they would print nothing but blanks.
+constexpr int64_t maxField = 4096;
+
 /// A width or precision: digits, or `*`, which is an argument.
 void FormatReader::takeNumber(std::string &conversion) {
   if (rest.consume_front("*")) {
-    conversion += std::to_string(static_cast<int32_t>(next(4)));
+    int64_t number = static_cast<int32_t>(next(4));
+    conversion += std::to_string(std::clamp(number, -maxField, maxField));
     return;
   }
   llvm::StringRef digits = rest.take_while([](char c) { return c >= '0' && c <= '9'; });
-  conversion += digits;
   rest = rest.drop_front(digits.size());
+  int64_t number = 0;
+  if (digits.getAsInteger(10, number) || number <= maxField)
+    conversion += digits.size() <= 8 ? digits : llvm::StringRef("4096");
+  else
+    conversion += std::to_string(maxField);
 }
 
 /// Behind a '%'.

@@ -25,6 +25,8 @@ namespace {
 
 /// Calls in a row after which a thread's stack counts as overflown.
 constexpr size_t maxDepth = 1 << 14;
+/// Bytes that all calls of a thread may save: the most local memory that CUDA gives a thread.
+constexpr size_t maxStackBytes = 512 << 10;
 
 /// What a lane needs to go on behind a call.
 struct Activation {
@@ -32,11 +34,19 @@ struct Activation {
   std::vector<uint64_t> values; ///< registers, then their shadow
   std::vector<uint8_t> bytes;   ///< local memory, then its shadow
 };
+/// The calls that a thread is in.
+struct CallStack : std::vector<Activation> {
+  size_t bytes = 0;
+};
 struct CallStacks {
-  std::vector<std::vector<Activation>> threads;
+  std::vector<CallStack> threads;
 };
 
-std::vector<Activation> &stackOf(Warp &w, unsigned lane) {
+size_t bytesOf(const Activation &activation) {
+  return activation.values.size() * sizeof(uint64_t) + activation.bytes.size();
+}
+
+CallStack &stackOf(Warp &w, unsigned lane) {
   static const char key = 0;
   CallStacks &stacks = w.block->state<CallStacks>(&key);
   stacks.threads.resize(w.block->warps.size() * warpSize);
@@ -89,16 +99,18 @@ void restore(Warp &w, unsigned lane, const RecursiveCall &call, const Activation
 void pushCall(Warp &w, const Inst &in, uint32_t mask) {
   const RecursiveCall &call = w.launch->program->recursiveCalls[in.immediate];
   forEachLane(mask, [&](unsigned lane) {
-    std::vector<Activation> &stack = stackOf(w, lane);
-    if (stack.size() >= maxDepth) {
+    CallStack &stack = stackOf(w, lane);
+    if (stack.size() >= maxDepth || stack.bytes >= maxStackBytes) {
       report(w, in, lane, FindingKind::OutOfBounds,
-             llvm::formatv("the stack overflows: {0} calls in a row", stack.size()));
+             llvm::formatv("the stack overflows: {0} calls in a row, {1} bytes", stack.size(),
+                           stack.bytes));
       w.launch->stop = true;
       return;
     }
     Activation activation;
     activation.call = static_cast<uint32_t>(in.immediate);
     save(w, lane, call, activation);
+    stack.bytes += bytesOf(activation);
     stack.push_back(std::move(activation));
     LocalMemory local(w, lane);
     for (const RecursiveCall::Bytes &argument : call.arguments)
@@ -110,7 +122,7 @@ void pushCall(Warp &w, const Inst &in, uint32_t mask) {
 void popCall(Warp &w, const Inst &in, uint32_t mask) {
   const std::vector<RecursiveCall> &calls = w.launch->program->recursiveCalls;
   forEachLane(mask, [&](unsigned lane) {
-    std::vector<Activation> &stack = stackOf(w, lane);
+    CallStack &stack = stackOf(w, lane);
     bool isInner = !stack.empty() && calls[stack.back().call].function == uint32_t(in.immediate);
     w.setLane(in.dst(0), lane, isInner ? calls[stack.back().call].site : 0);
     if (!isInner)
@@ -131,6 +143,7 @@ void popCall(Warp &w, const Inst &in, uint32_t mask) {
           std::memcpy(memory + result.to, bytes, result.count);
           bytes += result.count;
         }
+    stack.bytes -= bytesOf(stack.back());
     stack.pop_back();
   });
 }
@@ -162,6 +175,15 @@ bool canReachItself(const Module &module, const Function &function) {
 }
 
 } // namespace
+
+uint64_t callDepthOf(Block &block) {
+  uint64_t depth = 0;
+  if (!block.launch->program->recursiveCalls.empty())
+    for (Warp &warp : block.warps)
+      for (unsigned lane = 0; lane < warpSize; ++lane)
+        depth += stackOf(warp, lane).size();
+  return depth;
+}
 
 void KernelDecoder::startRecursive(Frame &frame) {
   if (frame.function->isEntry || !canReachItself(mod, *frame.function))

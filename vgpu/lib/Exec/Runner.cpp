@@ -44,7 +44,9 @@ constexpr uint32_t patience = 4;
 /// Runs one split of a warp. The split is held by value: a divergent branch grows `warp.splits`.
 class SplitRunner {
 public:
-  SplitRunner(Block &block, Warp &warp) : block(block), warp(warp), launch(*block.launch) {}
+  SplitRunner(Block &block, Warp &warp)
+      : block(block), warp(warp), launch(*block.launch), isWatched(block.watch.endsTurnsAtJumps()) {
+  }
 
   /// Runs `warp.splits[index]` for at most `quantum` instructions. Returns how many it executed.
   uint64_t run(size_t index, uint64_t quantum);
@@ -61,6 +63,7 @@ private:
   Block &block;
   Warp &warp;
   LaunchState &launch;
+  const bool isWatched;
   Split split;
   size_t index = 0;
 };
@@ -135,13 +138,20 @@ template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
     }
     case Flow::Branch:
       if (mask == split.mask) {
-        if (inst.target <= split.pc)
+        bool isBackwards = inst.target <= split.pc;
+        if (isBackwards)
           warp.lastBackEdge = split.pc;
         split.pc = inst.target;
+        if (isBackwards && isWatched) {
+          warp.isTurnOver = true;
+          return executed;
+        }
       } else if (mask == 0) {
         ++split.pc;
       } else {
         branch(inst, mask, inst.target);
+        if (isWatched && warp.isTurnOver)
+          return executed;
       }
       break;
     case Flow::IndexedBranch:
@@ -227,8 +237,10 @@ bool SplitRunner::branch(const Inst &inst, uint32_t takenMask, uint32_t target) 
   other.meetings = split.meetings;
   split.mask &= ~takenMask;
   ++split.pc;
-  if (target < split.pc)
+  if (target < split.pc) {
     warp.lastBackEdge = split.pc - 1;
+    warp.isTurnOver = isWatched;
+  }
   warp.splits.push_back(std::move(other));
   return true;
 }
@@ -443,19 +455,24 @@ void reportDeadlock(Block &block) {
     report(*first, *at, __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
 }
 
+/// "ptx lines 12 to 15": the loop that the warp jumped back in last, or nothing.
+std::string describeLoop(const Warp &warp) {
+  if (warp.lastBackEdge == noPc)
+    return "";
+  const std::vector<Inst> &code = warp.launch->program->code;
+  const Inst &edge = code[warp.lastBackEdge];
+  uint32_t begin = edge.target == noPc ? edge.line : code[edge.target].line;
+  return llvm::formatv("ptx lines {0} to {1}", begin, edge.line);
+}
+
 void reportStepLimit(Block &block) {
   for (Warp &warp : block.warps) {
     if (warp.isDone())
       continue;
     const std::vector<Inst> &code = block.launch->program->code;
-    std::string where = "no loop was entered";
-    uint32_t pc = warp.splits[0].pc;
-    if (warp.lastBackEdge != noPc) {
-      const Inst &edge = code[warp.lastBackEdge];
-      uint32_t begin = edge.target == noPc ? edge.line : code[edge.target].line;
-      where = llvm::formatv("last loop: ptx lines {0} to {1}", begin, edge.line);
-      pc = warp.lastBackEdge;
-    }
+    std::string loop = describeLoop(warp);
+    std::string where = loop.empty() ? "no loop was entered" : "last loop: " + loop;
+    uint32_t pc = loop.empty() ? warp.splits[0].pc : warp.lastBackEdge;
     report(
         warp, code[pc], __builtin_ctz(warp.splits[0].mask), FindingKind::StepLimit,
         llvm::formatv("the block executed {0} warp instructions without finishing; warp {1}, {2}",
@@ -466,6 +483,40 @@ void reportStepLimit(Block &block) {
 
 } // namespace
 
+void reportRepetition(Block &block, size_t numOthers) {
+  std::string text = "no live thread can end this: the same states come again and again";
+  if (numOthers)
+    text += llvm::formatv(", in {0} other blocks as well", numOthers);
+  text += ":";
+  const std::vector<Inst> &code = block.launch->program->code;
+  Warp *first = nullptr; // one that loops, else one that waits
+  bool isFirstLooping = false;
+  for (Warp &warp : block.warps) {
+    if (warp.isDone()) {
+      text += llvm::formatv("\n  warp {0}: finished", warp.index);
+      continue;
+    }
+    for (const Split &split : warp.splits) {
+      bool isLooping = split.state == Split::State::Ready && warp.lastBackEdge != noPc;
+      const Inst &inst = code[split.pc];
+      text += llvm::formatv("\n  warp {0}, lanes {1:x8}: ", warp.index, split.mask);
+      if (isLooping)
+        text += "loops in " + describeLoop(warp);
+      else
+        text += llvm::formatv("waits at '{0}' (ptx:{1})", inst.source ? inst.source->opcode : "end",
+                              inst.line);
+      if (!first || (isLooping && !isFirstLooping)) {
+        first = &warp;
+        isFirstLooping = isLooping;
+      }
+    }
+  }
+  text += describeMbarriers(block);
+  if (first)
+    report(*first, code[isFirstLooping ? first->lastBackEdge : first->splits[0].pc],
+           __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
+}
+
 void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
   for (Split &split : warp.splits)
     if (split.state == Split::State::Parked && split.pc == pc && (split.mask & mask)) {
@@ -474,41 +525,64 @@ void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
     }
 }
 
+/// Lets the warp's splits run, each in turn, until the quantum is used up. Returns how many
+/// instructions they executed.
+static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
+  uint64_t used = 0;
+  bool isShortTurn = block.watch.isActive();
+  // Splits added meanwhile come after the current one, so every lane gets its turn.
+  for (size_t i = 0; i < warp.splits.size() && quantum > 0;) {
+    Split &split = warp.splits[i];
+    if (!isReady(block, split)) {
+      ++i;
+      continue;
+    }
+    split.state = Split::State::Ready;
+    size_t count = warp.splits.size();
+    uint64_t executed = SplitRunner(block, warp).run(i, quantum);
+    used += executed;
+    quantum = warp.isTurnOver ? 0 : quantum - std::min(quantum, executed);
+    warp.isTurnOver = false;
+    if (block.launch->stop)
+      return used;
+    // The split at i went on, waits, or vanished; a vanished one is replaced by the next.
+    bool isStillThere = warp.splits.size() >= count;
+    if (quantum == 0 && i < warp.splits.size() && isStillThere && warp.splits.size() > 1)
+      std::rotate(warp.splits.begin() + i, warp.splits.begin() + i + 1, warp.splits.end());
+    else if (i < warp.splits.size() && !isReady(block, warp.splits[i]))
+      ++i;
+  }
+  if (!isShortTurn) // a watched block lets lanes go on when it repeats itself, not before
+    warp.fullQuanta = quantum == 0 ? warp.fullQuanta + 1 : 0;
+  return used;
+}
+
+/// Lets lanes and waits of a block go on that would wait for ever. True if lanes did.
+static bool relieve(Block &block) {
+  bool isFreed = false;
+  for (Warp &warp : block.warps)
+    isFreed |= releaseStarving(warp);
+  timeOutWaits(block);
+  return isFreed;
+}
+
 RunStatus runBlock(Block &block, uint64_t budget) {
   LaunchState &launch = *block.launch;
   uint64_t used = 0;
   for (uint64_t round = 1;; ++round) {
-    if (round % roundsToTimeOut == 0)
+    block.watch.beforeRound(block, block.steps + used);
+    if (round % roundsToTimeOut == 0 && !block.watch.isActive())
       timeOutWaits(block);
     bool isAnyLeft = false, hasProgress = false;
     for (Warp &warp : block.warps) {
       if (warp.isDone())
         continue;
       isAnyLeft = true;
-      uint64_t quantum = warpQuantum;
-      // Splits added meanwhile come after the current one, so every lane gets its turn.
-      for (size_t i = 0; i < warp.splits.size() && quantum > 0;) {
-        Split &split = warp.splits[i];
-        if (!isReady(block, split)) {
-          ++i;
-          continue;
-        }
-        split.state = Split::State::Ready;
-        size_t count = warp.splits.size();
-        uint64_t executed = SplitRunner(block, warp).run(i, quantum);
-        hasProgress |= executed > 0;
-        used += executed;
-        quantum -= std::min(quantum, executed);
-        if (launch.stop)
-          return RunStatus::Stopped;
-        // The split at i went on, waits, or vanished; a vanished one is replaced by the next.
-        bool isStillThere = warp.splits.size() >= count;
-        if (quantum == 0 && i < warp.splits.size() && isStillThere && warp.splits.size() > 1)
-          std::rotate(warp.splits.begin() + i, warp.splits.begin() + i + 1, warp.splits.end());
-        else if (i < warp.splits.size() && !isReady(block, warp.splits[i]))
-          ++i;
-      }
-      warp.fullQuanta = quantum == 0 ? warp.fullQuanta + 1 : 0;
+      uint64_t executed = runWarp(block, warp, block.watch.quantum(warpQuantum));
+      used += executed;
+      hasProgress |= executed > 0;
+      if (launch.stop)
+        return RunStatus::Stopped;
       if (warp.fullQuanta >= patience) {
         hasProgress |= releaseStarving(warp);
         warp.fullQuanta = 0;
@@ -524,6 +598,16 @@ RunStatus runBlock(Block &block, uint64_t budget) {
         reportDeadlock(block);
         return RunStatus::Stopped;
       }
+    }
+    switch (block.watch.afterRound(block)) {
+    case SpinWatch::Answer::GoOn:
+      break;
+    case SpinWatch::Answer::Relieve:
+      block.watch.relieved(relieve(block));
+      break;
+    case SpinWatch::Answer::Repeats:
+      block.steps += used;
+      return RunStatus::Repeats;
     }
     if (block.steps + used > launch.config.stepLimit) {
       block.steps += used;

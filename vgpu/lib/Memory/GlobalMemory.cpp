@@ -1,8 +1,12 @@
 //===- GlobalMemory.cpp - allocations of global memory ----------------------------------===//
 #include "vgpu/Memory/GlobalMemory.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
 namespace vgpu {
+
+/// So many freed allocations are remembered.
+static constexpr uint64_t maxFreed = 1 << 16;
 
 /// Allocations start at multiples of this (as cudaMalloc's do) and are at least as far apart.
 static constexpr uint64_t granule = 1 << 16;
@@ -26,30 +30,47 @@ uint64_t GlobalMemory::addOnce(void *host, uint64_t sizeBytes, std::string name)
 }
 
 uint64_t GlobalMemory::allocate(uint64_t sizeBytes, std::string name) {
-  owned.push_back(std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1));
-  uint64_t address = add(owned.back().get(), sizeBytes, std::move(name));
+  auto memory = std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1);
+  uint64_t address = add(memory.get(), sizeBytes, std::move(name));
+  owned[address] = std::move(memory);
   list.back().isFromHeap = true;
+  inUse += sizeBytes;
   return address;
 }
 
 uint8_t *GlobalMemory::allocateAt(uint64_t address, uint64_t sizeBytes, std::string name) {
-  owned.push_back(std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1));
+  std::unique_ptr<uint8_t[]> &memory = owned[address];
+  memory = std::make_unique<uint8_t[]>(sizeBytes ? sizeBytes : 1);
   Allocation allocation;
   allocation.address = address;
   allocation.sizeBytes = sizeBytes;
-  allocation.host = owned.back().get();
+  allocation.host = memory.get();
   allocation.name = std::move(name);
   auto above = std::upper_bound(
       list.begin(), list.end(), address,
       [](uint64_t value, const Allocation &other) { return value < other.address; });
   list.insert(above, std::move(allocation));
-  return owned.back().get();
+  return memory.get();
 }
 
 void GlobalMemory::free(uint64_t address) {
-  for (Allocation &allocation : list)
-    if (allocation.address == address)
-      allocation.isFreed = true;
+  auto *allocation = const_cast<Allocation *>(nearest(address));
+  if (!allocation || allocation->address != address || allocation->isFreed)
+    return;
+  allocation->isFreed = true;
+  inUse -= allocation->sizeBytes;
+  owned.erase(address); // only its address is kept, to tell who uses it
+  allocation->host = nullptr;
+  if (++numFreed < maxFreed)
+    return;
+  // The oldest half is forgotten: using it is then an access to no allocation.
+  uint64_t numForgotten = maxFreed / 2;
+  llvm::erase_if(list, [&](const Allocation &old) {
+    bool isForgotten = old.isFreed && numForgotten > 0;
+    numForgotten -= isForgotten;
+    return isForgotten;
+  });
+  numFreed -= maxFreed / 2;
 }
 
 GlobalMemory::Contents GlobalMemory::save() const {

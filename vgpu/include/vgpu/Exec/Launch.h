@@ -37,6 +37,7 @@ struct LaunchConfig {
   CheckSet checks;
   bool countMemory = true;         ///< bank conflicts and sectors; costs some speed
   uint64_t stepLimit = 1ull << 34; ///< warp instructions of one block before it counts as endless
+  double timeLimitSeconds = 0;     ///< a launch that takes longer is ended; 0: none is
   unsigned numThreads = 0;         ///< host threads; 0: all cores
   /// Tell who wrote these last (LaunchResult::lastWrite); blocks run in order, on one host thread.
   std::optional<WatchedBytes> watch;
@@ -56,7 +57,8 @@ struct LaunchState {
   std::vector<Observer *> observers; ///< empty: nothing is observed
   PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
-  bool stop = false;                       ///< a fault in one block ends the launch
+  bool stop = false; ///< a fault in one block ends the launch
+  size_t printedBytes = 0;
   std::map<uint64_t, std::string> printed; ///< by vprintf, by linear index of the block
 
   bool isObserved() const { return !observers.empty(); }

@@ -55,6 +55,7 @@ struct Warp {
   std::vector<Split> splits;
   std::vector<Meeting> meetings;
   uint64_t executedInstructions = 0;
+  bool isTurnOver = false;      ///< it jumped backwards while the block is watched (SpinWatch.h)
   uint32_t fullQuanta = 0;      ///< turns in a row that used up the quantum
   uint32_t lastBackEdge = noPc; ///< pc of the last branch taken backwards: names an endless loop
 

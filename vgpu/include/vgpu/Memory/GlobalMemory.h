@@ -10,6 +10,7 @@
 
 #include "vgpu/Memory/AddressMap.h"
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ public:
   /// Zeroed memory at a given address below `globalBase`. Returns the host's.
   uint8_t *allocateAt(uint64_t address, uint64_t sizeBytes, std::string name);
   void free(uint64_t address);
+  /// Bytes that the kernel's malloc has given and free has not taken back.
+  uint64_t heapInUse() const { return inUse; }
 
   /// The contents of all allocations, to go back to.
   using Contents = std::vector<std::vector<uint8_t>>;
@@ -54,8 +57,9 @@ public:
 
 private:
   std::vector<Allocation> list; ///< sorted by address, since addresses only grow
-  std::vector<std::unique_ptr<uint8_t[]>> owned;
+  std::map<uint64_t, std::unique_ptr<uint8_t[]>> owned; ///< by address
   uint64_t nextAddress = globalBase;
+  uint64_t inUse = 0, numFreed = 0;
 };
 
 } // namespace vgpu

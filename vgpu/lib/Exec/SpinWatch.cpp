@@ -1,0 +1,175 @@
+//===- SpinWatch.cpp - does a block repeat itself for ever? -------------------------------===//
+#include "vgpu/Exec/SpinWatch.h"
+#include "vgpu/Exec/Block.h"
+#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Mbarrier.h"
+#include "llvm/Support/xxhash.h"
+#include <algorithm>
+
+namespace vgpu {
+
+namespace {
+
+/// Rounds with turns of odd lengths that a state must survive: a warp may have been missing what
+/// another one wrote and took back between two of its looks.
+constexpr unsigned numShakes = 16;
+
+uint64_t digestOf(llvm::ArrayRef<uint8_t> bytes, uint64_t before) {
+  return llvm::xxh3_64bits(bytes) ^ (before * 0x9e3779b97f4a7c15ull + 1);
+}
+
+/// Where all lanes are and what the block's barriers know. What is not in here, in the registers or
+/// in memory must not decide what the block does.
+void describeControl(Block &block, std::vector<uint64_t> &out) {
+  out.clear();
+  auto addAll = [&](const auto &list) {
+    out.push_back(list.size());
+    out.insert(out.end(), list.begin(), list.end());
+  };
+  for (const Warp &warp : block.warps) {
+    out.insert(out.end(), {warp.exitedMask, warp.timedOut, warp.splits.size()});
+    for (const Split &split : warp.splits) {
+      out.insert(out.end(),
+                 {split.pc, split.mask, uint64_t(split.state), split.members, split.executeMask});
+      addAll(split.meetings);
+    }
+    for (const Meeting &meeting : warp.meetings) {
+      if (meeting.pending == 0 && meeting.arrived == 0)
+        continue; // nobody's any more
+      out.insert(out.end(), {meeting.pc, meeting.pending, meeting.arrived});
+      addAll(meeting.outer);
+    }
+  }
+  for (const NamedBarrier &barrier : block.barriers) {
+    out.insert(out.end(), {barrier.expectedThreads, barrier.reduction, barrier.arrivals.size()});
+    for (const BarrierArrival &arrival : barrier.arrivals)
+      out.insert(out.end(), {arrival.warp, arrival.mask, arrival.pc, arrival.waits});
+  }
+  // Of the number of a phase only the parity decides anything, but for waits that compare it with
+  // what an arrival gave; that is in a register.
+  for (const auto &[address, barrier] : mbarriersOf(block))
+    out.insert(out.end(), {address, barrier.expected, barrier.pending, uint64_t(barrier.txCount),
+                           barrier.phase & 1});
+  describeClusterBarrier(block, out);
+  out.push_back(callDepthOf(block));
+}
+
+size_t registerBytesOf(const Block &block) { return block.launch->program->registerBytes; }
+const uint8_t *registersOf(const Warp &warp) { return warp.planes[unsigned(Plane::Register)]; }
+
+/// How often the block's host thread has read a clock.
+uint64_t countClockReads(const Block &block) {
+  uint64_t count = 0;
+  const Program &program = *block.launch->program;
+  for (const Inst &inst : program.code)
+    if (isClockRead(program, inst))
+      count += block.executed[inst.pc];
+  return count;
+}
+
+} // namespace
+
+uint64_t digestOf(const GlobalMemory &memory) {
+  uint64_t digest = 0;
+  for (const Allocation &allocation : memory.allocations())
+    if (!allocation.isFreed)
+      digest = digestOf(llvm::ArrayRef(allocation.host, allocation.sizeBytes), digest);
+  return digest;
+}
+
+void SpinWatch::lookNow(uint64_t steps, uint64_t duration) {
+  isLooking = false;
+  nextLook = steps;
+  minDuration = duration;
+}
+
+void SpinWatch::beforeRound(const Block &block, uint64_t steps) {
+  if (!isLooking && steps >= nextLook) {
+    isLooking = true;
+    lookEnd = steps + std::max(minDuration, steps / 8);
+    minDuration = 1 << 13;
+    nextLook = 2 * steps;
+    rounds = 0;
+    interval = 4;
+    shakesLeft = 0;
+    isRelieved = false;
+    takeSnapshot(block);
+  } else if (isLooking && steps >= lookEnd) {
+    isLooking = false;
+  }
+}
+
+uint64_t SpinWatch::quantum(uint64_t usual) const {
+  return shakesLeft ? 1 + (shakesLeft * 37) % 101 : usual;
+}
+
+void SpinWatch::takeSnapshot(const Block &block) {
+  describeControl(const_cast<Block &>(block), control);
+  registers.clear();
+  for (const Warp &warp : block.warps)
+    registers.insert(registers.end(), registersOf(warp),
+                     registersOf(warp) + registerBytesOf(block));
+  shared = block.shared;
+  hasDigests = false;
+  clockReads = countClockReads(block);
+  if (isRelieved && ++snapshotsSinceRelief > 2)
+    isRelieved = false;
+}
+
+bool SpinWatch::isLikeSnapshot(const Block &block) {
+  describeControl(const_cast<Block &>(block), scratch);
+  if (scratch != control)
+    return false;
+  const uint8_t *before = registers.data();
+  for (const Warp &warp : block.warps) {
+    if (!std::equal(before, before + registerBytesOf(block), registersOf(warp)))
+      return false;
+    before += registerBytesOf(block);
+  }
+  return shared == block.shared;
+}
+
+SpinWatch::Answer SpinWatch::afterRound(Block &block) {
+  if (!isLooking)
+    return Answer::GoOn;
+  if (shakesLeft) {
+    --shakesLeft;
+    return Answer::GoOn;
+  }
+  ++rounds;
+  if (!isLikeSnapshot(block)) {
+    if (rounds < interval)
+      return Answer::GoOn;
+    rounds = 0;
+    interval *= 2;
+    takeSnapshot(block);
+    return Answer::GoOn;
+  }
+  uint64_t now[2] = {digestOf(llvm::ArrayRef(block.local), 0), digestOf(*block.launch->memory)};
+  bool isSame = hasDigests && std::equal(now, now + 2, digests);
+  std::copy(now, now + 2, digests);
+  hasDigests = true;
+  if (!isSame)
+    return Answer::GoOn;
+  uint64_t reads = countClockReads(block);
+  if (reads != clockReads) { // time is the state that changes
+    isLooking = false;
+    nextLook = ~uint64_t(0);
+    return Answer::GoOn;
+  }
+  if (!isRelieved) {
+    isRelieved = true;
+    snapshotsSinceRelief = 0;
+    shakesLeft = numShakes;
+    return Answer::Relieve;
+  }
+  isLooking = false;
+  return Answer::Repeats;
+}
+
+void SpinWatch::relieved(bool haveLanesGoneOn) {
+  if (haveLanesGoneOn)
+    isRelieved = false; // another state: it must come twice itself
+}
+
+} // namespace vgpu

@@ -1,0 +1,219 @@
+//===- BoundsTest.cpp - foreign PTX cannot take the host's memory or time --------------------===//
+#include "vgpu/LaunchFile.h"
+#include "vgpu/Vgpu.h"
+#include <chrono>
+#include <gtest/gtest.h>
+
+using namespace vgpu;
+
+namespace {
+
+constexpr llvm::StringLiteral header = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+std::string loadError(const std::string &text) {
+  auto module = parsePtx(header.str() + text, "k.ptx");
+  if (!module)
+    return llvm::toString(module.takeError());
+  return (*module)->whyUnsupported("k");
+}
+
+/// Runs `k` of a file; arguments are one buffer. The error's text, or the findings', or nothing.
+std::string outcome(const std::string &text, std::vector<uint64_t> &buffer,
+                    LaunchConfig config = {}, LaunchResult *out = nullptr) {
+  auto module = parsePtx(header.str() + text, "k.ptx");
+  if (!module)
+    return llvm::toString(module.takeError());
+  config.entry = "k";
+  auto result = launch(**module, config, {Argument::buffer(buffer.data(), 8 * buffer.size())});
+  if (!result)
+    return llvm::toString(result.takeError());
+  std::string all;
+  for (const Finding &finding : result->findings)
+    all += finding.text() + "\n";
+  if (out)
+    *out = std::move(*result);
+  return all;
+}
+
+const std::string mallocs = R"(.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func free(.param .b64 p);
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<8>; .reg .b32 %r<4>; .reg .pred %p<2>;
+  .param .b64 n, r;
+  ld.param.u64 %rd0, [out];
+  mov.u32 %r0, 0;
+LOOP:
+  ld.global.u64 %rd1, [%rd0];
+  st.param.b64 [n], %rd1;
+  call (r), malloc, (n);
+  ld.param.b64 %rd2, [r];
+  FREE
+  add.s32 %r0, %r0, 1;
+  setp.lt.u32 %p0, %r0, COUNT;
+  @%p0 bra LOOP;
+  st.global.u64 [%rd0+8], %rd2;
+  ret;
+})";
+
+std::string mallocKernel(const std::string &count, const std::string &free = "") {
+  std::string text = mallocs;
+  text.replace(text.find("COUNT"), 5, count);
+  text.replace(text.find("FREE"), 4, free);
+  return text;
+}
+
+TEST(Bounds, MallocGivesNullBeyondTheHeap) {
+  for (uint64_t bytes :
+       {uint64_t(8) << 20, (uint64_t(8) << 20) + 1, uint64_t(1) << 40, ~uint64_t(0)}) {
+    std::vector<uint64_t> buffer = {bytes, 1};
+    EXPECT_EQ(outcome(mallocKernel("1"), buffer), "");
+    EXPECT_EQ(buffer[1] != 0, bytes <= 8 << 20) << bytes;
+  }
+  std::vector<uint64_t> buffer = {1 << 20, 1};
+  EXPECT_EQ(outcome(mallocKernel("9"), buffer), ""); // the ninth MiB
+  EXPECT_EQ(buffer[1], 0u);
+}
+
+TEST(Bounds, FreedMemoryIsGivenAgain) {
+  std::vector<uint64_t> buffer = {4 << 20, 1};
+  const std::string free = "st.param.b64 [n], %rd2; call free, (n);";
+  EXPECT_EQ(outcome(mallocKernel("3000", free), buffer), ""); // 12 GiB in all
+  EXPECT_NE(buffer[1], 0u);
+}
+
+TEST(Bounds, DeclarationsThatAreTooLargeAreErrors) {
+  auto local = [](const std::string &bytes) {
+    return loadError(".entry k() {\n.local .align 4 .b8 a[" + bytes + "];\nret;\n}\n");
+  };
+  EXPECT_EQ(local("524288"), "");
+  for (const char *bytes : {"524289", "4294967295", "4294967296"})
+    EXPECT_NE(local(bytes).find("bytes of local memory a thread"), std::string::npos)
+        << local(bytes);
+  EXPECT_NE(loadError(".entry k(.param .align 4 .b8 a[32768]) {\nret;\n}\n").find("at most 32764"),
+            std::string::npos);
+  EXPECT_NE(loadError(".entry k() {\n.reg .b64 %r<1048577>;\nret;\n}\n").find("registers"),
+            std::string::npos);
+  std::vector<uint64_t> buffer(1);
+  auto module = [&](const std::string &declaration) {
+    return outcome(declaration + "\n.visible .entry k(.param .u64 out) {\nret;\n}\n", buffer);
+  };
+  EXPECT_NE(module(".global .b8 a[4294967296];").find("the .global variables"), std::string::npos);
+  EXPECT_NE(module(".const .b8 a[1048576];").find("the .const variables"), std::string::npos);
+  for (const char *bytes : {"200000", "4294967296", "4294967295"})
+    EXPECT_NE(module(".shared .align 16 .b8 a[" + std::string(bytes) + "];").find("shared memory"),
+              std::string::npos)
+        << bytes;
+  EXPECT_NE(module(".shared .align 1048576 .b8 a[4];\n.shared .align 1048576 .b8 b[4];")
+                .find("shared memory"),
+            std::string::npos);
+}
+
+TEST(Bounds, CallsThatInlineToTooMuchAreAnError) {
+  std::string text = ".func f0() {\n.reg .b32 %r<99>;\nret;\n}\n";
+  for (int i = 1; i < 40; ++i)
+    text += ".func f" + std::to_string(i) + "() {\ncall f" + std::to_string(i - 1) + ";\ncall f" +
+            std::to_string(i - 1) + ";\nret;\n}\n";
+  EXPECT_NE(loadError(text + ".entry k() {\ncall f39;\nret;\n}\n").find("with all calls inlined"),
+            std::string::npos);
+}
+
+TEST(Bounds, RecursionEndsAsAStackOverflow) {
+  std::string text = R"(.func f(.param .b64 n) {
+  .reg .b64 %rd<200>;
+  .local .align 8 .b8 frame[4096];
+  .param .b64 m;
+  ld.param.b64 %rd0, [n];
+  add.s64 %rd0, %rd0, 1;
+  st.param.b64 [m], %rd0;
+  call f, (m);
+  ret;
+}
+.visible .entry k(.param .u64 out) {
+  .param .b64 m;
+  .reg .b64 %rd<2>;
+  mov.u64 %rd0, 0;
+  st.param.b64 [m], %rd0;
+  call f, (m);
+  ret;
+})";
+  std::vector<uint64_t> buffer(1);
+  LaunchConfig config;
+  config.block.x = 1024;
+  EXPECT_NE(outcome(text, buffer, config).find("the stack overflows"), std::string::npos);
+}
+
+TEST(Bounds, WhatIsPrintedIsBounded) {
+  std::string text = R"(.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 fmt[16] = {37, 57, 57, 57, 57, 57, 57, 57, 57, 57, 100, 0};
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .pred %p<2>;
+  .local .align 8 .b8 args[8];
+  .param .b64 f, a; .param .b32 r;
+  mov.u32 %r0, 0;
+  mov.u64 %rd0, fmt;
+  cvta.global.u64 %rd0, %rd0;
+  mov.u64 %rd1, args;
+  cvta.local.u64 %rd1, %rd1;
+LOOP:
+  st.local.b32 [args], %r0;
+  st.param.b64 [f], %rd0;
+  st.param.b64 [a], %rd1;
+  call (r), vprintf, (f, a);
+  add.s32 %r0, %r0, 1;
+  setp.lt.u32 %p0, %r0, 10000;
+  @%p0 bra LOOP;
+  ret;
+})";
+  std::vector<uint64_t> buffer(1);
+  LaunchResult result;
+  EXPECT_EQ(outcome(text, buffer, {}, &result), "");
+  EXPECT_LT(result.output.size(), size_t(17) << 20);
+  EXPECT_NE(result.output.find("beyond 16 MiB"), std::string::npos);
+}
+
+TEST(Bounds, ATimeLimitEndsALaunch) {
+  std::string text = R"(.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<2>; .reg .pred %p<2>;
+  mov.u64 %rd0, 0;
+LOOP:
+  add.s64 %rd0, %rd0, 1;
+  setp.ne.u64 %p0, %rd0, 0;
+  @%p0 bra LOOP;
+  ret;
+})";
+  std::vector<uint64_t> buffer(1);
+  LaunchConfig config;
+  config.timeLimitSeconds = 0.1;
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_NE(outcome(text, buffer, config).find("its time limit"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+TEST(Bounds, AWaitForTheClockIsNoDeadlock) {
+  std::string text = R"(.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<4>; .reg .pred %p<2>;
+LOOP:
+  mov.u64 %rd0, %clock64;
+  shr.u64 %rd0, %rd0, 18;
+  setp.eq.u64 %p0, %rd0, 0;
+  @%p0 bra LOOP;
+  ret;
+})";
+  std::vector<uint64_t> buffer(1);
+  EXPECT_EQ(outcome(text, buffer), "");
+}
+
+TEST(Bounds, NumbersOfALaunchFileAreChecked) {
+  auto error = [](llvm::StringRef json) {
+    auto file = parseLaunchFile(json, "");
+    return file ? "" : llvm::toString(file.takeError());
+  };
+  EXPECT_NE(error(R"({"grid": -1})"), "");
+  EXPECT_NE(error(R"({"grid": [1, 1, 1, 1]})"), "");
+  EXPECT_NE(error(R"({"shared_bytes": -5})"), "");
+  EXPECT_NE(error(R"({"step_limit": -5})"), "");
+  EXPECT_NE(error(R"({"args": [{"shape": [-1], "zeros": true}]})"), "");
+  EXPECT_NE(error(R"({"args": [{"shape": [4294967296, 4294967296], "zeros": true}]})"), "");
+}
+
+} // namespace
