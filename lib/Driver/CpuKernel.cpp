@@ -4,6 +4,7 @@
 #include "tilewright/Driver/CallFacts.h"
 #include "tilewright/Runtime/DiskCache.h"
 #include "tilewright/Support/BuildId.h"
+#include "tilewright/Support/Environment.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/bit.h"
@@ -35,7 +36,7 @@ llvm::Expected<std::unique_ptr<CompiledCpuKernel>>
 CompiledCpuKernel::compile(ModuleOp module, ForkedMutex &moduleMutex, const Options &options) {
   if (module.getOps<func::FuncOp>().empty())
     return llvm::createStringError("there is no function to compile");
-  if (llvm::Error error = cpu::HostTarget::checkOverride())
+  if (llvm::Error error = environment::check())
     return error;
   std::unique_ptr<CompiledCpuKernel> kernel(new CompiledCpuKernel(module, moduleMutex, options));
   if (llvm::Error error = kernel->makeVariant(kernel->disjoint, /*assumeDisjoint=*/true))

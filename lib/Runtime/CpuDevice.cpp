@@ -296,7 +296,10 @@ void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const h
     if (__builtin_mul_overflow(count, extent, &count))
       return fail("the grid has more blocks than 64 bits can count");
   }
-  std::shared_ptr<ThreadPool> pool = ThreadPool::getShared();
+  llvm::Expected<std::shared_ptr<ThreadPool>> shared = ThreadPool::getShared();
+  if (!shared)
+    return fail(llvm::toString(shared.takeError()));
+  std::shared_ptr<ThreadPool> pool = std::move(*shared);
   unsigned workers = options.isDeterministic ? 1 : pool->getNumThreads();
   static std::atomic<uint64_t> numLaunches{0};
   launchNumber = ++numLaunches;

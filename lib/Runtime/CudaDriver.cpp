@@ -1,6 +1,7 @@
 //===- CudaDriver.cpp - NVIDIA's driver, loaded where it is installed ------------------------===//
 
 #include "tilewright/Runtime/CudaDriver.h"
+#include "tilewright/Support/Environment.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -64,9 +65,9 @@ llvm::Expected<CudaDriver &> CudaDriver::get() {
   static std::string problem;
   static std::once_flag once;
   std::call_once(once, [] {
-    const char *named = std::getenv("TILEWRIGHT_LIBCUDA");
+    std::string named = environment::getText(environment::Variable::Libcuda).str();
     auto found = std::unique_ptr<CudaDriver>(new CudaDriver);
-    llvm::Error error = found->load(named && *named ? named : "libcuda.so.1");
+    llvm::Error error = found->load(named.empty() ? "libcuda.so.1" : named.c_str());
     if (!error)
       error = found->findDevices();
     if (error)

@@ -1,23 +1,27 @@
 //===- DiskCache.cpp - results kept from one process to the next ------------------------------===//
 
 #include "tilewright/Runtime/DiskCache.h"
+#include "OwnFiles.h"
+#include "tilewright/Support/Environment.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
+#include <random>
 #include <sys/stat.h>
+#include <tuple>
+#include <unistd.h>
 #include <vector>
 
 using namespace llvm;
+using namespace tilewright;
 using namespace tilewright::runtime;
+using environment::Variable;
 
 namespace {
 
@@ -48,19 +52,17 @@ Header makeHeader(StringRef name, StringRef content) {
   return header;
 }
 
-/// The content of a file's bytes if they are whole.
-std::optional<std::string> readContent(StringRef name, StringRef file) {
-  Header header;
-  if (file.size() < sizeof(header))
+} // namespace
+
+std::optional<std::string> DiskCache::unpack(StringRef name, StringRef file) {
+  if (file.size() < sizeof(Header))
     return std::nullopt;
-  StringRef content = file.drop_front(sizeof(header));
-  header = makeHeader(name, content);
+  StringRef content = file.drop_front(sizeof(Header));
+  Header header = makeHeader(name, content);
   if (std::memcmp(file.data(), &header, sizeof(header)) != 0)
     return std::nullopt;
   return content.str();
 }
-
-} // namespace
 
 DiskCache::DiskCache(std::string directory, uint64_t maxBytes)
     : directory(std::move(directory)), maxBytes(maxBytes) {}
@@ -83,125 +85,161 @@ std::optional<std::string> DiskCache::lookup(StringRef name) {
   if (directory.empty())
     return std::nullopt;
   std::lock_guard lock(mutex);
-  if (!prepareDirectory())
+  Descriptor folder = openDirectory();
+  if (!folder)
     return std::nullopt;
-  std::string path = pathOf(name);
-  // A private copy: a mapped file that somebody truncates would take the process down.
-  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false,
-                                    /*IsVolatile=*/true);
-  if (!file) {
-    ++counts.misses;
-    return std::nullopt;
+  std::string file;
+  ReadResult result = readOwnFile(folder, name.str(), maxBytes + sizeof(Header), file);
+  std::optional<std::string> content;
+  if (result == ReadResult::Whole)
+    content = unpack(name, file);
+  if (content) {
+    ++counts.hits;
+    return content;
   }
-  std::optional<std::string> content = readContent(name, (*file)->getBuffer());
-  if (!content) {
-    ++counts.misses;
+  ++counts.misses;
+  counts.foreign += result == ReadResult::Foreign;
+  if (result == ReadResult::Whole) {
     ++counts.damaged;
-    sys::fs::remove(path);
-    return std::nullopt;
+    unlinkat(folder.get(), name.str().c_str(), 0);
   }
-  ++counts.hits;
-  utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // used just now; a read-only store stays as it is
-  return content;
+  return std::nullopt;
 }
 
-bool DiskCache::fail(const std::string &text) {
+void DiskCache::fail(const std::string &text) {
   problem = "nothing is kept in the cache directory '" + directory + "': " + text;
-  return false;
 }
 
-bool DiskCache::prepareDirectory() {
-  if (isPrepared)
-    return true;
-  if (std::error_code error =
-          sys::fs::create_directories(directory, /*IgnoreExisting=*/true, sys::fs::owner_all))
-    return fail(error.message());
-  struct stat facts = {};
-  if (stat(directory.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return fail("it is not a directory");
-  // Its files are executed.
-  if (facts.st_mode & S_IWOTH)
-    return fail("everybody may write to it");
-  return isPrepared = true;
+/// Opened anew for each entry: somebody may have emptied, removed or replaced it.
+Descriptor DiskCache::openDirectory() {
+  std::string reason;
+  Descriptor folder = openOwnDirectory(directory, reason);
+  if (!folder)
+    fail(reason);
+  return folder;
+}
+
+/// Writes a new file with these bytes; its name, or nothing and `errno`.
+static std::string writeTemporary(const Descriptor &folder, StringRef header, StringRef content) {
+  static std::atomic<unsigned> numWritten{0};
+  std::random_device random;
+  std::string name;
+  Descriptor file;
+  for (int attempt = 0; attempt < 16 && !file; ++attempt) {
+    name = (kTemporary + Twine(getpid()) + "-" + Twine(numWritten++) + "-" + Twine(random())).str();
+    file = Descriptor(openat(folder.get(), name.c_str(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file && errno != EEXIST)
+      return "";
+  }
+  if (!file)
+    return "";
+  for (StringRef rest : {header, content})
+    while (!rest.empty()) {
+      ssize_t count = write(file.get(), rest.data(), rest.size());
+      if (count < 0 && errno == EINTR)
+        continue;
+      if (count <= 0) {
+        int reason = count < 0 ? errno : ENOSPC;
+        unlinkat(folder.get(), name.c_str(), 0);
+        errno = reason;
+        return "";
+      }
+      rest = rest.drop_front(count);
+    }
+  return name;
 }
 
 void DiskCache::store(StringRef name, StringRef content) {
   if (directory.empty() || content.size() > maxBytes)
     return;
   std::lock_guard lock(mutex);
-  if (!prepareDirectory())
+  Descriptor folder = openDirectory();
+  if (!folder)
     return;
-  int descriptor = -1;
-  SmallString<128> temporary;
-  std::string pattern = pathOf(kTemporary) + "%%%%%%%%%%%%";
-  std::error_code error = sys::fs::createUniqueFile(pattern, descriptor, temporary);
-  if (error == std::errc::no_such_file_or_directory) { // somebody has emptied the cache
-    isPrepared = false;
-    if (!prepareDirectory())
-      return;
-    error = sys::fs::createUniqueFile(pattern, descriptor, temporary);
-  }
-  if (error) {
-    fail(error.message());
-    return;
-  }
   Header header = makeHeader(name, content);
-  raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-  os.write(reinterpret_cast<const char *>(&header), sizeof(header));
-  os << content;
-  os.close();
-  error = os.error();
-  os.clear_error();
-  if (!error)
-    error = sys::fs::rename(temporary, pathOf(name));
-  if (error) {
-    fail(error.message());
-    sys::fs::remove(temporary);
+  std::string temporary = writeTemporary(
+      folder, StringRef(reinterpret_cast<const char *>(&header), sizeof(header)), content);
+  if (temporary.empty()) {
+    fail(std::strerror(errno));
+    return;
+  }
+  if (renameat(folder.get(), temporary.c_str(), folder.get(), name.str().c_str()) != 0) {
+    fail(std::strerror(errno));
+    unlinkat(folder.get(), temporary.c_str(), 0);
     return;
   }
   ++counts.stores;
   problem.clear();
-  evict();
+  evict(folder);
 }
 
 //===----------------------------------------------------------------------------------------===//
 // The bound
 //===----------------------------------------------------------------------------------------===//
 
-/// Removes what was used longest ago until the rest fits, and what dead processes left half-made.
-void DiskCache::evict() {
-  struct Entry {
-    std::string path;
-    uint64_t bytes;
-    sys::TimePoint<> used;
-  };
-  std::vector<Entry> entries;
-  uint64_t total = 0;
-  auto now = std::chrono::system_clock::now();
-  std::error_code error;
-  for (sys::fs::directory_iterator it(directory, error), end; it != end && !error;
-       it.increment(error)) {
-    sys::fs::file_status facts;
-    if (sys::fs::status(it->path(), facts) || facts.type() != sys::fs::file_type::regular_file)
-      continue;
-    if (sys::path::filename(it->path()).starts_with(kTemporary)) {
-      if (now - facts.getLastModificationTime() > std::chrono::minutes(10))
-        sys::fs::remove(it->path());
-      continue;
-    }
-    entries.push_back({it->path(), facts.getSize(), facts.getLastModificationTime()});
-    total += facts.getSize();
+/// Whether a file's name is one that `makeName` makes. Other files are not ours to remove.
+static bool isEntryName(StringRef name) {
+  auto [kind, digest] = name.rsplit('-');
+  return !kind.empty() && digest.size() == 40 &&
+         llvm::all_of(digest, [](char c) { return isDigit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+namespace {
+struct StoredFile {
+  std::string name;
+  uint64_t bytes;
+  struct timespec used;
+};
+} // namespace
+
+/// The files of the store. What dead processes left half-made is removed on the way.
+static std::vector<StoredFile> listFiles(const Descriptor &folder) {
+  std::vector<StoredFile> files;
+  // Opened again by its own name: a copied descriptor would share its position with others.
+  int again = openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *stream = again < 0 ? nullptr : fdopendir(again);
+  if (!stream) {
+    if (again >= 0)
+      close(again);
+    return files;
   }
+  constexpr time_t kPatience = 600; // seconds
+  time_t now = time(nullptr);
+  while (const dirent *entry = readdir(stream)) {
+    StringRef name = entry->d_name;
+    struct stat facts = {};
+    if (fstatat(folder.get(), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(facts.st_mode))
+      continue;
+    if (name.starts_with(kTemporary)) {
+      if (now - facts.st_mtim.tv_sec > kPatience)
+        unlinkat(folder.get(), entry->d_name, 0);
+    } else if (isEntryName(name)) {
+      files.push_back({name.str(), uint64_t(facts.st_size), facts.st_mtim});
+    }
+  }
+  closedir(stream);
+  return files;
+}
+
+/// Removes what was used longest ago until the rest fits.
+void DiskCache::evict(const Descriptor &folder) {
+  std::vector<StoredFile> files = listFiles(folder);
+  uint64_t total = 0;
+  for (const StoredFile &file : files)
+    total += file.bytes;
   if (total <= maxBytes)
     return;
-  llvm::sort(entries, [](const Entry &a, const Entry &b) {
-    return std::tie(a.used, a.path) < std::tie(b.used, b.path);
+  llvm::sort(files, [](const StoredFile &a, const StoredFile &b) {
+    return std::tie(a.used.tv_sec, a.used.tv_nsec, a.name) <
+           std::tie(b.used.tv_sec, b.used.tv_nsec, b.name);
   });
-  for (const Entry &entry : entries) {
+  for (const StoredFile &file : files) {
     if (total <= maxBytes)
       return;
-    sys::fs::remove(entry.path); // another process may have been faster
-    total -= entry.bytes;
+    unlinkat(folder.get(), file.name.c_str(), 0); // another process may have been faster
+    total -= file.bytes;
     ++counts.evictions;
   }
 }
@@ -222,26 +260,26 @@ std::string DiskCache::getProblem() const {
 
 static bool isSharedEnabled = true;
 
+/// A value that means nothing is reported where a compilation begins (environment::check).
+template <typename T> static T valueOr(Expected<T> value, T fallback) {
+  if (value)
+    return *value;
+  consumeError(value.takeError());
+  return fallback;
+}
+
 static std::string chooseDirectory() {
-  const char *wanted = std::getenv("TILEWRIGHT_CACHE");
-  if (!isSharedEnabled || (wanted && StringRef(wanted) == "0"))
+  if (!isSharedEnabled || !valueOr(environment::readSwitch(Variable::Cache, true), true))
     return "";
-  if (const char *directory = std::getenv("TILEWRIGHT_CACHE_DIR"))
-    return directory;
-  SmallString<128> folder;
-  if (!sys::path::cache_directory(folder))
-    return "";
-  sys::path::append(folder, "tilewright");
-  return folder.str().str();
+  if (StringRef directory = environment::getText(Variable::CacheDir); !directory.empty())
+    return directory.str();
+  std::string folder = findCacheFolder();
+  return folder.empty() ? "" : folder + "/tilewright";
 }
 
 static uint64_t chooseMaxBytes() {
   constexpr uint64_t fallback = 512;
-  uint64_t megabytes = fallback;
-  const char *text = std::getenv("TILEWRIGHT_CACHE_MB");
-  if (text && StringRef(text).getAsInteger(10, megabytes))
-    megabytes = fallback;
-  return std::min<uint64_t>(megabytes, uint64_t(1) << 40) << 20;
+  return valueOr(environment::readNumber(Variable::CacheMb, fallback), fallback) << 20;
 }
 
 static std::mutex &sharedMutex() {

@@ -1,6 +1,7 @@
 //===- ThreadPool.cpp - runs the blocks of a grid on all cores --------------------------------===//
 
 #include "tilewright/Runtime/ThreadPool.h"
+#include "tilewright/Support/Environment.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+using namespace tilewright;
 using namespace tilewright::runtime;
 
 namespace {
@@ -237,15 +239,10 @@ void ThreadPool::run(int64_t count, unsigned numWorkers, Task task, Idle idle) {
     impl->run(count, numWorkers, task, idle);
 }
 
-static unsigned chooseNumThreads() {
-  if (const char *text = std::getenv("TILEWRIGHT_THREADS")) {
-    int wanted = std::atoi(text);
-    if (wanted > 0)
-      return std::min(wanted, 1024);
-  }
+static llvm::Expected<uint64_t> chooseNumThreads() {
   // Asking reads files of the kernel, which takes longer than a small launch.
   static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  return cores;
+  return environment::readNumber(environment::Variable::Threads, cores);
 }
 
 namespace {
@@ -260,14 +257,16 @@ struct SharedPool {
 std::atomic<SharedPool *> SharedPool::current{new SharedPool};
 } // namespace
 
-std::shared_ptr<ThreadPool> ThreadPool::getShared() {
+llvm::Expected<std::shared_ptr<ThreadPool>> ThreadPool::getShared() {
   static std::once_flag once;
   std::call_once(
       once, [] { pthread_atfork(nullptr, nullptr, [] { SharedPool::current = new SharedPool; }); });
   SharedPool &shared = *SharedPool::current;
   std::lock_guard lock(shared.mutex);
-  unsigned wanted = chooseNumThreads();
-  if (!shared.pool || shared.pool->getNumThreads() != wanted)
-    shared.pool = std::make_shared<ThreadPool>(wanted);
+  llvm::Expected<uint64_t> wanted = chooseNumThreads();
+  if (!wanted)
+    return wanted.takeError();
+  if (!shared.pool || shared.pool->getNumThreads() != *wanted)
+    shared.pool = std::make_shared<ThreadPool>(*wanted);
   return shared.pool;
 }

@@ -25,6 +25,7 @@ static nb::dict getStatus() {
   status["misses"] = counts.misses;
   status["stores"] = counts.stores;
   status["damaged"] = counts.damaged;
+  status["foreign"] = counts.foreign;
   status["evictions"] = counts.evictions;
   return status;
 }

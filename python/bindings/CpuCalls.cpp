@@ -3,6 +3,7 @@
 #include "Bindings.h"
 #include "KnownCalls.h"
 #include "tilewright/Driver/CpuKernel.h"
+#include "tilewright/Support/Environment.h"
 
 using namespace tilewright;
 using namespace tilewright::bindings;
@@ -85,8 +86,7 @@ private:
 } // namespace
 
 static bool isDeterministicByDefault() {
-  const char *text = std::getenv("TILEWRIGHT_DETERMINISTIC");
-  return text && *text && llvm::StringRef(text) != "0";
+  return unwrap(environment::readSwitch(environment::Variable::Deterministic, false));
 }
 
 /// Runs without the GIL; errors of the program and exceptions of signal handlers are thrown.

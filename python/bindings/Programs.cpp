@@ -7,6 +7,7 @@
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Interp/Interp.h"
 #include "tilewright/Layout/Notation.h"
+#include "tilewright/Support/Environment.h"
 #include "tilewright/Tile/Strides.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -357,15 +358,16 @@ std::unique_ptr<Program> parseProgram(const std::string &text) {
 
 } // namespace
 
-/// Whether an environment variable is set to anything but 0.
-static bool isSwitchedOn(const char *variable) {
-  const char *value = std::getenv(variable);
-  return value && *value && llvm::StringRef(value) != "0";
+static bool isSwitchedOn(environment::Variable variable) {
+  return unwrap(environment::readSwitch(variable, false));
 }
 
 driver::PipelineOptions tilewright::bindings::getGpuOptions() {
+  if (llvm::Error error = environment::check())
+    throw UserError(llvm::toString(std::move(error)));
   driver::PipelineOptions options;
-  options.checkPlans = isSwitchedOn("TILEWRIGHT_CHECK") || isSwitchedOn("TILEWRIGHT_CHECK_PLANS");
+  options.checkPlans =
+      isSwitchedOn(environment::Variable::Check) || isSwitchedOn(environment::Variable::CheckPlans);
   return options;
 }
 

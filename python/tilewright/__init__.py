@@ -22,6 +22,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tilewright.environment import warn_of_misspelt_names
 from tilewright.errors import TilewrightError, install_excepthook
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ _COMPAT = (
 )  # fmt: skip
 
 install_excepthook()
+warn_of_misspelt_names()
 
 
 def __getattr__(name: str) -> Any:

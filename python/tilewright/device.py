@@ -7,11 +7,11 @@ program's meaning and watches it; `vgpu:sm_80` and its siblings run the generate
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from tilewright import environment
 from tilewright.errors import LanguageError
 
 ARCHS = ("sm_80", "sm_90", "sm_90a")
@@ -96,7 +96,17 @@ class Placement(NamedTuple):
 def place(target: Any = "auto", device: str | None = None) -> Placement:
     """Decides where a kernel compiled for `target` runs; `device` and the environment win."""
     name = target_name(target)
-    device = device or os.environ.get("TILEWRIGHT_DEVICE") or None
+    environment.switch("TILEWRIGHT_DEBUG")  # where it is read, nothing may be refused
+    wanted = None if device else environment.text("TILEWRIGHT_DEVICE")
+    try:
+        return _place(name, device or wanted)
+    except LanguageError as error:
+        if wanted is None:
+            raise
+        raise LanguageError(f"{error.message} (from TILEWRIGHT_DEVICE)") from None
+
+
+def _place(name: str, device: str | None) -> Placement:
     if device is None:
         return _choose(name)
     if device == "cuda" or device.startswith("cuda:"):
@@ -118,7 +128,7 @@ def _choose(target: str) -> Placement:
                 return Placement(f"cuda:{number}", target, None)
         reason = f"target '{target}': no such GPU is here, its virtual GPU runs the kernel"
         return Placement(f"vgpu:{target}", target, reason)
-    if os.environ.get("TILEWRIGHT_CHECK", "0") not in ("", "0"):
+    if environment.switch("TILEWRIGHT_CHECK"):
         reason = "TILEWRIGHT_CHECK is set: the reference interpreter runs the kernel"
         return Placement("interp", target, reason)
     found, missing = gpus() if target in ("auto", "cuda") else ((), "")
@@ -150,9 +160,11 @@ def target_name(target: Any) -> str:
 
 def default_arch() -> str:
     """The architecture where none is named."""
-    arch = os.environ.get("TILEWRIGHT_ARCH") or "sm_80"
+    arch = environment.text("TILEWRIGHT_ARCH") or "sm_80"
     if arch not in _CAPABILITY:
-        raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(_CAPABILITY)}")
+        raise LanguageError(
+            f"TILEWRIGHT_ARCH: unknown architecture '{arch}'", hint=f"use {', '.join(_CAPABILITY)}"
+        )
     return arch
 
 

@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
+from tilewright import environment
+
 __tracebackhide__ = True  # pytest shows the user's frames
 
 
@@ -213,7 +215,7 @@ def _core_place(location: Any) -> Place | None:
 
 def debugging() -> bool:
     """True when TILEWRIGHT_DEBUG asks for our own tracebacks."""
-    return os.environ.get("TILEWRIGHT_DEBUG", "") not in ("", "0")
+    return environment.is_on("TILEWRIGHT_DEBUG")
 
 
 def convert(

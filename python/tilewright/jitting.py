@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tilewright import environment
 from tilewright.arguments import is_torch
 from tilewright.device import place
 from tilewright.errors import LanguageError, TilewrightError, reporting
@@ -208,7 +209,10 @@ class JITFunction:
         """A key for the positional arguments of an eager call that is cheap to make: the shapes of
         tensors, simple values with their types, and what of the environment chooses the device.
         None for other values."""
-        key: list[Any] = [os.environ.get("TILEWRIGHT_DEVICE"), os.environ.get("TILEWRIGHT_CHECK")]
+        key: list[Any] = [
+            environment.text("TILEWRIGHT_DEVICE"),
+            environment.text("TILEWRIGHT_CHECK"),
+        ]
         for name, value in zip(self.signature.parameters, args, strict=False):
             kind = type(value)
             if name in self._tensors:

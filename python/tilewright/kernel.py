@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 import warnings
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tilewright import environment
 from tilewright.arguments import (
     bind_symbols,
     convert_argument,
@@ -472,10 +472,10 @@ class JITKernel(KernelTexts):
 
 
 def _environment_options() -> dict[str, Any]:
-    check = os.environ.get("TILEWRIGHT_CHECK")
+    check = environment.switch("TILEWRIGHT_CHECK")
     if check is None:
         return {}
-    return {"check": True} if check != "0" else {"check": False, "checks": "none"}
+    return {"check": True} if check else {"check": False, "checks": "none"}
 
 
 def _normalize_outputs(out_idx: Any, params: list[KernelParam]) -> list[int]:

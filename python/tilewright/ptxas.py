@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tilewright import environment
 from tilewright.errors import Place, TilewrightError
 
 
@@ -45,8 +46,8 @@ class Cubin:
 
 
 def _candidates() -> Iterator[Path]:
-    if os.environ.get("TILEWRIGHT_PTXAS"):
-        yield Path(os.environ["TILEWRIGHT_PTXAS"])
+    if named := environment.executable("TILEWRIGHT_PTXAS"):
+        yield named
         return  # who names one means it
     on_path = shutil.which("ptxas")
     if on_path:

@@ -11,8 +11,12 @@
 // is torn or damaged in any bit fails its checksum, is removed, and counts as absent. The store is
 // bounded: after each new entry those that were used longest ago go until the sum fits.
 //
-// A directory that cannot be used (not writable, full, writable by everybody) is not an error: work
-// goes on without, and `getProblem` says why.
+// Its files are executed: a directory or an entry that belongs to another user, or that its group
+// or others may write, is never read, and neither is anything but a regular file under an entry's
+// name.
+//
+// A directory that cannot be used (not writable, full, not ours) is not an error: work goes on
+// without, and `getProblem` says why.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -29,11 +33,15 @@
 
 namespace tilewright::runtime {
 
+class Descriptor;
+
 class DiskCache {
 public:
   /// What happened since this store was opened.
   struct Counts {
     uint64_t hits = 0, misses = 0, stores = 0, damaged = 0, evictions = 0;
+    /// Something under an entry's name that this user did not write; counted in `misses` too.
+    uint64_t foreign = 0;
   };
 
   /// An empty directory is a store that keeps nothing.
@@ -49,6 +57,9 @@ public:
   /// The name of an entry: all parts of `key` matter, and where one ends and the next begins.
   static std::string makeName(llvm::StringRef kind, llvm::ArrayRef<llvm::StringRef> key);
 
+  /// The content of the bytes of an entry's file, if they are whole.
+  static std::optional<std::string> unpack(llvm::StringRef name, llvm::StringRef file);
+
   std::optional<std::string> lookup(llvm::StringRef name);
   void store(llvm::StringRef name, llvm::StringRef content);
 
@@ -58,15 +69,13 @@ public:
   std::string getProblem() const;
 
 private:
-  bool prepareDirectory();
-  bool fail(const std::string &text);
-  void evict();
-  std::string pathOf(llvm::StringRef name) const { return directory + "/" + name.str(); }
+  Descriptor openDirectory();
+  void fail(const std::string &text);
+  void evict(const Descriptor &folder);
 
   const std::string directory;
   const uint64_t maxBytes;
   mutable std::mutex mutex;
-  bool isPrepared = false;
   std::string problem;
   Counts counts;
 };

@@ -19,6 +19,7 @@
 #define TILEWRIGHT_RUNTIME_THREADPOOL_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <memory>
 
@@ -43,7 +44,7 @@ public:
 
   /// The pool of this process: `TILEWRIGHT_THREADS` threads, by default one for each core. A child
   /// that was forked off gets a pool of its own.
-  static std::shared_ptr<ThreadPool> getShared();
+  static llvm::Expected<std::shared_ptr<ThreadPool>> getShared();
 
 private:
   struct Impl;

@@ -8,6 +8,7 @@
 
 #include "SplitMaskedStores.h"
 #include "UseScalef.h"
+#include "tilewright/Support/Environment.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -47,23 +48,10 @@ using namespace tilewright::cpu;
 // The host
 //===----------------------------------------------------------------------------------------===//
 
-static StringRef getOverride() {
-  const char *wanted = std::getenv("TILEWRIGHT_CPU");
-  return wanted ? wanted : "";
-}
-
-llvm::Error HostTarget::checkOverride() {
-  StringRef wanted = getOverride();
-  if (wanted.empty() || wanted == "avx2")
-    return llvm::Error::success();
-  return llvm::createStringError("TILEWRIGHT_CPU is '" + wanted.str() +
-                                 "'; it can be 'avx2', to leave AVX-512 out");
-}
-
 HostTarget HostTarget::detect() {
   HostTarget target;
   target.cpu = llvm::sys::getHostCPUName().str();
-  bool withoutAvx512 = getOverride() == "avx2";
+  bool withoutAvx512 = environment::getText(environment::Variable::Cpu) == "avx2";
   bool hasAvx512 = false;
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   std::vector<std::string> list;

@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from tilewright import environment
 from tilewright._core import core
 from tilewright.autotuner.capture import get_autotune_executor, get_autotune_inputs
 from tilewright.autotuner.show import bar, make_console, show_table
@@ -436,6 +437,6 @@ def _processor() -> str:
 
 def _describe_machine() -> str:
     """What times depend on besides the programs."""
-    threads = os.environ.get("TILEWRIGHT_THREADS", "")
-    features = os.environ.get("TILEWRIGHT_CPU", "")
+    threads = environment.text("TILEWRIGHT_THREADS") or ""
+    features = environment.text("TILEWRIGHT_CPU") or ""
     return f"{os.cpu_count()} {threads} {features}\n{_processor()}"

@@ -8,8 +8,10 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 #include <fcntl.h>
+#include <grp.h>
 #include <set>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +34,21 @@ protected:
     std::error_code error;
     llvm::raw_fd_ostream(path(name), error) << bytes;
     ASSERT_FALSE(error);
+  }
+
+  mode_t modeOf(llvm::StringRef name) const {
+    struct stat facts = {};
+    return stat(path(name).c_str(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+  }
+  /// Runs `check` in a process of another user.
+  static void asUser(uid_t user, llvm::function_ref<bool()> check) {
+    pid_t pid = fork();
+    if (pid == 0)
+      _exit(setgroups(0, nullptr) == 0 && setgid(user) == 0 && setuid(user) == 0 && check() ? 0
+                                                                                            : 1);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
   }
 
   llvm::SmallString<128> folder;
@@ -122,6 +139,129 @@ TEST_F(DiskCacheTest, UnusableDirectoriesAreAProblemAndNoError) {
   none.store(name, "content");
   EXPECT_EQ(none.lookup(name), std::nullopt);
   EXPECT_EQ(none.getProblem(), "");
+}
+
+TEST_F(DiskCacheTest, OnlyTheUserMayReadAndWrite) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  mode_t before = umask(0);
+  DiskCache(path("a/b"), kMegabyte).store(name, "content");
+  umask(before);
+  EXPECT_EQ(modeOf("a"), 0700u);
+  EXPECT_EQ(modeOf("a/b"), 0700u);
+  EXPECT_EQ(modeOf("a/b/" + name), 0600u);
+}
+
+TEST_F(DiskCacheTest, WhatOthersMayWriteIsNotRead) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  DiskCache cache(folder.str().str(), kMegabyte);
+  cache.store(name, "content");
+  for (mode_t mode : {0660, 0606, 0666}) {
+    chmod(path(name).c_str(), mode);
+    EXPECT_EQ(cache.lookup(name), std::nullopt) << mode;
+  }
+  EXPECT_EQ(cache.getCounts().foreign, 3u);
+  chmod(path(name).c_str(), 0644);
+  EXPECT_EQ(cache.lookup(name), "content");
+  for (auto [mode, text] :
+       {std::pair(0770, "its group may write"), {0707, "everybody may write"}}) {
+    chmod(folder.c_str(), mode);
+    EXPECT_EQ(cache.lookup(name), std::nullopt) << mode;
+    EXPECT_NE(cache.getProblem().find(text), std::string::npos) << cache.getProblem();
+  }
+}
+
+TEST_F(DiskCacheTest, WhatIsNoRegularFileIsPassedOver) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  DiskCache cache(folder.str().str(), kMegabyte);
+  cache.store(name, "content");
+  std::string real = path("real");
+  ASSERT_EQ(rename(path(name).c_str(), real.c_str()), 0);
+  auto expectMissAndRepair = [&](const char *what) {
+    EXPECT_EQ(cache.lookup(name), std::nullopt) << what;
+    cache.store(name, "new");
+    EXPECT_EQ(cache.lookup(name), "new") << what;
+    unlink(path(name).c_str());
+  };
+  ASSERT_EQ(symlink(real.c_str(), path(name).c_str()), 0);
+  expectMissAndRepair("symbolic link");
+  ASSERT_EQ(mkfifo(path(name).c_str(), 0600), 0);
+  expectMissAndRepair("FIFO");                                       // used to wait for ever
+  if (mknod(path(name).c_str(), S_IFCHR | 0600, makedev(1, 5)) == 0) // /dev/zero, only for root
+    expectMissAndRepair("device");
+  ASSERT_EQ(mkdir(path(name).c_str(), 0700), 0);
+  EXPECT_EQ(cache.lookup(name), std::nullopt);
+  cache.store(name, "new");
+  EXPECT_NE(cache.getProblem(), "");
+}
+
+TEST_F(DiskCacheTest, AFileThatClaimsMoreThanTheBoundIsNotRead) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  DiskCache cache(folder.str().str(), kMegabyte);
+  cache.store(name, "content");
+  ASSERT_EQ(truncate(path(name).c_str(), off_t(1) << 40), 0); // takes no place on disk
+  EXPECT_EQ(cache.lookup(name), std::nullopt);
+}
+
+TEST_F(DiskCacheTest, FilesOfTheUserAreNeverEvicted) {
+  write("thesis.tex", std::string(1000, 'x'));
+  DiskCache cache(folder.str().str(), 100);
+  for (int key = 0; key < 4; ++key)
+    cache.store(DiskCache::makeName("cpu", {std::to_string(key)}), "content");
+  EXPECT_EQ(cache.getCounts().evictions, 3u);
+  EXPECT_TRUE(llvm::sys::fs::exists(path("thesis.tex")));
+}
+
+TEST_F(DiskCacheTest, NothingOfAnotherUserIsRead) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can act as two users";
+  constexpr uid_t other = 65534;
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  chmod(folder.c_str(), 0755);
+  ASSERT_EQ(mkdir(path("shared").c_str(), 0775), 0);
+  ASSERT_EQ(chown(path("shared").c_str(), 0, other), 0);
+  chmod(path("shared").c_str(), 0775);
+  // The other user makes a store of their own and puts its entry where their group may write.
+  asUser(other, [&] {
+    std::string own = path("shared/own");
+    DiskCache(own, kMegabyte).store(name, "poison");
+    return rename((own + "/" + name).c_str(), path("shared/" + name).c_str()) == 0;
+  });
+  EXPECT_EQ(DiskCache(path("shared"), kMegabyte).lookup(name), std::nullopt);
+  chmod(path("shared").c_str(), 0700); // now ours alone, but the entry stays what it was
+  DiskCache ours(path("shared"), kMegabyte);
+  EXPECT_EQ(ours.lookup(name), std::nullopt);
+  EXPECT_EQ(ours.getCounts().foreign, 1u);
+  DiskCache theirs(path("shared/own"), kMegabyte);
+  EXPECT_EQ(theirs.lookup(name), std::nullopt);
+  EXPECT_NE(theirs.getProblem().find("another user"), std::string::npos) << theirs.getProblem();
+  // The other way round: a store of root is nothing that the other user executes.
+  ours.store(name, "content");
+  chmod(path("shared").c_str(), 0755);
+  chmod(path("shared/" + name).c_str(), 0644);
+  asUser(other, [&] { return !DiskCache(path("shared"), kMegabyte).lookup(name); });
+}
+
+TEST_F(DiskCacheTest, AnEmptyOrRelativeHomeIsNotTheCurrentDirectory) {
+  pid_t pid = fork();
+  if (pid == 0) { // the environment is the child's own
+    bool isGood = chdir(folder.c_str()) == 0;
+    unsetenv("TILEWRIGHT_CACHE_DIR");
+    auto directoryWith = [](const char *home, const char *cache) {
+      setenv("HOME", home, 1);
+      setenv("XDG_CACHE_HOME", cache, 1);
+      return DiskCache::getShared()->getDirectory();
+    };
+    isGood &= directoryWith("/h", "/c") == "/c/tilewright";
+    isGood &= directoryWith("/h", "") == "/h/.cache/tilewright";
+    isGood &= directoryWith("/h", "c") == "/h/.cache/tilewright";
+    std::string fallback = directoryWith("", "");
+    isGood &= fallback.empty() || fallback[0] == '/';
+    isGood &= directoryWith("h", "c") == fallback;
+    _exit(isGood ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(DiskCacheTest, ADirectoryThatSomebodyRemovedIsMadeAgain) {

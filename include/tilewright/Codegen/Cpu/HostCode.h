@@ -32,8 +32,6 @@ struct HostTarget {
 
   /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
   static HostTarget detect();
-  /// An error if `TILEWRIGHT_CPU` asks for something else.
-  static llvm::Error checkOverride();
 };
 
 struct CompileOptions {

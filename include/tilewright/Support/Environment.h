@@ -1,0 +1,48 @@
+//===- Environment.h - the variables that users set -----------------------------------*- C++
+//-*-===//
+//
+// The one place where C++ code reads TILEWRIGHT_* variables; python/tilewright/environment.py is
+// its twin for those that Python code reads. A variable that is empty counts as not set. One whose
+// value means nothing is an error that names it: nobody should wonder why a setting has no effect.
+//
+//   switch     0, 1, off, on, no, yes, false, true
+//   number     decimal digits, in a range
+//   choice     one of a few words
+//   text       a path
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_SUPPORT_ENVIRONMENT_H
+#define TILEWRIGHT_SUPPORT_ENVIRONMENT_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+
+namespace tilewright::environment {
+
+enum class Variable {
+  Cache,         ///< TILEWRIGHT_CACHE, a switch: whether results are kept on disk
+  CacheDir,      ///< TILEWRIGHT_CACHE_DIR: where
+  CacheMb,       ///< TILEWRIGHT_CACHE_MB: how many MiB at most
+  Check,         ///< TILEWRIGHT_CHECK, a switch: check all that can be checked
+  CheckPlans,    ///< TILEWRIGHT_CHECK_PLANS, a switch
+  Cpu,           ///< TILEWRIGHT_CPU, a choice: avx2 leaves AVX-512 out
+  Deterministic, ///< TILEWRIGHT_DETERMINISTIC, a switch
+  Libcuda,       ///< TILEWRIGHT_LIBCUDA: the driver's library, or none
+  Threads,       ///< TILEWRIGHT_THREADS: how many threads run CPU code
+};
+
+/// The value as it stands there; empty if it is not set.
+llvm::StringRef getText(Variable variable);
+/// The value of a switch.
+llvm::Expected<bool> readSwitch(Variable variable, bool fallback);
+/// The value of a number.
+llvm::Expected<uint64_t> readNumber(Variable variable, uint64_t fallback);
+
+/// The first variable of the list above whose value means nothing.
+llvm::Error check();
+
+} // namespace tilewright::environment
+
+#endif // TILEWRIGHT_SUPPORT_ENVIRONMENT_H
