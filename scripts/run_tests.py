@@ -35,7 +35,12 @@ JOBS = str(len(os.sched_getaffinity(0)))
 FUZZ_SECONDS = 60
 #: When a bounded long run has used its time, as `time.time()`; for the slow tests to see.
 LONG_END = "TILEWRIGHT_LONG_END"
-FUZZ_SEEDS = {"ptx-fuzz": ["vgpu/test/ptx"]}  # those of third parties are too long
+FUZZ_SEEDS = {  # others start from test/lit
+    "cache-fuzz": [],
+    "layout-fuzz": ["test/fuzz/layouts"],
+    "ptx-fuzz": ["vgpu/test/ptx"],  # those of third parties are too long
+    "ptx-run-fuzz": ["vgpu/test/ptx"],
+}
 # A suite that takes longer hangs.
 SUITE_SECONDS = 45 * 60
 LONG_SUITE_SECONDS = 4 * 60 * 60
@@ -200,7 +205,7 @@ def lints(session: Session) -> Tally:
 
 def fuzz(session: Session) -> Tally:
     """Each libFuzzer program of the fuzz preset (bin/*-fuzz) runs a minute with a fixed seed,
-    starting from the tests of its language, with the tokens of test/fuzz/<what>.dict if there is
+    starting from the tests of its language, with the tokens of test/fuzz/<language>.dict if there is
     such a file; a finding is kept in build-fuzz/findings."""
     tally = Tally()
     findings = ROOT / "build-fuzz" / "findings"
@@ -209,7 +214,7 @@ def fuzz(session: Session) -> Tally:
         corpus = ROOT / "build-fuzz" / "corpus" / program.name
         corpus.mkdir(parents=True, exist_ok=True)
         seeds = FUZZ_SEEDS.get(program.name, ["test/lit"])
-        tokens = ROOT / "test" / "fuzz" / f"{program.name.removesuffix('-fuzz')}.dict"
+        tokens = ROOT / "test" / "fuzz" / f"{program.name.split('-')[0]}.dict"
         seconds = FUZZ_SECONDS if seconds_left() > 0 else FUZZ_SECONDS // 10
         print(f"{program.name}: {seconds} s", flush=True)
         status = session.run(

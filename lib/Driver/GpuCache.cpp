@@ -83,7 +83,7 @@ static bool fromJSON(const json::Value &value, nvptx::KernelInfo &kernel, json::
 
 /// Nothing where the text is not what `write` makes; its checksum was right, so that this is an
 /// entry of another kind.
-static std::optional<GpuProgram> read(StringRef text) {
+std::optional<GpuProgram> tilewright::driver::parseGpuProgram(StringRef text) {
   llvm::Expected<json::Value> value = json::parse(text);
   if (!value) {
     llvm::consumeError(value.takeError());
@@ -111,7 +111,7 @@ FailureOr<GpuProgram> tilewright::driver::compileForGpuOrLoad(ModuleOp module, c
   std::shared_ptr<DiskCache> cache = DiskCache::getShared();
   std::string name = makeEntryName(module, arch, options);
   if (std::optional<std::string> found = cache->lookup(name))
-    if (std::optional<GpuProgram> program = read(*found)) {
+    if (std::optional<GpuProgram> program = parseGpuProgram(*found)) {
       std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
       program->phases.push_back({"load from the cache", taken.count()});
       return std::move(*program);

@@ -18,6 +18,9 @@ namespace tilewright::driver {
 mlir::FailureOr<GpuProgram> compileForGpuOrLoad(mlir::ModuleOp module, const Arch &arch,
                                                 const PipelineOptions &options = {});
 
+/// The program that an entry of the cache holds; nothing where it is none of ours.
+std::optional<GpuProgram> parseGpuProgram(llvm::StringRef text);
+
 } // namespace tilewright::driver
 
 #endif // TILEWRIGHT_DRIVER_GPUCACHE_H

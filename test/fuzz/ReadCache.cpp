@@ -1,0 +1,53 @@
+//===- ReadCache.cpp - any bytes where the cache expects an entry -----------------------------===//
+//
+// A file of any content under an entry's name must be a miss, unless it is what `store` wrote. The
+// first byte chooses between the file itself and the content of a file whose checksum is right, as
+// that of another version of the compiler would be.
+//
+//   cache-fuzz corpus/ -max_total_time=60
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "tilewright/Driver/GpuCache.h"
+#include "tilewright/Runtime/DiskCache.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tilewright;
+using runtime::DiskCache;
+
+[[noreturn]] static void complain(llvm::StringRef what) {
+  llvm::errs() << "cache-fuzz: " << what << "\n";
+  abort();
+}
+
+static std::string makeFolder() {
+  llvm::SmallString<128> folder;
+  if (llvm::sys::fs::createUniqueDirectory("tw-cache-fuzz", folder))
+    complain("no directory for the cache");
+  return folder.str().str();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const std::string folder = makeFolder();
+  static DiskCache cache(folder, 1 << 20);
+  static const std::string name = DiskCache::makeName("cpu", {"key"});
+  if (size < 1)
+    return 0;
+  llvm::StringRef bytes(reinterpret_cast<const char *>(data + 1), size - 1);
+  if (data[0] % 2) {
+    cache.store(name, bytes);
+    if (cache.lookup(name) != bytes)
+      complain("an entry that was stored is not found");
+    (void)driver::parseGpuProgram(bytes);
+    return 0;
+  }
+  std::error_code error;
+  llvm::raw_fd_ostream(folder + "/" + name, error) << bytes;
+  std::optional<std::string> found = cache.lookup(name);
+  if (found != DiskCache::unpack(name, bytes))
+    complain("the file and its bytes are read differently");
+  return 0;
+}
