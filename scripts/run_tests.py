@@ -205,8 +205,8 @@ def lints(session: Session) -> Tally:
 
 def fuzz(session: Session) -> Tally:
     """Each libFuzzer program of the fuzz preset (bin/*-fuzz) runs a minute with a fixed seed,
-    starting from the tests of its language, with the tokens of test/fuzz/<language>.dict if there is
-    such a file; a finding is kept in build-fuzz/findings."""
+    starting from the tests of its language, with the tokens of test/fuzz/<language>.dict if there
+    is such a file; a finding is kept in build-fuzz/findings."""
     tally = Tally()
     findings = ROOT / "build-fuzz" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
