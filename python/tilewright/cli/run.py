@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tilewright.cli.progress import ProgressLine
 from tilewright.cli.script import execute, find_file, listening, load, report_failure, say
 from tilewright.errors import debugging
 
@@ -21,7 +20,6 @@ class Session:
         self.kernels: list[Any] = []
         self.run_seconds: dict[int, float] = {}
         self.runs: dict[int, int] = {}
-        self.lines: dict[int, ProgressLine] = {}
         self.defects = 0  # findings that are no notes
         self.started = time.perf_counter()
 
@@ -31,8 +29,6 @@ class Session:
             self._prepare(kernel)
             return
         key = id(kernel)
-        if key in self.lines:
-            self.lines[key].finish()
         self.runs[key] = self.runs.get(key, 0) + 1
         self.run_seconds[key] = self.run_seconds.get(key, 0.0) + kernel.last_run["seconds"]
         for finding in kernel.findings:  # defects are told by the error of the call
@@ -44,9 +40,6 @@ class Session:
     def _prepare(self, kernel: Any) -> None:
         options, device = self.options, kernel.placement.device
         self.kernels.append(kernel)
-        if not options.quiet:
-            self.lines[id(kernel)] = ProgressLine(kernel)
-            kernel.watch(self.lines[id(kernel)])
         watches = device == "interp" or device.startswith("vgpu:")
         if options.check:
             kernel.options.update({"strict": True, "check": True})
@@ -63,8 +56,9 @@ class Session:
 
     def finish_lines(self) -> None:
         """No line of progress is left standing."""
-        for line in self.lines.values():
-            line.finish()
+        for kernel in self.kernels:
+            if kernel._line is not None:
+                kernel._line.finish()
 
 
 def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:

@@ -17,6 +17,6 @@ tilelang.compile(main)(np.array([0, 1, 2, 9], np.int32), np.zeros(4, np.int32))
 
 
 # --- report ---
-# run_time_index_out_of_range_on_the_cpu.py:14:13: error: an access leaves the extents of 's'
+# run_time_index_out_of_range_on_the_cpu.py:14:13: error: 's': index 9 is out of bounds for dimension 0, which has 4 elements
 #    14 |             B[k] = s[I[k]]
 #       |             ^^^^^^^^^^^^^^

@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# unknown_language_name.py:9:9: error: the language has no 'T.paralel'; did you mean 'T.parallel'?
+# unknown_language_name.py:9:9: error: the language has no 'T.paralel'; did you mean 'T.Parallel'?
 #     9 |         T.paralel(64)
 #       |         ^^^^^^^^^

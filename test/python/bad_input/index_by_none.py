@@ -1,0 +1,15 @@
+"""None makes no new dimension."""
+
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32")):
+    with T.Kernel(1):
+        A[None] = 1.0
+
+
+# --- report ---
+# index_by_none.py:9:9: error: None is no index; a tile gets no new dimensions by an index
+#     9 |         A[None] = 1.0
+#       |         ^^^^^^^

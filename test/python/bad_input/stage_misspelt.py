@@ -1,0 +1,24 @@
+"""There is no such stage of the IR."""
+
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit(out_idx=[-1])
+def double(n, block=32):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, block)) as bx:
+            for i in T.Parallel(block):
+                B[bx * block + i] = A[bx * block + i] * 2.0
+
+    return main
+
+
+double(64).ir("pxt")
+
+
+# --- report ---
+# stage_misspelt.py:18:1: error: there is no stage 'pxt'; did you mean 'ptx'?
+#    18 | double(64).ir("pxt")
+#       | ^^^^^^^^^^^^^^^^^^^^
