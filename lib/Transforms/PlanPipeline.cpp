@@ -280,8 +280,8 @@ static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t 
   StringRef source = tile::getName(getRoot(load.getBuffer()));
   InFlightDiagnostic diag = copy.emitRemark();
   diag << tile.getName() << ": " << width << " x " << instruction << " of " << bytes
-       << " bytes, issued " << ahead << (ahead == 1 ? " iteration" : " iterations") << " ahead into "
-       << versions << (versions == 1 ? " version" : " versions");
+       << " bytes, issued " << ahead << (ahead == 1 ? " iteration" : " iterations")
+       << " ahead into " << versions << (versions == 1 ? " version" : " versions");
   describeRemark(diag, "access", tile.getName(),
                  {{"width", width},
                   {"instruction", instruction},

@@ -61,8 +61,8 @@ nb::object parseNotation(const std::string &text, nb::object shape) {
     if (!placement)
       refuse(placement.takeError());
     checkRank(placement->names);
-    if (llvm::Error error = Fragment::verify(extents, placement->thread, placement->slot,
-                                             placement->replicas))
+    if (llvm::Error error =
+            Fragment::verify(extents, placement->thread, placement->slot, placement->replicas))
       refuse(std::move(error));
     return nb::cast(
         Fragment::get(extents, placement->thread, placement->slot, placement->replicas));

@@ -344,14 +344,12 @@ void Lowering::failOutside(const View &view, ArrayRef<Value> surfaceIndex) {
     Value extent = view.surface[dim];
     if (ranges.isProvenInside(coordinate, extent))
       continue;
-    std::string text = "'" + view.root->name + "': index \1 is out of bounds for dimension " +
-                       std::to_string(dim);
+    std::string text =
+        "'" + view.root->name + "': index \1 is out of bounds for dimension " + std::to_string(dim);
     if (std::optional<int64_t> known = getConstantIntValue(extent))
-      text += ", which has " + std::to_string(*known) +
-              (*known == 1 ? " element" : " elements");
-    ifTrue(compare(arith::CmpIPredicate::uge, coordinate, extent), [&] {
-      callFail(text, b.createOrFold<arith::IndexCastOp>(b.getI64Type(), coordinate));
-    });
+      text += ", which has " + std::to_string(*known) + (*known == 1 ? " element" : " elements");
+    ifTrue(compare(arith::CmpIPredicate::uge, coordinate, extent),
+           [&] { callFail(text, b.createOrFold<arith::IndexCastOp>(b.getI64Type(), coordinate)); });
   }
 }
 

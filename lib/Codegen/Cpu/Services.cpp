@@ -76,8 +76,7 @@ void Lowering::callFail(StringRef message, Value named) {
   auto number = [&](int64_t value) { return numbers.integer(b.getI64Type(), value); };
   auto place = b.getLoc()->findInstanceOf<FileLineColLoc>();
   StringRef text = nonEmpty(message), file = nonEmpty(place ? place.getFilename().strref() : "");
-  callService(Service::Fail,
-              {makeText(text), number(text.size()), makeText(file), number(file.size()),
-               number(place ? place.getLine() : 0), number(place ? place.getColumn() : 0),
-               named ? named : number(0)});
+  callService(Service::Fail, {makeText(text), number(text.size()), makeText(file),
+                              number(file.size()), number(place ? place.getLine() : 0),
+                              number(place ? place.getColumn() : 0), named ? named : number(0)});
 }

@@ -528,8 +528,8 @@ static std::vector<SharedTile> listSharedTiles(KernelOp kernel) {
       return;
     MemRefType type = alloc.getBuffer().getType();
     tiles.push_back({alloc.getName().str(), offset.getInt(), analysis::getPlacedBytes(alloc),
-                     getStorageBytes(type.getElementType()),
-                     std::vector<int64_t>(type.getShape()), layout.getLayout().str()});
+                     getStorageBytes(type.getElementType()), std::vector<int64_t>(type.getShape()),
+                     layout.getLayout().str()});
   });
   return tiles;
 }

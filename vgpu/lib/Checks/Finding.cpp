@@ -84,12 +84,9 @@ llvm::json::Object AccessSite::toJson() const {
 }
 
 llvm::json::Object TouchedMemory::toJson() const {
-  return llvm::json::Object{{"space", space},
-                            {"name", name},
-                            {"offset", static_cast<int64_t>(offset)},
-                            {"bytes", bytes},
-                            {"access", access},
-                            {"other_access", otherAccess}};
+  return llvm::json::Object{
+      {"space", space}, {"name", name},     {"offset", static_cast<int64_t>(offset)},
+      {"bytes", bytes}, {"access", access}, {"other_access", otherAccess}};
 }
 
 llvm::json::Value Finding::toJson() const {

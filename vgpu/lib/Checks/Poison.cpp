@@ -214,8 +214,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
         if (inst.numDst + i == inst.addressSlot)
           continue;
         if (uint32_t stored = poisonedLanes(warp, inst.src(i), inst.width) & mask) {
-          reportPoison(warp, inst, stored, "the value stored to global memory", "written",
-                       element);
+          reportPoison(warp, inst, stored, "the value stored to global memory", "written", element);
           break;
         }
         ++element;

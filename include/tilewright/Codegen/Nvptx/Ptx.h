@@ -28,8 +28,8 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// A tile in the shared memory of a block: what a finding about these bytes is about.
 struct SharedTile {
   std::string name;
-  int64_t offset = 0;         ///< In bytes, from the start of dynamic shared memory.
-  int64_t bytes = 0;          ///< With all versions and padding.
+  int64_t offset = 0; ///< In bytes, from the start of dynamic shared memory.
+  int64_t bytes = 0;  ///< With all versions and padding.
   int64_t elementBytes = 1;
   std::vector<int64_t> shape; ///< Of one version.
   std::string layout;         ///< In the notation of docs/layouts.md.

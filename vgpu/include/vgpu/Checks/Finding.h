@@ -69,7 +69,7 @@ struct Finding {
   bool isNote = false;
   std::string message; ///< without the position; may have several lines
   AccessSite site;
-  AccessSite other;         ///< races: the earlier access
+  AccessSite other; ///< races: the earlier access
   TouchedMemory memory;
   uint64_t occurrences = 1; ///< how often the same kind arose at the same instructions
 
