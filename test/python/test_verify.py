@@ -187,3 +187,24 @@ def test_findings_are_told_once_for_all_engines() -> None:
     report = tilewright.compile(main, device="interp").verify(np.zeros(M, np.int32))
     assert not report
     assert [finding["kind"] for finding in report.findings] == ["race"]
+
+
+def test_a_race_in_shared_memory_names_the_element_of_the_tile() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            s = T.alloc_shared((64,), "float32")
+            for i in T.Parallel(64):
+                s[i] = A[i]
+            for i in T.Parallel(64):
+                B[i] = s[63 - i]
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    broken = "\n".join(line for line in kernel.ptx.splitlines() if "bar.sync" not in line)
+    (race,) = [f for f in kernel.verify(ptx=broken).findings if f["kind"] == "race"]
+    thread, other = race["index"][0], 63 - race["index"][0]
+    assert race["message"] == (
+        f"'s'[{thread}] is written by thread {thread} and read by thread {other}, "
+        "and nothing orders them"
+    )
+    assert "ptx:" in race["details"][0]
