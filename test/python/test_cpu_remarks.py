@@ -139,7 +139,7 @@ def test_tw_shows_passes_and_remarks(tmp_path: Path) -> None:
     )
     tw = [sys.executable, "-m", "tilewright", "run", str(script)]
     dump = subprocess.run(
-        [*tw, "--dump-ir-after", "tile-walk-rows"], capture_output=True, text=True, check=True
+        [*tw, "-v", "--dump-ir-after", "tile-walk-rows"], capture_output=True, text=True, check=True
     )
     assert "scf.for" in dump.stdout
-    assert "the statements from here on run row by row" in dump.stdout
+    assert "the statements from here on run row by row" in dump.stderr
