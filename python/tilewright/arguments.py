@@ -193,11 +193,18 @@ def output_maker(
     if uses_torch(inputs):
         import torch
 
-        device = devices.get("cuda", "cpu")
+        device = devices.get("cuda", "cpu" if devices else _device_of_outputs())
         return partial(torch.empty, shape, dtype=kind.as_torch(), device=device)
     import numpy
 
     return partial(numpy.empty, shape, kind.as_numpy())
+
+
+def _device_of_outputs() -> str:
+    """Where torch's tensors are made if a call is given none: where there is no GPU and tensors in
+    main memory stand for those of one (cli/torch_devices.py), there."""
+    stand_in = sys.modules.get("tilewright.cli.torch_devices")
+    return "cuda" if stand_in is not None and stand_in.is_active() else "cpu"
 
 
 def bind_symbols(parameters: list[dict[str, Any]], converted: list[Any]) -> dict[str, int]:

@@ -34,6 +34,15 @@ def on_host(tensor: Any) -> bool:
     return getattr(tensor, "_is_of_host", False)
 
 
+#: The modes that are switched on: one, in a process that runs a program for a GPU without one.
+_active: list[Any] = []
+
+
+def is_active() -> bool:
+    """Whether tensors in main memory stand for those of a GPU."""
+    return bool(_active)
+
+
 def in_main_memory(torch: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arguments with main memory in place of the device."""
     return tuple("cpu" if is_cuda(torch, value) else value for value in args)
@@ -109,7 +118,8 @@ def make_mode(torch: Any) -> Any:
                     made._is_of_host = is_host
             return result
 
-    return CudaInMainMemory()
+    _active.append(CudaInMainMemory())
+    return _active[0]
 
 
 #: Functions of torch, and methods of its tensors, that take a device.
