@@ -72,10 +72,6 @@ def __getattr__(name: str) -> Any:
         value = import_module(f"tilewright.{name}")
     elif name in _COMPAT:
         value = getattr(import_module("tilewright.compat.tilelang"), name)
-    elif name in _NOT_YET:
-        from tilewright.errors import ReportedNameError, caller_place
-
-        raise ReportedNameError(f"'tilelang.{name}' is not supported yet", caller_place())
     elif name.startswith("__"):
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     else:
