@@ -81,6 +81,7 @@ def environment(
         "PYTHONDONTWRITEBYTECODE": "1",
         "COMPAT_RESULTS": str(results),
         "COMPAT_SECONDS": str(seconds),
+        "COMPAT_COMMIT": revision(ROOT).split()[0],
     }
 
 
@@ -105,6 +106,7 @@ def run_scripts(code_base: CodeBase, checkout: Path, env: dict[str, str], python
                 if case not in done:
                     record = run_script(script, function, env, python)
                     with results.open("a") as file:
+                        record["commit"] = env["COMPAT_COMMIT"]
                         file.write(json.dumps({"case": case, **record}) + "\n")
                     print(f"{record['status']:14} {case}", flush=True)
 

@@ -25,6 +25,18 @@ _ON_SOURCE_TEXT = re.compile(
 )
 
 
+_OF_SOURCE_TEXT = re.compile(
+    r"in (the )?(kernel )?(source|code)\b|generated code|CUDA source|calls (found|but found)"
+    r"|Expected \w+ calls|__syncthreads|No \w+ calls"
+)
+
+#: Uses of TileLang's and TVM's own passes, tools and registries, which no kernel needs.
+_INTERNALS = re.compile(
+    r"'(tvm|tilelang\.(analysis|backend|cache|carver|instrumentation|ir|tools|transform|utils|jit)\b)"
+    r".*' is not part of Tilewright"
+)
+
+
 class Watcher:
     """Counts what happens to kernels and results in this process."""
 
@@ -81,6 +93,8 @@ def describe_failure(error: BaseException, file: str) -> dict[str, Any]:
             message = cause.message.splitlines()[0]
             where = f"{cause.place.file}:{cause.place.line}" if cause.place else ""
             status = "crash" if cause.kind == "internal error" else "refused"
+            if _INTERNALS.match(message):
+                status = "internals"
             return {"status": status, "what": message, "where": where}
         cause = cause.__cause__ or cause.__context__
     message = (str(error).splitlines() or [""])[0][:300]
@@ -88,7 +102,7 @@ def describe_failure(error: BaseException, file: str) -> dict[str, Any]:
     if not isinstance(error, AssertionError):
         return {"status": "host", "what": what}
     line = _asserting_line(error)
-    if _ON_SOURCE_TEXT.search(line) and "assert" in line:
+    if ("assert" in line and _ON_SOURCE_TEXT.search(line)) or _OF_SOURCE_TEXT.search(message):
         return {"status": "source text", "what": line}
     return {"status": "wrong", "what": what}
 

@@ -190,5 +190,6 @@ def _over_limit(child: int, wall: float) -> str | None:
 
 
 def _record(record: dict[str, Any]) -> None:
+    record["commit"] = os.environ.get("COMPAT_COMMIT", "")
     with open(RESULTS, "a") as file:
         file.write(json.dumps(record) + "\n")

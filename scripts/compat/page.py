@@ -69,9 +69,10 @@ def write_page(
         counts = Counter(record["status"] for record in records)
         cases = sum(counts[status] for status in COUNTED)
         cells = " | ".join(str(counts[status]) for status in COUNTED)
-        parts.append(
-            f"| {code_base.repository}: {code_base.name} | {commit} | {cases} | {cells} |\n"
-        )
+        total = results / f"{code_base.name}.jsonl.total"
+        of = f" of {total.read_text()}" if total.exists() else ""
+        title = f"{code_base.repository} ({code_base.tests[0]})"
+        parts.append(f"| {title} | {commit} | {len(records)}{of} | {cases} | {cells} |\n")
         details.append(describe(code_base.name, records))
     text = "".join(parts) + "\n" + "".join(details) + NAMES_HEAD + names_table()
     output.write_text(text.rstrip() + "\n")
@@ -92,6 +93,9 @@ def explained(name: str, record: dict[str, Any]) -> dict[str, Any]:
 def describe(name: str, records: list[dict[str, Any]]) -> str:
     """What failed in a code base, by construct, and what was not counted."""
     lines = [f"### {name}\n\n"]
+    commits = Counter(record.get("commit", "") for record in records)
+    measured = ", ".join(f"`{commit}` ({count})" for commit, count in commits.most_common())
+    lines.append(f"Measured with Tilewright {measured}.\n\n")
     failed = [r for r in records if r["status"] in ("wrong", "refused", "crash", "host")]
     groups: dict[tuple[str, str], list[str]] = {}
     for record in failed:
@@ -117,11 +121,12 @@ def describe(name: str, records: list[dict[str, Any]]) -> str:
                 note = f": {cell(what)}" if what and what != status else ""
                 lines.append(f"- `{short(record['case'])}`{note}\n")
             lines.append("\n")
-    others = Counter(r["status"] for r in records if r["status"] in ("no kernel", "skipped"))
-    if others:
+    others = Counter(r["status"] for r in records)
+    if others["no kernel"] + others["skipped"] + others["internals"]:
         lines.append(
-            f"{others['no kernel']} tests launch no kernel and {others['skipped']} are skipped by "
-            "the code base; they are no cases.\n\n"
+            f"No cases: {others['no kernel']} tests launch no kernel, {others['skipped']} are "
+            f"skipped by the code base, {others['internals']} are about passes and tools of "
+            "TileLang itself.\n\n"
         )
     return "".join(lines)
 

@@ -1,0 +1,55 @@
+"""The page of compatibility is made of records: counts, constructs, and what is not counted."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts" / "compat")]
+
+import compatibility  # noqa: E402
+import page  # noqa: E402
+
+RECORDS = [
+    {"case": "tests/a.py::test_one[4-8]", "status": "right", "commit": "abc"},
+    {"case": "tests/a.py::test_two[16]", "status": "refused", "what": "'T.foo' is 3 wide"},
+    {"case": "tests/a.py::test_three", "status": "refused", "what": "'T.foo' is 5 wide"},
+    {"case": "tests/a.py::test_four", "status": "too long", "what": "too long"},
+    {"case": "tests/a.py::test_five", "status": "no kernel"},
+]
+
+
+def make_page(folder: Path, records: list[dict]) -> str:
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    (folder / "TileOPs.jsonl").write_text(lines)
+    (folder / "TileOPs.revision").write_text("1234567 of 2026-01-01")
+    bases = [base for base in compatibility.CODE_BASES if base.name == "TileOPs"]
+    page.write_page(folder / "page.md", folder, bases, compatibility.read_records)
+    return (folder / "page.md").read_text()
+
+
+def test_cases_are_counted_and_failures_grouped_by_construct(tmp_path: Path) -> None:
+    text = make_page(tmp_path, RECORDS)
+    assert "| 1234567 of 2026-01-01 | 5 | 3 | 1 | 0 | 0 | 2 | 0 | 0 |" in text
+    assert "| 2 | refused | 'T.foo' is N wide | `tests/a.py::test_two[16]` |" in text
+    assert "over the limit of processor time (1):\n\n- `tests/a.py::test_four`" in text
+
+
+def test_a_later_record_of_a_case_replaces_the_first(tmp_path: Path) -> None:
+    again = {"case": RECORDS[1]["case"], "status": "right"}
+    assert "| 5 | 3 | 2 | 0 | 0 | 1 |" in make_page(tmp_path, [*RECORDS, again])
+
+
+@pytest.mark.parametrize("status", ["wrong", "host"])
+def test_a_failure_of_the_test_itself_is_listed_and_not_counted(
+    tmp_path: Path, status: str
+) -> None:
+    code_base, case, note = page.NOTES.read_text().splitlines()[0].split("\t")
+    assert code_base == "TileOPs"
+    text = make_page(tmp_path, [{"case": f"{case}[3]", "status": status, "what": "differs"}])
+    assert note in text
+    assert "| 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
