@@ -30,7 +30,8 @@ from checkouts given by path. A *case* is the smallest parameter set of a test f
 launches a kernel. *Right*: the library's own comparison passed. *Not compared*: it ran, and the
 test compares nothing. *Wrong*: a comparison failed. *Refused*: Tilewright says that it does not
 support a construct. *Crash*: an internal error, or the process ended. *Host*: another exception,
-outside of kernels.
+outside of kernels. *Tests run* counts the functions that were tried; where it is less than all, the
+run was ended early, small cases first, and with a lower limit of processor time than 45 s.
 
 ## Code bases
 
