@@ -175,25 +175,22 @@ def reductions(choice: Choice) -> Program:
 
 
 def scans(choice: Choice) -> Program:
-    """Running sums and maxima, both ways, into another tile and in place."""
+    """Running sums and maxima, from one end or the other, into another tile and in place."""
     dtype, result = choice["dtype"], _result_of(choice)
     shape, dim = choice["place"]
     build = Builder()
     values = draw(build.rng, dtype, shape)
     build.reads(Operand("a", dtype, shape, choice["form"], choice["memory"]), values)
-    for number, reverse in enumerate((False, True)):
-        new = ref.scan("sum", values, dtype, dim, result, reverse)
-        dest = Operand(f"d{number}", result, shape, choice["dest form"], choice["dest memory"])
-        build.writes(dest, draw(build.rng, result, shape), new, is_sum=True)
-        build.body.append(f"T.cumsum(a, d{number}, dim={dim}, reverse={reverse})")
-    new = ref.scan("max", values, dtype, dim, dtype, choice["turn"] == 1)
-    again = Operand("e", dtype, shape, choice["form"], choice["memory"])
-    build.writes(again, values, new)
-    build.body.append(f"T.cummax(e, dim={dim}, reverse={choice['turn'] == 1})")
-    new = ref.scan("sum", values, dtype, dim, dtype, choice["turn"] == 1)
-    again = Operand("f", dtype, shape, choice["form"], choice["memory"])
-    build.writes(again, values, new, is_sum=True)
-    build.body.append(f"T.cumsum(f, dim={dim}, reverse={choice['turn'] == 1})")
+    reverse = choice["turn"] == 1
+    dest = Operand("d", result, shape, choice["dest form"], choice["dest memory"])
+    new = ref.scan("sum", values, dtype, dim, result, reverse)
+    build.writes(dest, draw(build.rng, result, shape), new, is_sum=True)
+    build.body.append(f"T.cumsum(a, d, dim={dim}, reverse={reverse})")
+    for name, kind, statement in (("e", "max", "cummax"), ("f", "sum", "cumsum")):
+        new = ref.scan(kind, values, dtype, dim, dtype, not reverse)
+        again = Operand(name, dtype, shape, choice["form"], choice["memory"])
+        build.writes(again, values, new, is_sum=kind == "sum")
+        build.body.append(f"T.{statement}({name}, dim={dim}, reverse={not reverse})")
     return build.program(choice["threads"])
 
 
@@ -240,10 +237,11 @@ def atomics(choice: Choice) -> Program:
     build = Builder()
     values = draw_small(build.rng, dtype, shape)
     build.reads(Operand("a", dtype, shape, choice["value form"], "shared"), values)
-    for number, kind in enumerate(ref.UPDATES):
-        if kind in ("and", "or", "xor") and is_float(dtype):
-            continue
-        order = ORDERS[(number + choice["turn"]) % len(ORDERS)]
+    kinds = ("add", "max", "min") if choice["turn"] % 2 else ("add", "and", "or", "xor")
+    if is_float(dtype):
+        kinds = ("add", "max", "min")
+    for number, kind in enumerate(kinds):
+        order = ORDERS[(choice["turn"] + number) % len(ORDERS)]
         old = draw_small(build.rng, dtype, shape)
         once = ref.updated(kind, old, values, dtype)
         one = np.full(shape, 1).astype(numpy_of(dtype))
@@ -331,14 +329,14 @@ def transpositions(choice: Choice) -> Program:
 def patches(choice: Choice) -> Program:
     """`T.im2col` of a small image."""
     dtype, form, memory = choice["dtype"], choice["form"], choice["memory"]
-    image, kernel, pad = (1, 4, 4, 8), 3, 1
-    rows, columns = 16, kernel * kernel * 8
+    image, kernel, pad = (1, 2, 2, 8), 3, 1
+    rows, columns = 4, kernel * kernel * 8
     build = Builder()
     values = draw(build.rng, dtype, image)
     build.reads(Operand("a", dtype, image), values)
-    wide = np.zeros((6, 6, 8), numpy_of(dtype))
-    wide[1:5, 1:5] = values[0]
-    new = np.stack([wide[r // 4 : r // 4 + 3, r % 4 : r % 4 + 3].reshape(-1) for r in range(rows)])
+    wide = np.zeros((4, 4, 8), numpy_of(dtype))
+    wide[1:3, 1:3] = values[0]
+    new = np.stack([wide[r // 2 : r // 2 + 3, r % 2 : r % 2 + 3].reshape(-1) for r in range(rows)])
     dest = Operand("d", dtype, (rows, columns), form, memory)
     build.writes(dest, draw(build.rng, dtype, (rows, columns)), new)
     build.body.append(f"T.im2col(a, d, 0, 0, {kernel}, 1, 1, {pad})")
@@ -451,7 +449,7 @@ def overlaps(choice: Choice) -> Program:
         "T.gemm(d3, d3, d3)": squared,
     }
     for number, (text, new) in enumerate(statements.items()):
-        if dtype == "bool" and "gemm" in text:
+        if number % 2 != choice["turn"] or (dtype == "bool" and "gemm" in text):
             continue
         build.writes(Operand(f"d{number}", dtype, (16, 16), form, memory), values, new, is_sum=True)
         build.body.append(text)
@@ -551,7 +549,7 @@ FAMILIES: dict[str, Family] = {
                                              (choice["dest form"], choice["dest memory"], (16, 8),
                                               choice["dtype"])],
                              transpositions),
-    "patches": Family(("im2col", "c2d_im2col"), {**_PLACED, **_THREADS}, _one((16, 72)),
+    "patches": Family(("im2col", "c2d_im2col"), {**_PLACED, **_THREADS}, _one((4, 72)),
                       patches),
     "questions": Family(("any_of", "all_of"), {**_PLACED, **_THREADS}, _one((4, 16)),
                         questions),
@@ -574,7 +572,7 @@ FAMILIES: dict[str, Family] = {
 _SLICED = ("plain", "bytes", "words", "reshaped", "layout", "swizzled", "padded")
 FAMILIES["overlaps"] = Family(
     (),
-    {**_PLACED, "form": _SLICED, **_THREADS},
+    {**_PLACED, "form": _SLICED, **_THREADS, **_TURN},
     _one((16, 16)),
     overlaps,
 )
