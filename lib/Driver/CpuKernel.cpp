@@ -1,11 +1,13 @@
 //===- CpuKernel.cpp - a program compiled for the host, ready to be called --------------------===//
 
 #include "tilewright/Driver/CpuKernel.h"
-#include "tilewright/Driver/CallFacts.h"
+#include "tilewright/Driver/Reproducer.h"
 #include "tilewright/Runtime/DiskCache.h"
 #include "tilewright/Support/BuildId.h"
 #include "tilewright/Support/Environment.h"
+#include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Tile.h"
+#include "tilewright/Transforms/GuardIndices.h"
 
 #include "llvm/ADT/bit.h"
 #include <chrono>
@@ -91,7 +93,7 @@ llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint
   Options variantOptions = options;
   variantOptions.code.lower.assumeDisjoint = assumeDisjoint;
   if (options.isShown()) {
-    llvm::Expected<std::string> object = compileVariant(variant, variantOptions);
+    llvm::Expected<std::string> object = compileGuarded(variant, variantOptions);
     return object ? linkVariant(variant, *object) : object.takeError();
   }
   auto start = std::chrono::steady_clock::now();
@@ -110,7 +112,7 @@ llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint
       variant.isFromCache = false;
       variant.decisions.clear();
     }
-  llvm::Expected<std::string> object = compileVariant(variant, variantOptions);
+  llvm::Expected<std::string> object = compileGuarded(variant, variantOptions);
   if (!object)
     return object.takeError();
   if (llvm::Error error = linkVariant(variant, *object))
@@ -119,21 +121,42 @@ llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint
   return llvm::Error::success();
 }
 
-llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Variant &variant,
+/// A thread that stops still refers to what it has made by then: that is its own until it ends.
+llvm::Expected<std::string> CompiledCpuKernel::compileGuarded(Variant &variant,
+                                                              const Options &variantOptions) {
+  std::optional<llvm::Expected<std::string>> object;
+  std::optional<std::string> stop = runGuarded([&] {
+    Code code;
+    object.emplace(compileVariant(code, variantOptions));
+    variant.phases = std::move(code.phases);
+    variant.decisions = std::move(code.decisions);
+  });
+  if (!stop)
+    return std::move(*object);
+  CallFacts calls;
+  calls.disjointArguments = variantOptions.code.lower.assumeDisjoint;
+  return llvm::createStringError(reportStop(module, "cpu", calls, *stop));
+}
+
+llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Code &variant,
                                                               const Options &variantOptions) {
   auto start = std::chrono::steady_clock::now();
-  ModuleOp source = module;
   OwningOpRef<ModuleOp> prepared;
   if (variantOptions.code.lower.assumeDisjoint) { // statements run together
     auto passed = prepareForCpu(module, variant.decisions, variantOptions.passes);
     if (failed(passed))
       return llvm::createStringError("internal error: the program could not be fused");
     prepared = std::move(*passed);
-    source = *prepared;
+  } else { // each statement by itself
+    prepared = cast<ModuleOp>(module->clone());
+    PassManager pm(module.getContext());
+    pm.addPass(createGuardIndicesPass(/*hasHostPart=*/true));
+    if (failed(pm.run(*prepared)))
+      return llvm::createStringError("internal error: the program could not be prepared");
   }
   std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   variant.phases.push_back({"fuse statements", taken.count()});
-  auto compiled = cpu::compileToObject(source, variantOptions.code, &variant.phases);
+  auto compiled = cpu::compileToObject(*prepared, variantOptions.code, &variant.phases);
   if (!compiled)
     return compiled.takeError();
   return (*compiled)->getBuffer().str();

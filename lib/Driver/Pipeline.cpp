@@ -1,7 +1,10 @@
 //===- Pipeline.cpp - which passes run in which order ----------------------------------------===//
 
 #include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
+#include "tilewright/Support/Guarded.h"
+#include "tilewright/Transforms/GuardIndices.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -21,6 +24,7 @@ void buildCheckPipeline(OpPassManager &pm) {
 void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {
   int64_t alignment = options.calls.argumentAlignment;
   bool disjoint = options.calls.disjointArguments;
+  pm.addPass(createGuardIndicesPass(/*hasHostPart=*/false)); // index values have 64 bits
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createFlattenLoops());        // none inside another
   pm.addPass(createUnrollFragmentLoops()); // registers have names
@@ -36,11 +40,12 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
 }
 
 void buildCpuPipeline(OpPassManager &pm) {
-  pm.addPass(createFlattenBranches()); // choices between elements of tiles,
-  pm.addPass(createTurnTiles());       // which may lie better the other way
-  pm.addPass(createFuseLoops());       // one loop of statements over the same elements
-  pm.addPass(createWalkRows());        // and the chain of them row by row,
-  pm.addPass(createRereadRows());      // without a copy of the row
+  pm.addPass(createGuardIndicesPass(/*hasHostPart=*/true)); // index values have 64 bits
+  pm.addPass(createFlattenBranches());                      // choices between elements of tiles,
+  pm.addPass(createTurnTiles());                            // which may lie better the other way
+  pm.addPass(createFuseLoops());  // one loop of statements over the same elements
+  pm.addPass(createWalkRows());   // and the chain of them row by row,
+  pm.addPass(createRereadRows()); // without a copy of the row
 }
 
 /// Whether the caller asked for the IR after this pass or stage.
@@ -98,11 +103,17 @@ private:
 } // namespace
 
 LogicalResult checkProgram(ModuleOp module, const PipelineOptions &options) {
-  PassManager pm(module.getContext());
-  buildCheckPipeline(pm);
-  if (options.afterPass)
-    pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
-  return pm.run(module);
+  LogicalResult result = failure();
+  std::optional<std::string> stop = runGuarded([&] {
+    PassManager pm(module.getContext());
+    buildCheckPipeline(pm);
+    if (options.afterPass)
+      pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
+    result = pm.run(module);
+  });
+  if (stop)
+    return module.emitError() << reportStop(module, "cpu", options.calls, *stop);
+  return result;
 }
 
 FailureOr<OwningOpRef<ModuleOp>> prepareForCpu(ModuleOp module, std::vector<Decision> &decisions,
@@ -118,8 +129,9 @@ FailureOr<OwningOpRef<ModuleOp>> prepareForCpu(ModuleOp module, std::vector<Deci
   return std::move(prepared);
 }
 
-FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
-                                    const PipelineOptions &options) {
+/// What `compileForGpu` does, on a thread of its own.
+static FailureOr<GpuProgram> compileGuarded(ModuleOp module, const Arch &arch,
+                                            const PipelineOptions &options) {
   DialectRegistry registry;
   nvptx::registerDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
@@ -153,6 +165,16 @@ FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
     return failure();
   recorder.finish("ptx");
   program.ptx = std::move(*ptx);
+  return program;
+}
+
+FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
+                                    const PipelineOptions &options) {
+  FailureOr<GpuProgram> program = failure();
+  std::optional<std::string> stop =
+      runGuarded([&] { program = compileGuarded(module, arch, options); });
+  if (stop)
+    return module.emitError() << reportStop(module, arch.name, options.calls, *stop);
   return program;
 }
 

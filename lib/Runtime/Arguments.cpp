@@ -2,6 +2,7 @@
 
 #include "tilewright/Runtime/Arguments.h"
 #include "tilewright/Layout/Notation.h"
+#include "tilewright/Support/Limits.h"
 #include "tilewright/Tile/Strides.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -108,6 +109,9 @@ llvm::Error Binder::bindSymbols(unsigned position, const TensorView &view, tile:
     if (formula.getKind() != IndexExpr::Kind::Symbol)
       continue;
     std::string symbol = formulas.getSymbols()[formula.getPosition()].str();
+    if (what == "dimension" && values[dim] > kLargestExtent)
+      return refuse(position, what + " " + Twine(dim) + ": " + Twine(values[dim]) +
+                                  " elements are more than a run-time extent can have (2^40)");
     std::string from = "'" + name(position) + "' " + what.str() + " " + std::to_string(dim);
     auto [it, isNew] = symbols.try_emplace(symbol, SymbolValue{values[dim], from});
     bool isFree = what == "stride" && view.shape[dim] <= 1; // the stride of one element is nothing

@@ -8,6 +8,7 @@
 #ifndef TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
 #define TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
 
+#include "Gil.h"
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Frontend/Trace.h"
 #include "tilewright/Runtime/Arguments.h"
@@ -18,7 +19,6 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
 
 namespace vgpu {
 struct LaunchResult;
@@ -69,6 +69,24 @@ nb::dict runOnCpu(const Program &program, nb::list arguments, nb::dict options);
 /// [(pass, text)]}.
 nb::dict compileCpu(const Program &program, const std::vector<std::string> &dumpAfter);
 
+/// What a compilation shows, (pass or phase, text) in order. It is told from a thread that Python
+/// does not know.
+struct Dumps {
+  std::vector<std::pair<std::string, std::string>> texts;
+
+  auto getListener() {
+    return [this](llvm::StringRef name, llvm::StringRef text) {
+      texts.emplace_back(name.str(), text.str());
+    };
+  }
+  nb::list toList() const {
+    nb::list list;
+    for (const auto &[name, text] : texts)
+      list.append(nb::make_tuple(name, text));
+    return list;
+  }
+};
+
 /// Decisions as [(file, line, kind, buffer, message, data as JSON)].
 nb::list toList(llvm::ArrayRef<driver::Decision> decisions);
 
@@ -103,7 +121,7 @@ void bindCuda(nb::module_ &module);
 class CompileLock {
 public:
   explicit CompileLock(const Program &program) : mutex(program.getMutex()) {
-    nb::gil_scoped_release release;
+    WithoutGil others;
     mutex.lock();
   }
   ~CompileLock() { mutex.unlock(); }
@@ -113,40 +131,11 @@ private:
   ForkedMutex &mutex;
 };
 
-/// Lets other Python threads go on while it lives. Python may end meanwhile; a thread that then
-/// asks for the GIL is ended (before Python 3.14) by an unwinding that no destructor and no
-/// compiled kernel survives. So it stays here, as later versions have it, until the process is
-/// gone.
-class WithoutGil {
-public:
-  WithoutGil() : state(PyEval_SaveThread()) {}
-  ~WithoutGil() {
-    while (isPythonEnding())
-      pause();
-    PyEval_RestoreThread(state);
-  }
-  WithoutGil(const WithoutGil &) = delete;
-
-  /// Whether nobody may ask for the GIL any more.
-  static bool isPythonEnding() {
-#if PY_VERSION_HEX >= 0x030d0000
-    return Py_IsFinalizing();
-#else
-    return _Py_IsFinalizing();
-#endif
-  }
-
-private:
-  PyThreadState *state;
-};
-
 /// Looks for signals (Ctrl-C) while a run goes on without the GIL.
 class SignalWatch {
 public:
   bool goesOn() {
-    if (WithoutGil::isPythonEnding())
-      return true;
-    nb::gil_scoped_acquire acquire;
+    WithGil lock;
     if (!raised && PyErr_CheckSignals() != 0)
       raised.emplace();
     return !raised;

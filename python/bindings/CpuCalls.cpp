@@ -58,14 +58,12 @@ public:
   explicit Watch(nb::object progress) : progress(std::move(progress)) {}
 
   bool poll(const runtime::Progress &state) {
-    if (WithoutGil::isPythonEnding())
-      return true;
-    nb::gil_scoped_acquire acquire;
+    WithGil lock;
     try {
       if (PyErr_CheckSignals() != 0)
         throw nb::python_error();
       if (progress.is_valid())
-        progress(state.launch, state.blocksDone, state.blocks);
+        askPython([&] { progress(state.launch, state.blocksDone, state.blocks); });
       return true;
     } catch (nb::python_error &error) {
       raised.emplace(std::move(error));
@@ -209,23 +207,21 @@ private:
 
 nb::dict tilewright::bindings::compileCpu(const Program &program,
                                           const std::vector<std::string> &dumpAfter) {
-  nb::dict result;
-  nb::list dumps;
+  Dumps phases, dumps;
   CompiledCpuKernel::Options options;
-  options.code.dump = [&](llvm::StringRef phase, llvm::StringRef text) {
-    result[phase.str().c_str()] = text.str();
-  };
+  options.code.dump = phases.getListener();
   options.passes.dumpAfter = dumpAfter;
-  options.passes.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
-    dumps.append(nb::make_tuple(pass.str(), ir.str()));
-  };
+  options.passes.afterPass = dumps.getListener();
   CompileLock lock(program);
   auto kernel = CompiledCpuKernel::compile(program.getModule(), program.getMutex(), options);
   if (!kernel)
     throw toUserError(kernel.takeError());
+  nb::dict result;
+  for (const auto &[phase, text] : phases.texts)
+    result[phase.c_str()] = text;
   result["phases"] = CpuCaller::listPhases(**kernel);
   result["remarks"] = toList((*kernel)->getDecisions());
-  result["dumps"] = dumps;
+  result["dumps"] = dumps.toList();
   return result;
 }
 

@@ -31,7 +31,9 @@ public:
 
   bool isOutput() const { return kind == Kind::Output; }
   bool isNumber() const { return kind == Kind::Number; }
-  nb::object makeOutput() const { return make(); }
+  nb::object makeOutput() const {
+    return askPython([&] { return nb::object(make()); });
+  }
 
   /// The address of `object`'s data if it is as the one that was checked.
   std::optional<uintptr_t> match(nb::handle object) const;

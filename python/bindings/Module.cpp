@@ -44,6 +44,7 @@ NB_MODULE(_tilewright_core, module) {
   });
   // Kernel objects live in module globals until the interpreter is gone; that is no leak.
   nb::set_leak_warnings(false);
+  watchProcessEnd();
   bindValues(module);
   bindLayouts(module);
   bindPrograms(module);

@@ -8,6 +8,7 @@
 #include "tilewright/Interp/Interp.h"
 #include "tilewright/Layout/Notation.h"
 #include "tilewright/Support/Environment.h"
+#include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Strides.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -109,18 +110,16 @@ nb::dict getSummary(const Program &self) {
 
 /// Runs the checks; gives the IR after each pass asked for as (pass, text).
 nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
-  nb::list dumps;
+  Dumps dumps;
   driver::PipelineOptions options;
   options.dumpAfter = dumpAfter;
-  options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
-    dumps.append(nb::make_tuple(pass.str(), ir.str()));
-  };
+  options.afterPass = dumps.getListener();
   CompileLock lock(self);
   mlir::ModuleOp module = self.getModule();
   DiagnosticCapture capture(module.getContext());
   if (mlir::failed(driver::checkProgram(module, options)))
     throw capture.takeError();
-  return dumps;
+  return dumps.toList();
 }
 
 bool hasSymbol(mlir::func::FuncOp function, llvm::StringRef name) {
@@ -155,7 +154,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   const Arch *arch = findArch(archName);
   if (!arch)
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
-  nb::list dumps;
+  Dumps dumps;
   driver::PipelineOptions options = getGpuOptions();
   for (const std::string &symbol : divisible)
     if (!hasSymbol(self.getFunction(), symbol))
@@ -163,9 +162,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
                       "' has a symbol '" + symbol + "'");
   options.calls.divisibleSymbols = divisible;
   options.dumpAfter = dumpAfter;
-  options.afterPass = [&](llvm::StringRef pass, llvm::StringRef ir) {
-    dumps.append(nb::make_tuple(pass.str(), ir.str()));
-  };
+  options.afterPass = dumps.getListener();
   CompileLock lock(self);
   mlir::ModuleOp module = self.getModule();
   DiagnosticCapture capture(module.getContext());
@@ -194,7 +191,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
   result["phases"] = phases;
   result["kernels"] = kernels;
   result["remarks"] = toList(program->decisions);
-  result["dumps"] = dumps;
+  result["dumps"] = dumps.toList();
   return result;
 }
 
@@ -352,7 +349,12 @@ std::unique_ptr<Program> parseProgram(const std::string &text) {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   {
     DiagnosticCapture capture(context.get());
-    module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get());
+    std::optional<std::string> stop =
+        runGuarded([&] { module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get()); });
+    if (stop) {
+      (void)context.release(); // the thread that stopped stands in it
+      throw UserError("the text does not parse: " + *stop);
+    }
     if (!module)
       throw capture.takeError();
   }

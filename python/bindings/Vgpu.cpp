@@ -75,6 +75,8 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   std::vector<vgpu::Argument> arguments;
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));
+  SignalWatch signals;
+  config.poll = [&] { return signals.goesOn(); };
   llvm::Expected<vgpu::LaunchResult> result = [&] {
     WithoutGil others;
     return vgpu::launch(module, config, arguments);

@@ -250,7 +250,8 @@ def convert(
             note._replace(text="it is defined here") if note.text.startswith("operand") else note
             for note in notes
         ]
-    return TilewrightError(message, place, notes)
+    kind = "internal error" if message.startswith("internal error: ") else "error"
+    return TilewrightError(message.removeprefix("internal error: "), place, notes, kind)
 
 
 def called_from(callers: Sequence[Place]) -> list[Note]:

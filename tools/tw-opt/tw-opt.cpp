@@ -6,8 +6,11 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
+#include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Tile.h"
+#include "tilewright/Transforms/GuardIndices.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,6 +20,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include <unistd.h>
 
 #ifdef TW_TESTS
 namespace tilewright::test {
@@ -38,6 +42,20 @@ int main(int argc, char **argv) {
   tilewright::test::registerMutatePlansPass();
   tilewright::test::registerPrintEffectsPass();
 #endif
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Tilewright pass driver\n", registry));
+  tilewright::registerGuardIndicesPass();
+  tilewright::driver::registerCompilePass();
+  // One thread, whose stops are caught.
+  llvm::SmallVector<char *> arguments(argv, argv + argc);
+  char oneThread[] = "--mlir-disable-threading";
+  arguments.push_back(oneThread);
+  int code = EXIT_FAILURE;
+  std::optional<std::string> stop = tilewright::runGuarded([&] {
+    code = mlir::asMainReturnCode(mlir::MlirOptMain(static_cast<int>(arguments.size()),
+                                                    arguments.data(), "Tilewright pass driver\n",
+                                                    registry));
+  });
+  if (!stop)
+    return code;
+  llvm::errs() << "internal error: " << *stop << "; this is our bug: report it with the input\n";
+  _exit(EXIT_FAILURE); // a thread stands in what would be destroyed
 }

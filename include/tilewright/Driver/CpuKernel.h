@@ -70,18 +70,22 @@ public:
   bool hasPrints() const { return printsSomething; }
 
 private:
+  /// How a compilation went.
+  struct Code {
+    std::vector<cpu::Phase> phases;
+    std::vector<Decision> decisions;
+  };
   /// The program compiled under one assumption.
-  struct Variant {
+  struct Variant : Code {
     std::unique_ptr<cpu::HostCode> code;
     std::atomic<host::Entry> entry = nullptr; ///< Set last: who sees it may use all the others.
     bool isFromCache = false;
-    std::vector<cpu::Phase> phases;
-    std::vector<Decision> decisions;
   };
 
   CompiledCpuKernel(mlir::ModuleOp module, ForkedMutex &moduleMutex, const Options &options);
   llvm::Error makeVariant(Variant &variant, bool assumeDisjoint);
-  llvm::Expected<std::string> compileVariant(Variant &variant, const Options &variantOptions);
+  llvm::Expected<std::string> compileGuarded(Variant &variant, const Options &variantOptions);
+  llvm::Expected<std::string> compileVariant(Code &variant, const Options &variantOptions);
   llvm::Error linkVariant(Variant &variant, llvm::StringRef object);
   llvm::Expected<host::Entry> getOverlappingEntry();
   llvm::Error checkAlignment(const CpuArguments &arguments) const;

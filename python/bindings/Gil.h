@@ -1,0 +1,84 @@
+//===- Gil.h - who holds Python's lock, also while Python ends ------------------------*- C++
+//-*-===//
+//
+// A kernel may run in a daemon thread while Python ends. Before Python 3.14 a thread that asks for
+// the GIL from then on is ended by pthread_exit: an unwinding that no destructor, no compiled
+// kernel and no `noexcept` function on its stack survives. To look first whether Python is ending
+// is no help: it may begin to end while the thread waits. So every place that can be unwound like
+// this stays where it is until the process is gone, as later versions of Python have it.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_PYTHON_BINDINGS_GIL_H
+#define TILEWRIGHT_PYTHON_BINDINGS_GIL_H
+
+#include <atomic>
+#include <cxxabi.h>
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+namespace tilewright::bindings {
+namespace nb = nanobind;
+
+/// Whether nobody may ask for the GIL any more.
+inline bool isPythonEnding() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
+[[noreturn]] inline void stayUntilProcessEnds() {
+  while (true)
+    pause();
+}
+
+/// Calls `function`, which may take the GIL or run Python code. Where Python ends the thread in the
+/// middle of it, the call does not return.
+template <typename FunctionT> auto askPython(FunctionT function) {
+  if (isPythonEnding())
+    stayUntilProcessEnds();
+  try {
+    return function();
+  } catch (abi::__forced_unwind &) {
+    stayUntilProcessEnds();
+  }
+}
+
+/// Lets other Python threads go on while it lives.
+class WithoutGil {
+public:
+  WithoutGil() : state(PyEval_SaveThread()) { ++numRunning; }
+  ~WithoutGil() {
+    --numRunning;
+    askPython([&] { PyEval_RestoreThread(state); });
+  }
+  WithoutGil(const WithoutGil &) = delete;
+
+  /// How many threads compile or run kernels, and let Python go on.
+  static unsigned countRunning() { return numRunning; }
+
+private:
+  static inline std::atomic<unsigned> numRunning{0};
+  PyThreadState *state;
+};
+
+/// Holds the GIL while it lives, in a thread that is without it.
+class WithGil {
+public:
+  WithGil() : state(askPython(PyGILState_Ensure)) {}
+  ~WithGil() { PyGILState_Release(state); }
+  WithGil(const WithGil &) = delete;
+
+private:
+  PyGILState_STATE state;
+};
+
+/// Lets the process end while other threads compile or run kernels. `exit` destroys what the
+/// libraries under them use; a process with such threads ends without that.
+void watchProcessEnd();
+
+} // namespace tilewright::bindings
+
+#endif // TILEWRIGHT_PYTHON_BINDINGS_GIL_H
