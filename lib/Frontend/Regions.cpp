@@ -69,12 +69,17 @@ std::vector<Scalar> Trace::parallelBegin(ArrayRef<Operand> extents,
                                          std::optional<int64_t> coalescedWidth,
                                          const Fragment *loopLayout) {
   requireKernel("'T.Parallel'");
+  constexpr int64_t kMostIterations = int64_t(1) << 48;
   SmallVector<OpFoldResult> mixed;
+  int64_t iterations = 1;
   for (const Operand &extent : extents) {
     mixed.push_back(toIndexOrConstant(extent, "'T.Parallel' extent"));
-    if (std::optional<int64_t> constant = getConstantIntValue(mixed.back());
-        constant && *constant < 0)
+    std::optional<int64_t> constant = getConstantIntValue(mixed.back());
+    if (constant && *constant < 0)
       fail("'T.Parallel' extent " + Twine(*constant) + " is negative");
+    if (constant && *constant > 0 &&
+        (llvm::MulOverflow(iterations, *constant, iterations) || iterations > kMostIterations))
+      fail("'T.Parallel' has more than 2^48 iterations");
   }
   auto loop = create<tile::ParallelOp>(mixed);
   if (coalescedWidth)

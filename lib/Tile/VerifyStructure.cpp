@@ -179,13 +179,15 @@ LogicalResult AllocOp::verify() {
   if (space != Space::Local && (*this)->getParentOfType<ParallelOp>())
     return emitError() << "'" << getName() << "' is allocated inside 'T.Parallel': a tile belongs "
                        << "to the whole block, allocate it in front of the loop";
+  // No chip holds a hundredth of it; engines of the host hold all of it.
+  int64_t most = space == Space::Global ? int64_t(1) << 40 : int64_t(1) << 28;
   int64_t elements = 1;
   for (int64_t extent : type.getShape()) {
     if (ShapedType::isDynamic(extent))
       continue;
     if (extent < 1)
       return emitError() << "'" << getName() << "': extent " << extent << " is not positive";
-    if (llvm::MulOverflow(elements, extent, elements) || elements > (int64_t(1) << 40))
+    if (llvm::MulOverflow(elements, extent, elements) || elements > most)
       return emitError() << "'" << getName() << "': " << describeShape(type.getShape())
                          << " is too large";
   }

@@ -292,8 +292,8 @@ void bindBuffer(nb::module_ &module) {
       .def_prop_ro("is_region", [](const Buffer &self) { return self.isRegion; })
       .def("rename",
            [](const Buffer &self, const std::string &name) { Trace::current().rename(self, name); })
-      .def("__getitem__", &getItem)
-      .def("__setitem__", &setItem)
+      .def("__getitem__", &getItem, nb::arg("index").none())
+      .def("__setitem__", &setItem, nb::arg("index").none(), nb::arg("value").none())
       .def("__iter__",
            [](const Buffer &) -> nb::object {
              throw UserError("a buffer is not iterable; loop over its indices");

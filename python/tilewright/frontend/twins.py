@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from tilewright.dtypes import is_dtype
-from tilewright.errors import is_ours
+from tilewright.errors import LanguageError, Place, is_ours
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.rewrite import rewrite_function
 from tilewright.frontend.rewrite_expr import HOOKS
@@ -23,8 +25,11 @@ def twin_of(function: FunctionType, kind: str) -> FunctionType:
     original = function.__code__
     key = (original.co_filename, original, kind)
     if key not in _rewritten:
-        node = function_node(function)
-        _rewritten[key] = rewrite_function(node, original.co_filename, kind, original.co_freevars)
+        with _deep_recursion(original):
+            node = function_node(function)
+            _rewritten[key] = rewrite_function(
+                node, original.co_filename, kind, original.co_freevars
+            )
         _twins.add(_rewritten[key][0])
     code, hooks = _rewritten[key]
     cells = dict(zip(original.co_freevars, function.__closure__ or (), strict=True))
@@ -35,6 +40,28 @@ def twin_of(function: FunctionType, kind: str) -> FunctionType:
     )
     twin.__kwdefaults__ = function.__kwdefaults__
     return twin
+
+
+#: Enough for any expression that Python itself compiles with its usual limit.
+_DEEPEST = 20_000
+
+
+@contextmanager
+def _deep_recursion(code: CodeType) -> Iterator[None]:
+    """Syntax trees are walked by recursion: an expression of 500 terms is as deep as it is long."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        yield
+    except RecursionError:
+        raise LanguageError(
+            f"an expression in '{code.co_name}' has too many terms, or statements are nested too "
+            "deeply",
+            hint="split it: give parts of it names",
+            place=Place(code.co_filename, code.co_firstlineno),
+        ) from None
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def is_twin(code: CodeType) -> bool:
