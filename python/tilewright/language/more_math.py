@@ -126,7 +126,10 @@ def acosh(x: Any) -> Any:
     def wide(v: Any) -> Any:
         below = v - _f64(1)
         near = scalars.log1p(below + scalars.sqrt(below * (v + _f64(1))))
-        return scalars.if_then_else(v < _f64(1e150), near, scalars.log(v) + _f64(math.log(2)))
+        far = scalars.log(v) + _f64(math.log(2))
+        value = scalars.if_then_else(v < _f64(1e150), near, far)
+        # Below -1 the root is a number again.
+        return scalars.if_then_else(v < _f64(1), _f64(math.nan), value)
 
     return _in_double("T.acosh", math.acosh, wide, x)
 
