@@ -229,6 +229,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., mpmath.mpf], Callable[..., np.ndarray]]
     "tanh": (mpmath.tanh, np.tanh),
     "erf": (mpmath.erf, lambda x: _erf(x).astype(x.dtype)),
     "sigmoid": (lambda x: 1 / (1 + mpmath.exp(-x)), lambda x: 1 / (1 + np.exp(-x))),
+    "asin": (mpmath.asin, np.arcsin),
+    "acos": (mpmath.acos, np.arccos),
+    "asinh": (mpmath.asinh, np.arcsinh),
+    "acosh": (mpmath.acosh, np.arccosh),
+    "atanh": (mpmath.atanh, np.arctanh),
+    "hypot": (mpmath.hypot, np.hypot),
     "pow": (mpmath.power, np.power),
     "atan2": (mpmath.atan2, np.arctan2),
 }
