@@ -48,3 +48,5 @@ if "address" in config.tw_sanitize:
     config.available_features.add("asan")
 if not config.tw_sanitize:
     config.available_features.add("python")
+if "avx512f" in Path("/proc/cpuinfo").read_text().split():
+    config.available_features.add("avx512")

@@ -51,7 +51,7 @@ def test_llvm_stops_and_the_process_goes_on(target: str, tmp_path, monkeypatch) 
     monkeypatch.chdir(tmp_path)
     program = core.parse_program(NO_CODE)
     for _ in range(2):  # a second time as the first
-        with pytest.raises(core.TraceError, match="internal error: .*tw-opt --run-reproducer"):
+        with pytest.raises(core.TraceError, match=r"internal error: .*tw-opt --run-reproducer"):
             if target == "cpu":
                 program.compile_cpu([])
             else:
