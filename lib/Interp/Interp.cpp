@@ -161,7 +161,8 @@ static llvm::Expected<Result> runOrThrow(func::FuncOp function, llvm::ArrayRef<A
   result.steps = machine.steps;
   if (options.bounds)
     for (unsigned position = 0; position < arguments.size(); ++position)
-      if (isa<MemRefType>(function.getArgument(position).getType()))
+      if (Value argument = function.getArgument(position);
+          isa<MemRefType>(argument.getType()) && !argument.use_empty())
         result.radii.push_back(
             {position, collectRadii(*machine.views[program->argumentSlots[position]].storage)});
   return result;

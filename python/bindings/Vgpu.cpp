@@ -70,8 +70,6 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   if (stepLimit)
     config.stepLimit = stepLimit;
   config.timeLimitSeconds = timeLimitSeconds;
-  SignalWatch signals;
-  config.poll = [&] { return signals.goesOn(); };
   std::vector<vgpu::Argument> arguments;
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));

@@ -94,7 +94,8 @@ _ROUNDED: dict[str, tuple[Callable[..., Fraction], Callable[..., np.ndarray], in
 
 def _next(dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
-        return np.nextafter(a, b).astype(numpy_of(dtype))
+        following = np.nextafter(a, b).astype(numpy_of(dtype))
+    return np.where(a == b, b, following)  # C's; numpy gives `a` for float16
 
 
 def _scaled(dtype: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:

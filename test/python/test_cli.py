@@ -281,7 +281,8 @@ print("the script prints")
 @T.prim_func
 def main(A: T.Tensor((8,), "int32"), unused: T.Tensor((8,), "int32")):
     with T.Kernel(2, threads=32) as bx:
-        A[0] = bx  # a race
+        if A[1 + bx] == 0:
+            A[0] = bx  # a race
 
 tilelang.compile(main)(np.zeros(8, np.int32), np.zeros(8, np.int32))
 if __name__ == "__main__":
@@ -300,7 +301,7 @@ def wrong(tmp_path: Path) -> Path:
 def test_a_finding_is_one_error_and_an_exit_status(wrong: Path, device: str) -> None:
     done = tw("run", "wrong.py", "--check", "--device", device, cwd=wrong)
     assert done.returncode == 1
-    assert done.stderr.startswith("wrong.py:11:9: error: ")
+    assert done.stderr.startswith("wrong.py:12:13: error: ")
     assert done.stderr.count("error: ") == 1
     assert "[race]" in done.stderr
 
@@ -318,7 +319,7 @@ def test_a_finding_that_the_script_catches_still_is_an_exit_status(wrong: Path) 
 def test_check_finds_it_without_running_the_main_part(wrong: Path) -> None:
     done = tw("check", "wrong.py", "--arch", "sm_80", cwd=wrong)
     assert done.returncode == 1
-    assert "wrong.py:11:9: error: " in done.stdout
+    assert "wrong.py:12:13: error: " in done.stdout
     assert "warning: parameter 'unused' of 'main' is never used" in done.stdout
     assert "the script prints" in done.stderr
     assert "the main part" not in done.stdout + done.stderr
@@ -340,7 +341,7 @@ def test_check_for_programs(wrong: Path) -> None:
     assert levels == {"unused": "warning", "race": "error"}
     place = log["runs"][0]["results"][-1]["locations"][0]["physicalLocation"]
     assert place["artifactLocation"]["uri"] == "wrong.py"
-    assert place["region"]["startLine"] == 11
+    assert place["region"]["startLine"] == 12
 
 
 def test_check_of_a_wrong_program_is_an_error_and_of_no_program_a_failure(tmp_path: Path) -> None:

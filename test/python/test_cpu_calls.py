@@ -418,7 +418,7 @@ import tilewright.language as T
 @T.prim_func
 def main(A: T.Tensor((4,), "float32")):
     with T.Kernel(4, threads=32):
-        tile = T.alloc_shared((600, 1024, 1024), "float32")
+        tile = T.alloc_shared((200, 1024, 1024), "float64")
         tile[0, 0, 0] = 1.0
         A[0] = tile[0, 0, 0]
 
@@ -439,7 +439,7 @@ def test_tiles_that_do_not_fit_into_memory_are_an_error(tmp_path: Path) -> None:
     script.write_text(HUGE)
     command = [sys.executable, str(script)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-    size = 2516582400 + 64  # in which a worker notes what its tiles hold
+    size = 1677721600 + 64  # in which a worker notes what its tiles hold
     assert done.stdout.count(f"cannot allocate {size} bytes for the tiles of a block") == 2
 
 
@@ -449,9 +449,13 @@ def test_what_the_cpu_cannot_compile_is_told_at_its_line() -> None:
     @T.prim_func
     def main(A: T.Tensor((16,), "float32")):
         with T.Kernel(1, threads=32):  # of the kernel
-            s = T.alloc_shared((1 << 20, 1 << 14), "float32")
-            s[0, 0] = 1.0
-            A[0] = s[0, 0]
+            s = T.alloc_shared((3, 1 << 13, 1 << 13), "float64")
+            t = T.alloc_shared((3, 1 << 13, 1 << 13), "float64")
+            u = T.alloc_shared((3, 1 << 13, 1 << 13), "float64")
+            s[0, 0, 0] = 1.0
+            t[0, 0, 0] = 1.0
+            u[0, 0, 0] = 1.0
+            A[0] = s[0, 0, 0] + t[0, 0, 0] + u[0, 0, 0]
 
     with pytest.raises(tilewright.TilewrightError, match="the tiles of a block take") as caught:
         tilewright.compile(main, device="cpu")

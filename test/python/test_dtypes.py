@@ -70,9 +70,9 @@ def test_unknown_dtypes_are_explained() -> None:
 
 def test_unknown_names_are_attribute_errors() -> None:
     assert not hasattr(T, "paralell")
-    assert not hasattr(T, "call_extern")
-    with pytest.raises(tilewright.TilewrightError, match=r"'T.call_extern' is not supported yet"):
-        T.call_extern
+    assert not hasattr(T, "call_packed")
+    with pytest.raises(tilewright.TilewrightError, match=r"'T.call_packed' is not supported yet"):
+        T.call_packed
     with pytest.raises(AttributeError, match=r"no 'T.Paralel'; did you mean 'T.Parallel'"):
         T.Paralel
 

@@ -31,14 +31,14 @@ def interrupted_after(seconds: float, run: Callable[[], object]) -> float:
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_a_loop_without_end(device: str, blocks: int) -> None:
     @T.prim_func
-    def main(A: T.Tensor((1,), "int32"), B: T.Tensor((8,), "int32")):
-        with T.Kernel(blocks, threads=32):
+    def main(A: T.Tensor((1,), "int32"), B: T.Tensor((24,), "int32")):
+        with T.Kernel(blocks, threads=32) as bx:
             while A[0] == 0:
                 for i in T.Parallel(8):
-                    B[i] = 7
+                    B[bx * 8 + i] += 1  # the same state twice would be a finding
 
     kernel = tilewright.compile(main, device=device)
-    a, b = np.zeros(1, np.int32), np.zeros(8, np.int32)
+    a, b = np.zeros(1, np.int32), np.zeros(24, np.int32)
     assert interrupted_after(0.5, lambda: kernel(a, b)) < 30
     kernel(np.ones(1, np.int32), b)  # the next call is as any other
 

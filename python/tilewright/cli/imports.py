@@ -90,21 +90,22 @@ class TileLangFinder(MetaPathFinder):
             return ModuleSpec(name, _RefusedLoader(reason), is_package=True)
         from tilewright.errors import TilewrightError, caller_place
 
-        raise TilewrightError(_no_module(name, candidates[0]), caller_place())
+        raise TilewrightError(_no_module(name, candidates), caller_place())
 
 
-def _no_module(name: str, real: str) -> str:
+def _no_module(name: str, candidates: list[str]) -> str:
     """What to say of a module that is not here: a slip of the fingers, or not supported."""
     import pkgutil
 
     from tilewright.suggest import close_name
 
-    parent, _, last = real.rpartition(".")
-    package = importlib.import_module(parent) if _find(parent) is not None else None
-    siblings = [module.name for module in pkgutil.iter_modules(getattr(package, "__path__", ()))]
-    close = close_name(last, siblings)
-    if close:
-        alias = name.rpartition(".")[0]
+    siblings: list[str] = []
+    for parent, _, _ in (real.rpartition(".") for real in candidates):
+        if _find(parent) is not None:
+            folders = getattr(importlib.import_module(parent), "__path__", ())
+            siblings += [module.name for module in pkgutil.iter_modules(folders)]
+    alias, _, last = name.rpartition(".")
+    if close := close_name(last, siblings):
         return f"there is no module '{name}'; did you mean '{alias}.{close}'?"
     return f"the module '{name}' is not supported yet"
 

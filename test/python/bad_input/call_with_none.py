@@ -14,6 +14,6 @@ tilelang.compile(main)(None, 1)
 
 
 # --- report ---
-# call_with_none.py:13:1: error: parameter 'A': expected a tensor of float32, shape 4, got a Python NoneType
+# call_with_none.py:13:1: error: parameter 'A': the kernel uses it, expected a tensor, got None
 #    13 | tilelang.compile(main)(None, 1)
 #       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

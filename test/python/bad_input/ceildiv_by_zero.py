@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# ceildiv_by_zero.py:9:11: error: 'T.ceildiv' of 64 by 0
+# ceildiv_by_zero.py:9:11: error: 'T.ceildiv' of 64 and 0: integer division or modulo by zero
 #     9 |         A[T.ceildiv(64, 0)] = 1.0
 #       |           ^^^^^^^^^^^^^^^^

@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# index_by_none.py:9:9: error: None is no index; a tile gets no new dimensions by an index
+# index_by_none.py:9:9: error: index: expected a number or a kernel value, got a Python 'NoneType'
 #     9 |         A[None] = 1.0
 #       |         ^^^^^^^

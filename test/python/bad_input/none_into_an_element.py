@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# none_into_an_element.py:9:9: error: None is no value that an element can have
+# none_into_an_element.py:9:9: error: stored value: expected a number or a kernel value, got a Python 'NoneType'
 #     9 |         A[0] = None
 #       |         ^^^^

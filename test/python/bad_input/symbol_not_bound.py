@@ -13,6 +13,6 @@ def main(A: T.Tensor((n,), "float32")):
 
 
 # --- report ---
-# symbol_not_bound.py:10:1: error: shape symbol 'm' is not the extent of any parameter, so that no call can give its value
+# symbol_not_bound.py:10:1: error: shape symbol 'm' is neither an extent nor a stride of any parameter, so that no call can give its value
 #    10 | def main(A: T.Tensor((n,), "float32")):
 #       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -1,4 +1,4 @@
-"""A tile that nothing filled is stored."""
+"""A tile of which one element was filled is stored."""
 
 import numpy as np
 import tilelang
@@ -9,6 +9,7 @@ import tilelang.language as T
 def main(A: T.Tensor((4,), "int32")):
     with T.Kernel(1):
         s = T.alloc_shared((4,), "int32")
+        s[0] = 1
         T.copy(s, A)
 
 
@@ -16,6 +17,6 @@ tilelang.compile(main, device="interp")(np.zeros(4, np.int32))
 
 
 # --- report ---
-# unwritten_values_stored.py:12:9: error: the value stored to 'A' at [0] depends on an element that was never written (4 times) [uninitialized]
-#    12 |         T.copy(s, A)
+# unwritten_values_stored.py:13:9: error: the value stored to 'A' at [1] depends on an element that was never written (3 times) [uninitialized]
+#    13 |         T.copy(s, A)
 #       |         ^^^^^^^^^^^^

@@ -20,12 +20,17 @@ protected:
     context.loadDialect<tile::TileDialect, arith::ArithDialect, func::FuncDialect>();
   }
 
-  /// Sets the function that is called: its parameters, and what its body holds.
+  /// Sets the function that is called: its parameters, all of which it uses, and what else its
+  /// body holds.
   void define(const std::string &parameters, const std::string &body = "") {
     module = parseSourceString<ModuleOp>("#global = #tile.space<global>\nfunc.func @scale(" +
                                              parameters + ") {\n" + body + "\nreturn\n}",
                                          ParserConfig(&context));
     ASSERT_TRUE(module);
+    auto function = *module->getOps<func::FuncOp>().begin();
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    UnrealizedConversionCastOp::create(builder, function.getLoc(), builder.getIndexType(),
+                                       function.getArguments());
   }
 
   /// A row-major tensor; its memory is never touched.

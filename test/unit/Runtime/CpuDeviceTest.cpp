@@ -69,7 +69,7 @@ static void failInBlock7(const uint64_t *, const host::Grid *, int64_t first, in
                          uint8_t *, host::Services *services) {
   for (int64_t block = first; block < last; ++block)
     if (block == 7) {
-      services->fail(services, "block 7", 7, "a.py", 4, 3, 5);
+      services->fail(services, "block \1", 7, "a.py", 4, 3, 5, block);
       ADD_FAILURE() << "a failing block went on";
     }
 }
