@@ -69,7 +69,7 @@ def ours(text: str) -> str | None:
     first = rest.rstrip(")").split(",")[0]
     if name in ("exp", "exp2", "log", "sqrt", "rsqrt", "sin", "tanh", "sigmoid", "erf"):
         return None if first in FLOATS else "float32"
-    if name == "atan2" and first not in FLOATS:
+    if name in ("atan2", "hypot", "copysign") and first not in FLOATS:
         return "float32"
     operands = [part for part in re.split(r"[\s(),]+", text) if part in (*DTYPES, "True")]
     if operands in (["bool", "bool"], ["bool", "True"], ["True", "bool"]):
@@ -79,7 +79,9 @@ def ours(text: str) -> str | None:
         return "float32" if "2.0" in text else "int32"
     if name == "fmod" and first in INTEGERS and "2.0" in text:
         return "float32"
-    if name == "popcount" and first in (*FLOATS, *FLOAT8):
+    if text == "clz(bool)":
+        return "refused"
+    if name in ("popcount", "clz") and first in (*FLOATS, *FLOAT8):
         return "refused"
     return None
 

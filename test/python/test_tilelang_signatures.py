@@ -94,9 +94,12 @@ def test_a_function_that_does_not_compile_is_none_where_errors_are_ignored() -> 
     @T.prim_func
     def too_large(A: T.Tensor((4,), "float32")):
         with T.Kernel(1, threads=32):
-            tile = T.alloc_shared((1 << 20, 1 << 12), "float32")
-            T.clear(tile)
-            A[0] = tile[0, 0]
+            tile = T.alloc_shared((3, 1 << 13, 1 << 13), "float64")
+            other = T.alloc_shared((3, 1 << 13, 1 << 13), "float64")
+            third = T.alloc_shared((3, 1 << 13, 1 << 13), "float64")
+            for each in (tile, other, third):
+                T.clear(each)
+            A[0] = tile[0, 0, 0] + other[0, 0, 0] + third[0, 0, 0]
 
     good = scale.get_tir(8)
     with pytest.raises(tilewright.TilewrightError, match="bytes"):

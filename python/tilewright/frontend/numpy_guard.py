@@ -62,7 +62,9 @@ def _array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
         raise refuse_function(f"np.{ufunc.__name__}")
     import numpy
 
-    plain = [i.item() if isinstance(i, numpy.generic) else i for i in inputs]
+    # Comparisons hand over a scalar as an array without dimensions.
+    scalars = [isinstance(i, numpy.generic | numpy.ndarray) and i.ndim == 0 for i in inputs]
+    plain = [i.item() if scalar else i for i, scalar in zip(inputs, scalars, strict=True)]
     if any(isinstance(value, numpy.ndarray) for value in plain):
         raise LanguageError(
             "an operator of a kernel value and a numpy array", hint="use an element of the array"

@@ -184,7 +184,8 @@ TEST_F(ArgumentsTest, ExtentsAreComputedFromSymbols) {
 
 TEST_F(ArgumentsTest, ASymbolThatNoTensorGives) {
   define("%n: index {tile.symbol = \"n\"}");
-  EXPECT_EQ(call({}), "shape symbol of argument 0 is not the extent of any tensor");
+  EXPECT_EQ(call({}), "the shape symbol 'n' has no value: the kernel uses it, and the tensors that "
+                      "would give it are None");
 }
 
 TEST_F(ArgumentsTest, HugeExtents) {
