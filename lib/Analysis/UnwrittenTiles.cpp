@@ -101,7 +101,9 @@ private:
   std::pair<BitVector, BitVector> collect(Operation *op) const {
     std::pair<BitVector, BitVector> touched(none(), none());
     std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(op);
-    if (!effects) // it may write anything
+    // It may write anything, or end the program: a barrier that is never met explains more than the
+    // read that follows it.
+    if (!effects || isa<tile::AssertOp>(op))
       touched.second = all();
     else
       for (const tile::Effect &effect : *effects)

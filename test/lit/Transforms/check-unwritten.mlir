@@ -134,6 +134,19 @@ func.func @elements_and_views(%A: memref<64xf32, #tile.space<global>>) {
 
 // -----
 
+// What follows an assertion may never run.
+func.func @after_an_assertion(%A: memref<64xf32, #tile.space<global>>, %met: i1) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %s = tile.alloc "s" : memref<64xf32, #tile.space<shared>>
+    tile.assert %met, "this wait is not met"
+    tile.copy %s, %A : memref<64xf32, #tile.space<shared>> to memref<64xf32, #tile.space<global>>
+  }
+  return
+}
+
+// -----
+
 // The condition of a `while` runs before its body, and the body before the next condition.
 func.func @while_loops(%A: memref<8xi32, #tile.space<global>>) {
   %c1 = arith.constant 1 : index
