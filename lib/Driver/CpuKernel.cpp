@@ -7,7 +7,7 @@
 #include "tilewright/Support/Environment.h"
 #include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Tile.h"
-#include "tilewright/Transforms/GuardIndices.h"
+#include "tilewright/Transforms/Passes.h"
 
 #include "llvm/ADT/bit.h"
 #include <chrono>
@@ -150,7 +150,7 @@ llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Code &variant,
   } else { // each statement by itself
     prepared = cast<ModuleOp>(module->clone());
     PassManager pm(module.getContext());
-    pm.addPass(createGuardIndicesPass(/*hasHostPart=*/true));
+    pm.addPass(createGuardIndices());
     if (failed(pm.run(*prepared)))
       return llvm::createStringError("internal error: the program could not be prepared");
   }

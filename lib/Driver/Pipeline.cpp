@@ -4,7 +4,6 @@
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
-#include "tilewright/Transforms/GuardIndices.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -24,7 +23,8 @@ void buildCheckPipeline(OpPassManager &pm) {
 void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {
   int64_t alignment = options.calls.argumentAlignment;
   bool disjoint = options.calls.disjointArguments;
-  pm.addPass(createGuardIndicesPass(/*hasHostPart=*/false)); // index values have 64 bits
+  pm.addPass(
+      createGuardIndices(GuardIndicesOptions{/*hostPart=*/false})); // index values have 64 bits
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createFlattenLoops());        // none inside another
   pm.addPass(createUnrollFragmentLoops()); // registers have names
@@ -40,12 +40,12 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
 }
 
 void buildCpuPipeline(OpPassManager &pm) {
-  pm.addPass(createGuardIndicesPass(/*hasHostPart=*/true)); // index values have 64 bits
-  pm.addPass(createFlattenBranches());                      // choices between elements of tiles,
-  pm.addPass(createTurnTiles());                            // which may lie better the other way
-  pm.addPass(createFuseLoops());  // one loop of statements over the same elements
-  pm.addPass(createWalkRows());   // and the chain of them row by row,
-  pm.addPass(createRereadRows()); // without a copy of the row
+  pm.addPass(createGuardIndices());    // index values have 64 bits
+  pm.addPass(createFlattenBranches()); // choices between elements of tiles,
+  pm.addPass(createTurnTiles());       // which may lie better the other way
+  pm.addPass(createFuseLoops());       // one loop of statements over the same elements
+  pm.addPass(createWalkRows());        // and the chain of them row by row,
+  pm.addPass(createRereadRows());      // without a copy of the row
 }
 
 /// Whether the caller asked for the IR after this pass or stage.

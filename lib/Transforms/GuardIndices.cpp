@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Transforms/GuardIndices.h"
 #include "tilewright/Support/Limits.h"
 #include "tilewright/Tile/Tile.h"
+#include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,9 +23,13 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_GUARDINDICES
+#include "tilewright/Transforms/Passes.h.inc"
+} // namespace tilewright
 
 using namespace mlir;
 using namespace tilewright;
@@ -283,35 +287,12 @@ private:
   llvm::DenseMap<Value, Range> known;
 };
 
-struct GuardIndicesPass : PassWrapper<GuardIndicesPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(GuardIndicesPass)
+struct GuardIndicesPass : tilewright::impl::GuardIndicesBase<GuardIndicesPass> {
+  using GuardIndicesBase::GuardIndicesBase;
 
-  explicit GuardIndicesPass(bool hasHostPart = true) { this->hasHostPart = hasHostPart; }
-  GuardIndicesPass(const GuardIndicesPass &other) : PassWrapper(other) {
-    hasHostPart = other.hasHostPart;
-  }
-
-  StringRef getArgument() const override { return "tile-guard-indices"; }
-  StringRef getDescription() const override {
-    return "Check index values whose range does not prove that they have 64 bits";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect>();
-  }
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      Guard(function, hasHostPart).run();
+    getOperation()->walk([&](func::FuncOp function) { Guard(function, hostPart).run(); });
   }
-
-  Option<bool> hasHostPart{*this, "host-part",
-                           llvm::cl::desc("what stands in front of kernels can fail"),
-                           llvm::cl::init(true)};
 };
 
 } // namespace
-
-std::unique_ptr<Pass> tilewright::createGuardIndicesPass(bool hasHostPart) {
-  return std::make_unique<GuardIndicesPass>(hasHostPart);
-}
-
-void tilewright::registerGuardIndicesPass() { PassRegistration<GuardIndicesPass>(); }

@@ -10,7 +10,6 @@
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Tile.h"
-#include "tilewright/Transforms/GuardIndices.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,7 +41,6 @@ int main(int argc, char **argv) {
   tilewright::test::registerMutatePlansPass();
   tilewright::test::registerPrintEffectsPass();
 #endif
-  tilewright::registerGuardIndicesPass();
   tilewright::driver::registerCompilePass();
   // One thread, whose stops are caught.
   llvm::SmallVector<char *> arguments(argv, argv + argc);

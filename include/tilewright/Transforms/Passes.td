@@ -63,6 +63,25 @@ def CheckUnwritten : Pass<"tile-check-unwritten"> {
   }];
 }
 
+def GuardIndices : Pass<"tile-guard-indices"> {
+  let summary = "Check index values whose range does not prove that they have 64 bits";
+  let description = [{
+    Index values are mathematical integers; engines compute them in 64 bits. Where the range of a
+    value does not prove that it fits, an assertion does: it compares the value, computed in float64
+    as well, with 2^62. Ordinary programs get none.
+
+    ```mlir
+    scf.for %i = %c0 to %n step %c1 {      scf.for %i = %c0 to %n step %c1 {    // %n: any int64
+      %j = arith.muli %i, %c4 : index  ->    %j = arith.muli %i, %c4 : index
+      ...                                    tile.assert |f64(%i) * 4| <= 2^62, "…"
+    }                                      }
+    ```
+  }];
+  let options = [Option<"hostPart", "host-part", "bool", "true",
+                        "what stands before kernels can fail; else kernels check it">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def ExpandStatements : Pass<"tile-expand-statements"> {
   let summary = "Write copies, fills, tile atomics and im2col as tile.parallel loops";
   let description = [{
