@@ -140,6 +140,8 @@ def construct(message: str) -> str:
 
 
 def cell(text: str) -> str:
+    """The text in one cell of a table, without the folders of one machine."""
+    text = re.sub(r" \(/[^)]*\)", "", text)
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
