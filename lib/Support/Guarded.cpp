@@ -3,6 +3,8 @@
 #include "tilewright/Support/Guarded.h"
 
 #include "llvm/ADT/Twine.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -180,4 +182,14 @@ std::optional<std::string> tilewright::runGuarded(llvm::function_ref<void()> wor
 
 void tilewright::stopGuarded(const std::string &reason) {
   llvm::report_fatal_error(llvm::Twine(reason), /*gen_crash_diag=*/false);
+}
+
+void tilewright::stopGuardedOnError(const llvm::DiagnosticInfo *diagnostic, void *) {
+  if (diagnostic->getSeverity() != llvm::DS_Error)
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::DiagnosticPrinterRawOStream printer(os);
+  diagnostic->print(printer);
+  stopGuarded(text);
 }

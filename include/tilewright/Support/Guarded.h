@@ -16,6 +16,10 @@
 #include <optional>
 #include <string>
 
+namespace llvm {
+class DiagnosticInfo;
+} // namespace llvm
+
 namespace tilewright {
 
 /// Runs `work` and waits for it; what it throws is thrown here. Gives nothing where it came to its
@@ -26,6 +30,10 @@ std::optional<std::string> runGuarded(llvm::function_ref<void()> work);
 
 /// Ends guarded work as a fatal error of LLVM does, and the process elsewhere.
 [[noreturn]] void stopGuarded(const std::string &reason);
+
+/// A diagnostic handler of an LLVMContext: an error of code generation, which ends the process
+/// where no handler is set, stops guarded work.
+void stopGuardedOnError(const llvm::DiagnosticInfo *diagnostic, void *);
 
 } // namespace tilewright
 

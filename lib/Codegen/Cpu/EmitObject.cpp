@@ -28,8 +28,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -254,17 +252,6 @@ void CompileError::log(llvm::raw_ostream &os) const {
   os << message;
 }
 
-/// What code generation refuses ends the process unless somebody listens.
-static void stopOnError(const llvm::DiagnosticInfo *diagnostic, void *) {
-  if (diagnostic->getSeverity() != llvm::DS_Error)
-    return;
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::DiagnosticPrinterRawOStream printer(os);
-  diagnostic->print(printer);
-  stopGuarded(text);
-}
-
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
                                  std::vector<Phase> *phases) {
@@ -294,7 +281,7 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
   if (!machine)
     return machine.takeError();
   llvm::LLVMContext context;
-  context.setDiagnosticHandlerCallBack(stopOnError);
+  context.setDiagnosticHandlerCallBack(stopGuardedOnError);
   std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(*host, context, "tilewright");
   if (!ir)
     return diagnostics.takeError("internal error: the lowered program does not translate");

@@ -24,8 +24,6 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -128,17 +126,6 @@ LogicalResult refuseLibraryCalls(ModuleOp module, llvm::Module &llvmModule) {
 
 } // namespace
 
-/// What code generation refuses ends the process unless somebody listens.
-static void stopOnError(const llvm::DiagnosticInfo *diagnostic, void *) {
-  if (diagnostic->getSeverity() != llvm::DS_Error)
-    return;
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::DiagnosticPrinterRawOStream printer(os);
-  diagnostic->print(printer);
-  stopGuarded(text);
-}
-
 FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOptions &options) {
   if (failed(lowerToLlvmDialect(module, options.fastMath)))
     return failure();
@@ -157,7 +144,7 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
       triple, arch.name, arch.ptxFeatures, targetOptions, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Default)); // ptxas schedules and allocates again
   llvm::LLVMContext context;
-  context.setDiagnosticHandlerCallBack(stopOnError);
+  context.setDiagnosticHandlerCallBack(stopGuardedOnError);
   std::unique_ptr<llvm::Module> llvmModule =
       translateModuleToLLVMIR(module, context, "tilewright", /*disableVerification=*/!kVerify);
   if (!llvmModule)
