@@ -1,5 +1,4 @@
-//===- SeedLayouts.cpp - what the layout questions of the seed kernel cost
-//---------------------===//
+//===- SeedLayouts.cpp - what the layout questions of the seed kernel cost --------------------===//
 //
 // DESIGN: all layout questions of the seed kernel together under 10 ms. Answers are memoised on the
 // layout, so that each round asks fresh layouts. The seed's dQ has the shape its author ran it

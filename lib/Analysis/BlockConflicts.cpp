@@ -1,5 +1,4 @@
-//===- BlockConflicts.cpp - blocks of the grid that certainly race
-//-----------------------------===//
+//===- BlockConflicts.cpp - blocks of the grid that certainly race ----------------------------===//
 //
 // Two neighbouring blocks, the first of the grid and the next one along dimension d, are compared
 // at a few points: all loops at their first or all at their last iteration.

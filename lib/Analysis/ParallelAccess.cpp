@@ -1,5 +1,4 @@
-//===- ParallelAccess.cpp - what an iteration of T.Parallel touches, in closed form
-//------------===//
+//===- ParallelAccess.cpp - what an iteration of T.Parallel touches, in closed form -----------===//
 
 #include "ParallelAccess.h"
 

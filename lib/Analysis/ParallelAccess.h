@@ -1,5 +1,4 @@
-//===- ParallelAccess.h - what an iteration of T.Parallel touches, in closed form ------*- C++
-//-*-===//
+//===- ParallelAccess.h - what an iteration of T.Parallel touches, in closed form ---*- C++ -*-===//
 //
 // Private to the analysis of conflicts. An access is a list of coordinate expressions over the
 // iterators of the loop, the variables of loops inside its body and, for statements on whole tiles,

@@ -1,5 +1,4 @@
-//===- ParallelValues.cpp - values that iterations of T.Parallel share or carry
-//----------------===//
+//===- ParallelValues.cpp - values that iterations of T.Parallel share or carry ---------------===//
 
 #include "ParallelAccess.h"
 

@@ -1,5 +1,4 @@
-//===- UnwrittenTiles.cpp - reads of tiles that nothing has written
-//----------------------------===//
+//===- UnwrittenTiles.cpp - reads of tiles that nothing has written ---------------------------===//
 //
 // A path to a statement carries, for each tile, one of two states: *unwritten* or *written*. A
 // write turns unwritten into written, and nothing turns it back. A read ends the paths on which the

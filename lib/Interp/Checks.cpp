@@ -1,5 +1,4 @@
-//===- Checks.cpp - conflicts of iterations and blocks, declared effects
-//-----------------------===//
+//===- Checks.cpp - conflicts of iterations and blocks, declared effects ----------------------===//
 //
 // Iterations of one T.Parallel are actors; so are the blocks of one kernel. Two actors conflict on
 // an element when both touch it and one writes it, except that atomic updates go together, and that

@@ -1,5 +1,4 @@
-//===- AccessModel.h - what an access touches, as code of the loop's variables --------*- C++
-//-*-===//
+//===- AccessModel.h - what an access touches, as code of the loop's variables ------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_PLANCHECK_ACCESSMODEL_H
 #define TILEWRIGHT_LIB_PLANCHECK_ACCESSMODEL_H

@@ -1,5 +1,4 @@
-//===- AsyncCopies.h - what a copy past the registers must satisfy --------------------*- C++
-//-*-===//
+//===- AsyncCopies.h - what a copy past the registers must satisfy ------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_PLANCHECK_ASYNCCOPIES_H
 #define TILEWRIGHT_LIB_PLANCHECK_ASYNCCOPIES_H

@@ -1,5 +1,4 @@
-//===- Conditions.h - what a plan must satisfy ----------------------------------------*- C++
-//-*-===//
+//===- Conditions.h - what a plan must satisfy --------------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_PLANCHECK_CONDITIONS_H
 #define TILEWRIGHT_LIB_PLANCHECK_CONDITIONS_H

@@ -1,5 +1,4 @@
-//===- IndexTape.h - index computations as straight-line code -------------------------*- C++
-//-*-===//
+//===- IndexTape.h - index computations as straight-line code -----------------------*- C++ -*-===//
 //
 // A tape is a list of instructions, each writing one register and reading earlier ones. Those that
 // no iterator reaches run once a round; the others once an iteration. Values that the program does

@@ -1,5 +1,4 @@
-//===- Places.h - who runs which iteration, point by point ----------------------------*- C++
-//-*-===//
+//===- Places.h - who runs which iteration, point by point --------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_PLANCHECK_PLACES_H
 #define TILEWRIGHT_LIB_PLANCHECK_PLACES_H

@@ -1,5 +1,4 @@
-//===- Subject.h - the access that a plan is about ------------------------------------*- C++
-//-*-===//
+//===- Subject.h - the access that a plan is about ----------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_LIB_PLANCHECK_SUBJECT_H
 #define TILEWRIGHT_LIB_PLANCHECK_SUBJECT_H

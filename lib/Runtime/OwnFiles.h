@@ -1,5 +1,4 @@
-//===- OwnFiles.h - files that only this user can have written ------------------------*- C++
-//-*-===//
+//===- OwnFiles.h - files that only this user can have written ----------------------*- C++ -*-===//
 //
 // What a process executes in the name of its user must come from that user. A directory or file is
 // *own* if it belongs to the user of this process and neither its group nor others may write to it.

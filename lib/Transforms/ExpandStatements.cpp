@@ -23,7 +23,7 @@
 // it.
 //===----------------------------------------------------------------------------------------===//
 
-#include "ExpandStatements.h"
+#include "tilewright/Transforms/ExpandStatements.h"
 #include "tilewright/Tile/Statements.h"
 #include "tilewright/Transforms/Passes.h"
 

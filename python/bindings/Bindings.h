@@ -1,5 +1,4 @@
-//===- Bindings.h - shared declarations of the Python extension -----------------------*- C++
-//-*-===//
+//===- Bindings.h - shared declarations of the Python extension ---------------------*- C++ -*-===//
 //
 // Thin: it converts Python objects to the Frontend's values and back, and decides nothing.
 //

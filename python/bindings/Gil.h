@@ -1,5 +1,4 @@
-//===- Gil.h - who holds Python's lock, also while Python ends ------------------------*- C++
-//-*-===//
+//===- Gil.h - who holds Python's lock, also while Python ends ----------------------*- C++ -*-===//
 //
 // A kernel may run in a daemon thread while Python ends. Before Python 3.14 a thread that asks for
 // the GIL from then on is ended by pthread_exit: an unwinding that no destructor, no compiled

@@ -1,5 +1,4 @@
-//===- KnownCalls.h - calls like one that was checked before --------------------------*- C++
-//-*-===//
+//===- KnownCalls.h - calls like one that was checked before ------------------------*- C++ -*-===//
 //
 // A kernel is called with the same shapes again and again. What was checked once of an argument
 // (its dtype, shape, strides, whether it can be written) is compared with the next call's argument

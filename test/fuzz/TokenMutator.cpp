@@ -1,5 +1,4 @@
-//===- TokenMutator.cpp - changes a text token by token
-//----------------------------------------===//
+//===- TokenMutator.cpp - changes a text token by token ---------------------------------------===//
 
 #include "TokenMutator.h"
 #include "tilewright/Support/SeededRandom.h"

@@ -1,5 +1,4 @@
-//===- TokenMutator.h - changes a text token by token ---------------------------------*- C++
-//-*-===//
+//===- TokenMutator.h - changes a text token by token -------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_TEST_FUZZ_TOKENMUTATOR_H
 #define TILEWRIGHT_TEST_FUZZ_TOKENMUTATOR_H

@@ -1,5 +1,4 @@
-//===- main.cpp - tw-vgpu: run a PTX file on the virtual GPU
-//--------------------------------------------===//
+//===- main.cpp - tw-vgpu: run a PTX file on the virtual GPU ----------------------------------===//
 #include "vgpu/LaunchFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,5 +1,4 @@
-//===- LaunchFile.cpp - a launch described in JSON
-//-----------------------------------------------------===//
+//===- LaunchFile.cpp - a launch described in JSON --------------------------------------------===//
 #include "vgpu/LaunchFile.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,5 +1,4 @@
-//===- Vgpu.cpp - loading and launching
-//----------------------------------------------------------------===//
+//===- Vgpu.cpp - loading and launching -------------------------------------------------------===//
 #include "Implementation.h"
 #include "vgpu/Checks/Checks.h"
 #include "vgpu/Checks/Observer.h"

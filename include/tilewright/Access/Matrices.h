@@ -1,5 +1,4 @@
-//===- Matrices.h - how a warp reads the operands of its products --------------------*- C++
-//-*-===//
+//===- Matrices.h - how a warp reads the operands of its products -------------------*- C++ -*-===//
 //
 // ldmatrix reads up to four matrices of eight rows of 16 bytes (8 x 8 of 16-bit elements, 8 x 16 of
 // bytes, 8 x 4 of words). Each lane names the start of one row: lanes 0-7 the rows of the first

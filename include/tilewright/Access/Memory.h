@@ -1,5 +1,4 @@
-//===- Memory.h - where a buffer's elements lie ---------------------------------------*- C++
-//-*-===//
+//===- Memory.h - where a buffer's elements lie -------------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_ACCESS_MEMORY_H
 #define TILEWRIGHT_ACCESS_MEMORY_H

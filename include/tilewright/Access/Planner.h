@@ -1,5 +1,4 @@
-//===- Planner.h - the one decision procedure for access widths ----------------------*- C++
-//-*-===//
+//===- Planner.h - the one decision procedure for access widths ---------------------*- C++ -*-===//
 //
 // A distributed loop runs an iteration on each (thread, slot); each iteration touches an element of
 // a buffer. Slots of a thread may share one instruction of width w when, for all threads and all

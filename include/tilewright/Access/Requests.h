@@ -1,5 +1,4 @@
-//===- Requests.h - what the statements of a program ask the planner ------------------*- C++
-//-*-===//
+//===- Requests.h - what the statements of a program ask the planner ----------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_ACCESS_REQUESTS_H
 #define TILEWRIGHT_ACCESS_REQUESTS_H

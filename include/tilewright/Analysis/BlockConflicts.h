@@ -1,5 +1,4 @@
-//===- BlockConflicts.h - blocks of the grid that certainly race
-//-------------------------------===//
+//===- BlockConflicts.h - blocks of the grid that certainly race ------------------------------===//
 //
 // Blocks are independent: none reads or writes an element of a global tensor that another writes,
 // unless both store the same value or both update atomically. This analysis finds the conflicts

@@ -1,5 +1,4 @@
-//===- Conversion.h - from one register layout to another inside a warp ---------------*- C++
-//-*-===//
+//===- Conversion.h - from one register layout to another inside a warp -------------*- C++ -*-===//
 //
 // Where two fragments hold the same elements on different threads of the same warp, lanes exchange
 // them by shuffles. A shuffle gives every lane one word of one other lane, so an exchange is a

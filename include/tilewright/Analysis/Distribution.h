@@ -1,5 +1,4 @@
-//===- Distribution.h - which thread runs which iteration -----------------------------*- C++
-//-*-===//
+//===- Distribution.h - which thread runs which iteration ---------------------------*- C++ -*-===//
 //
 // A distribution is a fragment over the iterations of a loop. Its table lists, for each thread and
 // slot, the iteration that runs there; with it every question about a loop and the register tiles

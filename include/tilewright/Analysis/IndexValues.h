@@ -1,5 +1,4 @@
-//===- IndexValues.h - SSA index values as integer expressions ------------------------*- C++
-//-*-===//
+//===- IndexValues.h - SSA index values as integer expressions ----------------------*- C++ -*-===//
 //
 // Reads an SSA value back as an IndexExpr over chosen variables (loop iterators become dims) and
 // over values that are the same for all iterations in question (they become symbols). What depends

@@ -1,5 +1,4 @@
-//===- LoopAccesses.h - which elements an iteration of a plain loop touches ------------*- C++
-//-*-===//
+//===- LoopAccesses.h - which elements an iteration of a plain loop touches ---------*- C++ -*-===//
 //
 // What passes that move iterations of one loop past those of another must know: the element that
 // each access of an iteration touches, as a sum of the loop's iterators and of values that no

@@ -1,5 +1,4 @@
-//===- ParallelConflicts.h - iterations of T.Parallel that are not independent --------*- C++
-//-*-===//
+//===- ParallelConflicts.h - iterations of T.Parallel that are not independent ------*- C++ -*-===//
 //
 // Iterations of a T.Parallel are independent: none reads or writes what another writes. Updates
 // that commute (atomics, reducers) may meet, and so may stores of the same bits. This analysis

@@ -1,5 +1,4 @@
-//===- Polyhedron.h - what linear constraints on index values rule out ----------------*- C++
-//-*-===//
+//===- Polyhedron.h - what linear constraints on index values rule out --------------*- C++ -*-===//
 //
 // Facts about single values (Layout/IndexFacts.h) do not know that two values belong together: that
 // `64 * k + i` stays below n because k runs to `n // 64`, or because a branch around the access

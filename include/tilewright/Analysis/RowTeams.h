@@ -1,5 +1,4 @@
-//===- RowTeams.h - who takes which row of a tile in memory --------------------------*- C++
-//-*-===//
+//===- RowTeams.h - who takes which row of a tile in memory -------------------------*- C++ -*-===//
 //
 // A reduction or a scan of a tile in shared memory goes along rows. Warps take a row at a time,
 // their lanes neighbouring elements; where there are fewer rows than warps, several warps share one

@@ -1,5 +1,4 @@
-//===- SharedTiles.h - tiles in the block's shared memory -----------------------------*- C++
-//-*-===//
+//===- SharedTiles.h - tiles in the block's shared memory ---------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_ANALYSIS_SHAREDTILES_H
 #define TILEWRIGHT_ANALYSIS_SHAREDTILES_H

@@ -1,5 +1,4 @@
-//===- UnwrittenTiles.h - reads of tiles that nothing has written
-//------------------------------===//
+//===- UnwrittenTiles.h - reads of tiles that nothing has written -----------------------------===//
 //
 // An unwritten element is poison, and a program that reads a tile before any statement writes it
 // has forgotten something: most often the T.clear before a T.gemm. This analysis finds the reads

@@ -1,5 +1,4 @@
-//===- ValueFacts.h - bounds and divisibility of SSA index values ---------------------*- C++
-//-*-===//
+//===- ValueFacts.h - bounds and divisibility of SSA index values -------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_ANALYSIS_VALUEFACTS_H
 #define TILEWRIGHT_ANALYSIS_VALUEFACTS_H

@@ -1,5 +1,4 @@
-//===- CallFacts.h - what compiled code may rely on about its calls -------------------*- C++
-//-*-===//
+//===- CallFacts.h - what compiled code may rely on about its calls -----------------*- C++ -*-===//
 //
 // Code that assumes more is faster: that a tensor which is written shares memory with no other one,
 // that rows of a dynamic tensor start at multiples of 16 elements. Nothing is assumed silently: the

@@ -1,5 +1,4 @@
-//===- CpuKernel.h - a program compiled for the host, ready to be called --------------*- C++
-//-*-===//
+//===- CpuKernel.h - a program compiled for the host, ready to be called ------------*- C++ -*-===//
 //
 // Joins the CPU backend (Codegen/Cpu) and the CPU device (Runtime): compiles a program once, or
 // finds what an earlier process compiled (Runtime/DiskCache.h), turns checked arguments into slots,

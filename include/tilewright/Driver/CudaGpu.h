@@ -1,5 +1,4 @@
-//===- CudaGpu.h - launch a compiled function on a GPU --------------------------------*- C++
-//-*-===//
+//===- CudaGpu.h - launch a compiled function on a GPU ------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_DRIVER_CUDAGPU_H
 #define TILEWRIGHT_DRIVER_CUDAGPU_H

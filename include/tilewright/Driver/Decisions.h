@@ -1,5 +1,4 @@
-//===- Decisions.h - what the compiler decided, kept with the code --------------------*- C++
-//-*-===//
+//===- Decisions.h - what the compiler decided, kept with the code ------------------*- C++ -*-===//
 //
 // Passes say what they decide as remarks (Tile/Remarks.h). Whoever compiles collects them, keeps
 // them with the code, on disk too, and hands them to the user (`kernel.remarks`).

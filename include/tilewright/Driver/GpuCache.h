@@ -1,5 +1,4 @@
-//===- GpuCache.h - compiled GPU code, kept on disk ------------------------------------*- C++
-//-*-===//
+//===- GpuCache.h - compiled GPU code, kept on disk ---------------------------------*- C++ -*-===//
 //
 // PTX is a function of the program (with its source positions, which `.loc` lines and remarks
 // name), the architecture, what holds for the calls, and the compiler's build. It is kept in the

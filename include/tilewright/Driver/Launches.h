@@ -1,5 +1,4 @@
-//===- Launches.h - what launching a function on a GPU takes --------------------------*- C++
-//-*-===//
+//===- Launches.h - what launching a function on a GPU takes ------------------------*- C++ -*-===//
 //
 // The same for the virtual GPU and a real one: each kernel's grid, and the parameters of its PTX,
 // which are the function's arguments, then its workspaces (`T.alloc_global`).

@@ -1,5 +1,4 @@
-//===- Pipeline.h - which passes run in which order, front door of the room -----------*- C++
-//-*-===//
+//===- Pipeline.h - which passes run in which order, front door of the room ---------*- C++ -*-===//
 //
 // The table of contents of the compiler: read Pipeline.cpp from top to bottom.
 //

@@ -1,5 +1,4 @@
-//===- Reproducer.h - what is left of a compilation that stopped ----------------------*- C++
-//-*-===//
+//===- Reproducer.h - what is left of a compilation that stopped --------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_DRIVER_REPRODUCER_H
 #define TILEWRIGHT_DRIVER_REPRODUCER_H

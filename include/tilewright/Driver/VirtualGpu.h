@@ -1,5 +1,4 @@
-//===- VirtualGpu.h - launch a compiled function on the virtual GPU -------------------*- C++
-//-*-===//
+//===- VirtualGpu.h - launch a compiled function on the virtual GPU -----------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_DRIVER_VIRTUALGPU_H
 #define TILEWRIGHT_DRIVER_VIRTUALGPU_H

@@ -1,5 +1,4 @@
-//===- DTypes.h - names and promotion of element types --------------------------------*- C++
-//-*-===//
+//===- DTypes.h - names and promotion of element types ------------------------------*- C++ -*-===//
 //
 // The language's dtypes are MLIR element types with signedness, and `index` for values that are
 // mathematical integers (block ids, loop variables, sizes).

@@ -1,5 +1,4 @@
-//===- Diagnostics.h - MLIR's diagnostics as errors of the user's program -------------*- C++
-//-*-===//
+//===- Diagnostics.h - MLIR's diagnostics as errors of the user's program -----------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_FRONTEND_DIAGNOSTICS_H
 #define TILEWRIGHT_FRONTEND_DIAGNOSTICS_H

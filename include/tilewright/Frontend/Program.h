@@ -1,5 +1,4 @@
-//===- Program.h - a traced function with the context that owns it --------------------*- C++
-//-*-===//
+//===- Program.h - a traced function with the context that owns it ------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_FRONTEND_PROGRAM_H
 #define TILEWRIGHT_FRONTEND_PROGRAM_H

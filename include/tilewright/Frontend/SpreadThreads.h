@@ -1,5 +1,4 @@
-//===- SpreadThreads.h - statements of single threads become loops over threads -------*- C++
-//-*-===//
+//===- SpreadThreads.h - statements of single threads become loops over threads -----*- C++ -*-===//
 //
 // A kernel may name its threads (`T.get_thread_binding`) and give each of them memory of its own
 // (`T.alloc_local`). Such a program means what all others mean, one statement after another: a

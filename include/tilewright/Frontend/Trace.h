@@ -1,5 +1,4 @@
-//===- Trace.h - builds tile IR while a Python function runs --------------------------*- C++
-//-*-===//
+//===- Trace.h - builds tile IR while a Python function runs ------------------------*- C++ -*-===//
 //
 // A Trace is one prim_func under construction. Python calls it for each statement and expression it
 // meets; every call appends operations at the current place, with the current source position, and

@@ -1,5 +1,4 @@
-//===- Values.h - what a traced Python expression is ----------------------------------*- C++
-//-*-===//
+//===- Values.h - what a traced Python expression is --------------------------------*- C++ -*-===//
 //
 // While a kernel is traced, a Python name may hold a number (a Literal, which adopts the type of
 // what it meets), a symbolic size (an IndexExpr, which belongs to no trace), or a run-time scalar:

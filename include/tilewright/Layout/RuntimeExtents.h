@@ -1,5 +1,4 @@
-//===- RuntimeExtents.h - offsets of a layout whose extents come with a launch --------*- C++
-//-*-===//
+//===- RuntimeExtents.h - offsets of a layout whose extents come with a launch ------*- C++ -*-===//
 //
 // A tensor of run-time shape may have a layout too: `(i, j) -> (j, i)` over M x N. The stride of
 // `j` is then M, which the compiler does not know; it emits a formula of the extents instead.

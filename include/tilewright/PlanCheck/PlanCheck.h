@@ -1,5 +1,4 @@
-//===- PlanCheck.h - re-verifies recorded access plans, front door of the room --------*- C++
-//-*-===//
+//===- PlanCheck.h - re-verifies recorded access plans, front door of the room ------*- C++ -*-===//
 //
 // The access planner proves the width of every access; this room does not believe it. It takes a
 // finished plan and runs the loop on paper: every iteration on its thread and slot, with concrete

@@ -1,5 +1,4 @@
-//===- CpuDevice.h - runs code that was compiled for the host -------------------------*- C++
-//-*-===//
+//===- CpuDevice.h - runs code that was compiled for the host -----------------------*- C++ -*-===//
 //
 // Gives compiled code what it asks for (Support/HostAbi.h): threads for its grids, an arena for
 // each worker, workspaces, printing, and a way to stop with a message.

@@ -1,5 +1,4 @@
-//===- CudaDriver.h - NVIDIA's driver, loaded where it is installed -------------------*- C++
-//-*-===//
+//===- CudaDriver.h - NVIDIA's driver, loaded where it is installed -----------------*- C++ -*-===//
 //
 // The few functions of the CUDA driver that launching a kernel takes, found with dlopen: nothing
 // here needs the toolkit, and a machine without a GPU only learns so when it asks. Names and

@@ -1,5 +1,4 @@
-//===- DiskCache.h - results kept from one process to the next ------------------------*- C++
-//-*-===//
+//===- DiskCache.h - results kept from one process to the next ----------------------*- C++ -*-===//
 //
 // One store for everything that is expensive to make and a function of its inputs: object code of
 // the CPU, PTX, cubins, results of tuning. An entry is a file named by the digest of all that its

@@ -1,5 +1,4 @@
-//===- ThreadPool.h - runs the blocks of a grid on all cores --------------------------*- C++
-//-*-===//
+//===- ThreadPool.h - runs the blocks of a grid on all cores ------------------------*- C++ -*-===//
 //
 // Blocks are numbered 0 to n - 1. Each worker owns a contiguous range of numbers, takes small
 // chunks from its front, and steals the upper half of another worker's range when its own is empty:

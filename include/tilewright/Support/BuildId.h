@@ -1,5 +1,4 @@
-//===- BuildId.h - which compiler this is ---------------------------------------------*- C++
-//-*-===//
+//===- BuildId.h - which compiler this is -------------------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_SUPPORT_BUILDID_H
 #define TILEWRIGHT_SUPPORT_BUILDID_H

@@ -1,5 +1,4 @@
-//===- Environment.h - the variables that users set -----------------------------------*- C++
-//-*-===//
+//===- Environment.h - the variables that users set ---------------------------------*- C++ -*-===//
 //
 // The one place where C++ code reads TILEWRIGHT_* variables; python/tilewright/environment.py is
 // its twin for those that Python code reads. A variable that is empty counts as not set. One whose

@@ -1,5 +1,4 @@
-//===- Forks.h - what a child process may inherit -------------------------------------*- C++
-//-*-===//
+//===- Forks.h - what a child process may inherit -----------------------------------*- C++ -*-===//
 //
 // A process may fork while other threads are at work. The child has none of them, but all that they
 // were changing, and all locks that they held. Two remedies:

@@ -1,5 +1,4 @@
-//===- Guarded.h - work that may stop in the middle, and leaves the process alone -----*- C++
-//-*-===//
+//===- Guarded.h - work that may stop in the middle, and leaves the process alone ---*- C++ -*-===//
 //
 // LLVM ends the process where it meets what it cannot do ("Cannot select"), and a compiler that
 // recurses over a program may run out of stack. Neither may happen to the user's process. LLVM is

@@ -1,5 +1,4 @@
-//===- HostAbi.h - what compiled host code and the runtime say to each other ----------*- C++
-//-*-===//
+//===- HostAbi.h - what compiled host code and the runtime say to each other --------*- C++ -*-===//
 //
 // Code compiled for the CPU is position independent and knows no symbol of ours: everything it
 // needs from the runtime it reaches through one table of services that the caller passes in.

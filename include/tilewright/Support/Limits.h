@@ -1,5 +1,4 @@
-//===- Limits.h - how large things may be ---------------------------------------------*- C++
-//-*-===//
+//===- Limits.h - how large things may be -------------------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_SUPPORT_LIMITS_H
 #define TILEWRIGHT_SUPPORT_LIMITS_H

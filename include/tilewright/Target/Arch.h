@@ -1,5 +1,4 @@
-//===- Arch.h - what each GPU architecture has ----------------------------------------*- C++
-//-*-===//
+//===- Arch.h - what each GPU architecture has --------------------------------------*- C++ -*-===//
 //
 // Facts of architectures live here and nowhere else: limits, and which instructions exist. Sources:
 // CUDA C++ Programming Guide, "Compute Capabilities"; PTX ISA, the "Target ISA Notes" of each

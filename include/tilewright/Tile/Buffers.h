@@ -1,5 +1,4 @@
-//===- Buffers.h - what a buffer of the tile dialect is -------------------------------*- C++
-//-*-===//
+//===- Buffers.h - what a buffer of the tile dialect is -----------------------------*- C++ -*-===//
 //
 // A buffer is a memref in a #tile.space. Its type says shape, element type and place, never a
 // layout. This header answers the questions that every pass asks of a buffer: its element type as a

@@ -1,5 +1,4 @@
-//===- Effects.h - which memory an op touches, how, and until when --------------------*- C++
-//-*-===//
+//===- Effects.h - which memory an op touches, how, and until when ------------------*- C++ -*-===//
 //
 // Every pass that orders, overlaps or moves statements asks this header and nothing else. An effect
 // names the root allocation (never a view of it), the rectangle of it that may be touched, and its

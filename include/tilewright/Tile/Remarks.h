@@ -1,5 +1,4 @@
-//===- Remarks.h - decisions of the compiler, for readers and for programs ------------*- C++
-//-*-===//
+//===- Remarks.h - decisions of the compiler, for readers and for programs ----------*- C++ -*-===//
 //
 // A decision is emitted as an MLIR remark: a sentence at the statement it is about. What a program
 // would want to know of it travels along as metadata, which no printer shows:

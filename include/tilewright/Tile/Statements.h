@@ -1,5 +1,4 @@
-//===- Statements.h - what statements do to single elements ---------------------------*- C++
-//-*-===//
+//===- Statements.h - what statements do to single elements -------------------------*- C++ -*-===//
 //
 // Rules that every engine and every pass that writes a statement as a loop must follow alike: which
 // element of one tile belongs to which of another, and how two numbers become one.

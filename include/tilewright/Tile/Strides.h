@@ -1,5 +1,4 @@
-//===- Strides.h - strides of a caller's tensor -----------------------------------------*- C++
-//-*-===//
+//===- Strides.h - strides of a caller's tensor -------------------------------------*- C++ -*-===//
 //
 // An argument of a kernel function that is declared with strides carries them, as a #tile.shape of
 // one formula a dimension. They are facts about the caller's memory only: the kernel gets the

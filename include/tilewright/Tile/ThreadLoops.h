@@ -1,5 +1,4 @@
-//===- ThreadLoops.h - loops over the threads of a block ------------------------------*- C++
-//-*-===//
+//===- ThreadLoops.h - loops over the threads of a block ----------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_TILE_THREADLOOPS_H
 #define TILEWRIGHT_TILE_THREADLOOPS_H

@@ -1,5 +1,4 @@
-//===- Tile.h - the tile dialect, front door of the room ------------------------------*- C++
-//-*-===//
+//===- Tile.h - the tile dialect, front door of the room ----------------------------*- C++ -*-===//
 //
 // The tile dialect holds a user's program as statements on whole tiles. This room decides what a
 // legal program is (verifiers), what each statement touches (Effects.h), and nothing about how it

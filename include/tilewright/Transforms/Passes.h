@@ -1,5 +1,4 @@
-//===- Passes.h - passes on tile IR, front door of the room ---------------------------*- C++
-//-*-===//
+//===- Passes.h - passes on tile IR, front door of the room -------------------------*- C++ -*-===//
 //
 // Each pass rewrites or refuses one thing; Driver/Pipeline.h says which run in which order.
 //

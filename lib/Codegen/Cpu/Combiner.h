@@ -1,5 +1,4 @@
-//===- Combiner.h - how the values of a reduction are combined ------------------------*- C++
-//-*-===//
+//===- Combiner.h - how the values of a reduction are combined ----------------------*- C++ -*-===//
 //
 // Values are combined in the wider of the source's and the destination's carriers (integers in 64
 // bits) and rounded once at the end. A maximum whose NaNs lose starts from a NaN, so that a row of

@@ -1,5 +1,4 @@
-//===- LoopVectorizer.h - several iterations of a loop at once ------------------------*- C++
-//-*-===//
+//===- LoopVectorizer.h - several iterations of a loop at once ----------------------*- C++ -*-===//
 //
 // LLVM vectorises the loops of T.Parallel well enough where nothing else is asked for. A loop that
 // carries sums in several registers, writes past the caches or reads ahead has to know where its

@@ -1,5 +1,4 @@
-//===- LowerGemm.cpp - matrix products
-//---------------------------------------------------------===//
+//===- LowerGemm.cpp - matrix products --------------------------------------------------------===//
 //
 // C += op(A) * op(B), each element a sum over k that is formed in the accumulator type (float32, or
 // float64, or integers modulo 2^32 or 2^64) and rounded once to C's element type.

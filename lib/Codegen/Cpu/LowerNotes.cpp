@@ -1,5 +1,4 @@
-//===- LowerNotes.cpp - printing
-//---------------------------------------------------------------===//
+//===- LowerNotes.cpp - printing --------------------------------------------------------------===//
 
 #include "Lowering.h"
 #include "tilewright/Support/HostAbi.h"

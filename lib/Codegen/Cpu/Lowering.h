@@ -1,5 +1,4 @@
-//===- Lowering.h - from tile IR to loops on pointers ---------------------------------*- C++
-//-*-===//
+//===- Lowering.h - from tile IR to loops on pointers -------------------------------*- C++ -*-===//
 //
 // One walk over a function of tile IR builds, op by op, host functions of scf, arith, math, vector
 // and LLVM memory operations. Nothing is rewritten in place: `Lowering` reads the old IR, and every

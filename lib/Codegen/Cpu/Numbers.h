@@ -1,5 +1,4 @@
-//===- Numbers.h - numbers of the language as machine values --------------------------*- C++
-//-*-===//
+//===- Numbers.h - numbers of the language as machine values ------------------------*- C++ -*-===//
 //
 // An element lives in memory in its *storage* type and in computations in its *carrier* type:
 //

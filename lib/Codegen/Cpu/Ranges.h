@@ -1,5 +1,4 @@
-//===- Ranges.h - what is known about the size of index values ------------------------*- C++
-//-*-===//
+//===- Ranges.h - what is known about the size of index values ----------------------*- C++ -*-===//
 //
 // An interval for each index value of the code being built: constants have one point, loop
 // variables and block numbers run between their bounds, and sums, products, quotients, remainders,

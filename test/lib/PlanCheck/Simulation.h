@@ -1,5 +1,4 @@
-//===- Simulation.h - what the instructions of a plan would do ------------------------*- C++
-//-*-===//
+//===- Simulation.h - what the instructions of a plan would do ----------------------*- C++ -*-===//
 //
 // A second opinion on plans, for testing the checker: instead of asking conditions it issues the
 // plan's instructions one by one, as Codegen/Nvptx/Vectors.cpp builds them, writes down which

@@ -1,5 +1,4 @@
-//===- BruteForce.h - the widest legal plan, by trying -------------------------------*- C++
-//-*-===//
+//===- BruteForce.h - the widest legal plan, by trying ------------------------------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_TEST_UNIT_ACCESS_BRUTEFORCE_H
 #define TILEWRIGHT_TEST_UNIT_ACCESS_BRUTEFORCE_H

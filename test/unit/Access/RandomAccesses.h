@@ -1,5 +1,4 @@
-//===- RandomAccesses.h - accesses of distributed loops for property tests ------------*- C++
-//-*-===//
+//===- RandomAccesses.h - accesses of distributed loops for property tests ----------*- C++ -*-===//
 
 #ifndef TILEWRIGHT_TEST_UNIT_ACCESS_RANDOMACCESSES_H
 #define TILEWRIGHT_TEST_UNIT_ACCESS_RANDOMACCESSES_H

@@ -1,5 +1,4 @@
-//===- ParallelConflictsTest.cpp - the conflict check against all pairs of iterations
-//----------===//
+//===- ParallelConflictsTest.cpp - the conflict check against all pairs of iterations ---------===//
 //
 // Random loops of a few accesses, written as text and simulated here: every access of every
 // iteration is listed, and any two of them are compared. Nothing of the analysis is used.

@@ -1,5 +1,4 @@
-//===- RangesTest.cpp - intervals hold what they promise
-//---------------------------------------===//
+//===- RangesTest.cpp - intervals hold what they promise --------------------------------------===//
 
 #include "Ranges.h"
 

@@ -1,5 +1,4 @@
-//===- DTypesTest.cpp - names of dtypes and the table of promotions
-//----------------------------===//
+//===- DTypesTest.cpp - names of dtypes and the table of promotions ---------------------------===//
 
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Program.h"

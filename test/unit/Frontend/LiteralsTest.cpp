@@ -1,5 +1,4 @@
-//===- LiteralsTest.cpp - Python numbers as values of a dtype
-//----------------------------------===//
+//===- LiteralsTest.cpp - Python numbers as values of a dtype ---------------------------------===//
 
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Trace.h"

@@ -1,5 +1,4 @@
-//===- SubscriptsTest.cpp - elements and regions of buffers
-//------------------------------------===//
+//===- SubscriptsTest.cpp - elements and regions of buffers -----------------------------------===//
 
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Trace.h"

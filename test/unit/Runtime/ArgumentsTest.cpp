@@ -1,5 +1,4 @@
-//===- ArgumentsTest.cpp - what a caller may pass, and what each refusal says
-//------------------===//
+//===- ArgumentsTest.cpp - what a caller may pass, and what each refusal says -----------------===//
 
 #include "tilewright/Runtime/Arguments.h"
 #include "tilewright/Tile/Tile.h"

@@ -1,5 +1,4 @@
-//===- BuffersTest.cpp - what a buffer is, and how messages speak of it
-//------------------------===//
+//===- BuffersTest.cpp - what a buffer is, and how messages speak of it -----------------------===//
 
 #include "tilewright/Tile/Tile.h"
 

@@ -1,5 +1,4 @@
-//===- IndexSumTest.cpp - sums of index values, term by term
-//-----------------------------------===//
+//===- IndexSumTest.cpp - sums of index values, term by term ----------------------------------===//
 
 #include "tilewright/Tile/Tile.h"
 

@@ -1,5 +1,4 @@
-//===- LaunchFile.h - a launch described in JSON
-//------------------------------------------------------===//
+//===- LaunchFile.h - a launch described in JSON ----------------------------------------------===//
 //
 //   {"entry": "saxpy", "grid": [4], "block": [256], "shared_bytes": 0, "arch": "sm_80",
 //    "args": [{"dtype": "s32", "value": 1000},

@@ -1,5 +1,4 @@
-//===- Vgpu.h - run PTX without a GPU, and catch what hardware hides
-//------------------------------===//
+//===- Vgpu.h - run PTX without a GPU, and catch what hardware hides --------------------------===//
 //
 // The front door. Load PTX text, describe a launch, run it; the result is what the kernel wrote to
 // its arguments, the findings of the checks, and counters.

@@ -1,5 +1,4 @@
-//===- AsyncCheck.cpp - asynchronous copies looked at too early
-//-------------------------------------------------------------------===//
+//===- AsyncCheck.cpp - asynchronous copies looked at too early -------------------------------===//
 #include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/RaceCheck.h"
 #include "vgpu/Checks/TileCheck.h"

@@ -1,5 +1,4 @@
-//===- Checks.cpp - the observers of a launch
-//-----------------------------------------------------------===//
+//===- Checks.cpp - the observers of a launch -------------------------------------------------===//
 #include "vgpu/Checks/Checks.h"
 #include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/GlobalAsyncCheck.h"

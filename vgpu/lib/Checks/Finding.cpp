@@ -1,5 +1,4 @@
-//===- Finding.cpp - findings as text and JSON, and their collection
-//------------------------------===//
+//===- Finding.cpp - findings as text and JSON, and their collection --------------------------===//
 #include "vgpu/Checks/Finding.h"
 #include "vgpu/Checks/CheckSet.h"
 #include "vgpu/Checks/FindingSink.h"

@@ -1,5 +1,4 @@
-//===- GlobalAsyncCheck.cpp - global memory that bulk copies use
-//--------------------------------===//
+//===- GlobalAsyncCheck.cpp - global memory that bulk copies use ------------------------------===//
 #include "vgpu/Checks/GlobalAsyncCheck.h"
 #include "vgpu/Checks/FindingSink.h"
 #include "vgpu/Exec/Launch.h"

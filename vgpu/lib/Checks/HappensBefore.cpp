@@ -1,5 +1,4 @@
-//===- HappensBefore.cpp - which accesses are ordered
-//--------------------------------------------------------------===//
+//===- HappensBefore.cpp - which accesses are ordered -----------------------------------------===//
 #include "vgpu/Checks/HappensBefore.h"
 #include "vgpu/Exec/Launch.h"
 

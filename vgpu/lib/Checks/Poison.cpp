@@ -1,5 +1,4 @@
-//===- Poison.cpp - which bits have been written
-//---------------------------------------------------===//
+//===- Poison.cpp - which bits have been written ----------------------------------------------===//
 #include "vgpu/Checks/Poison.h"
 #include "vgpu/Checks/FindingSink.h"
 #include "vgpu/Exec/Launch.h"

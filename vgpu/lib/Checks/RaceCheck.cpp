@@ -1,5 +1,4 @@
-//===- RaceCheck.cpp - data races on shared and global memory
-//---------------------------------------------------------------===//
+//===- RaceCheck.cpp - data races on shared and global memory ---------------------------------===//
 #include "vgpu/Checks/RaceCheck.h"
 #include "vgpu/Exec/Launch.h"
 #include "vgpu/Memory/LaneMemory.h"

@@ -1,5 +1,4 @@
-//===- TileCheck.cpp - shared memory that asynchronous operations use
-//----------------------------===//
+//===- TileCheck.cpp - shared memory that asynchronous operations use -------------------------===//
 #include "vgpu/Checks/TileCheck.h"
 #include "vgpu/Checks/RaceCheck.h"
 #include "vgpu/Exec/Launch.h"

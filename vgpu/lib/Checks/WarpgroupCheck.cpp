@@ -1,5 +1,4 @@
-//===- WarpgroupCheck.cpp - the four warps of a warpgroup act as one
-//-----------------------------===//
+//===- WarpgroupCheck.cpp - the four warps of a warpgroup act as one --------------------------===//
 #include "vgpu/Checks/WarpgroupCheck.h"
 #include "vgpu/Checks/FindingSink.h"
 #include "vgpu/Exec/Launch.h"

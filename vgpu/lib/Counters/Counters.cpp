@@ -1,5 +1,4 @@
-//===- Counters.cpp - counters as text and JSON
-//-----------------------------------------------------===//
+//===- Counters.cpp - counters as text and JSON -----------------------------------------------===//
 #include "vgpu/Counters/Counters.h"
 #include "llvm/Support/FormatVariadic.h"
 

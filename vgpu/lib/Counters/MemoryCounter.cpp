@@ -1,5 +1,4 @@
-//===- MemoryCounter.cpp - bank conflicts and sectors
-//--------------------------------------------------------------------------===//
+//===- MemoryCounter.cpp - bank conflicts and sectors -----------------------------------------===//
 #include "vgpu/Counters/MemoryCounter.h"
 #include "vgpu/Checks/FindingSink.h"
 #include <algorithm>

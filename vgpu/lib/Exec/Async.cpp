@@ -1,5 +1,4 @@
-//===- Async.cpp - cp.async and its groups
-//---------------------------------------------------------------===//
+//===- Async.cpp - cp.async and its groups ----------------------------------------------------===//
 //
 // PTX ISA, "Data movement: asynchronous copy". The bytes move when the copy is issued; what is
 // asynchronous is when a program may look at them, and that is the business of the Async check,

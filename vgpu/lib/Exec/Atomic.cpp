@@ -1,5 +1,4 @@
-//===- Atomic.cpp - atom and red
-//----------------------------------------------------------------===//
+//===- Atomic.cpp - atom and red --------------------------------------------------------------===//
 //
 // PTX ISA, "atom" and "red", with vectors and 128 bits (sm_90). Lanes of a warp update in lane
 // order; blocks on other host threads are held off by a lock, so every update is atomic.

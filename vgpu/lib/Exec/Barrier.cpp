@@ -1,5 +1,4 @@
-//===- Barrier.cpp - bar, barrier and fences
-//---------------------------------------------------===//
+//===- Barrier.cpp - bar, barrier and fences --------------------------------------------------===//
 //
 // PTX ISA, "Parallel synchronization". A barrier completes when the expected number of threads has
 // arrived. Without a count that is every thread of the block that has not exited; with one, warps

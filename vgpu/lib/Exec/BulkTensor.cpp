@@ -1,5 +1,4 @@
-//===- BulkTensor.cpp - cp.async.bulk.tensor and bulk reductions
-//-------------------------------===//
+//===- BulkTensor.cpp - cp.async.bulk.tensor and bulk reductions ------------------------------===//
 //
 // PTX ISA, "Tensors" and "cp.async.bulk.tensor", tiled mode. A box is dense in shared memory, the
 // innermost dimension first; the swizzle permutes its 16-byte chunks by address bits. Elements

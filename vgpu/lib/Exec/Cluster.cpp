@@ -1,5 +1,4 @@
-//===- Cluster.cpp - clusters of one block, and launch control
-//---------------------------------===//
+//===- Cluster.cpp - clusters of one block, and launch control --------------------------------===//
 //
 // mapa getctarank barrier.cluster setmaxnreg griddepcontrol. A cluster has one block here, so the
 // address of a variable in "another" block is the own one, and barrier.cluster is a barrier of the

@@ -1,5 +1,4 @@
-//===- Limits.cpp - what an architecture allows in a launch
-//------------------------------------------===//
+//===- Limits.cpp - what an architecture allows in a launch -----------------------------------===//
 //
 // CUDA programming guide, "Technical specifications per compute capability".
 //

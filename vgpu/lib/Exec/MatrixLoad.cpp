@@ -1,5 +1,4 @@
-//===- MatrixLoad.cpp - ldmatrix, stmatrix, movmatrix
-//------------------------------------------------------===//
+//===- MatrixLoad.cpp - ldmatrix, stmatrix, movmatrix -----------------------------------------===//
 //
 // PTX ISA, "Warp-level matrix load instruction: ldmatrix". Lanes 8i to 8i+7 give the addresses of
 // the rows of matrix i, each 16 bytes (8 elements of 16 bits). Lane l holds of every matrix the

@@ -1,5 +1,4 @@
-//===- MatrixMath.cpp - the arithmetic of the tensor cores
-//------------------------------------------------------===//
+//===- MatrixMath.cpp - the arithmetic of the tensor cores ------------------------------------===//
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include <cmath>

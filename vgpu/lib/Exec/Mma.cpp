@@ -1,5 +1,4 @@
-//===- Mma.cpp - mma.sync
-//------------------------------------------------------------------------------------------===//
+//===- Mma.cpp - mma.sync ---------------------------------------------------------------------===//
 //
 // PTX ISA, "Warp-level matrix multiply-accumulate: mma". One rule covers the fragments of every
 // m16n8kK and m8n8kK shape. With g = lane / 4, t = lane % 4 and E elements in a register, register

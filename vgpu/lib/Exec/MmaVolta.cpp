@@ -1,5 +1,4 @@
-//===- MmaVolta.cpp - mma.sync.m8n8k4 of f16
-//---------------------------------------------------------------------------===//
+//===- MmaVolta.cpp - mma.sync.m8n8k4 of f16 --------------------------------------------------===//
 //
 // The first tensor-core shape (sm_70) does four multiplications at once: quad pair q is the lanes
 // 4q..4q+3 and 16+4q..16+4q+3, each with its own 8x4, 4x8 and 8x8 matrices. PTX ISA, "Matrix

@@ -1,5 +1,4 @@
-//===- Recursion.cpp - functions that call themselves
-//---------------------------------------------===//
+//===- Recursion.cpp - functions that call themselves -----------------------------------------===//
 //
 // The body of a function is inlined once for each call from outside. A call from inside, direct or
 // through other functions, saves the registers and local variables of the frames in between on a

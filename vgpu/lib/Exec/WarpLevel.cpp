@@ -1,5 +1,4 @@
-//===- WarpLevel.cpp - instructions among the lanes of a warp
-//-----------------------------------===//
+//===- WarpLevel.cpp - instructions among the lanes of a warp ---------------------------------===//
 //
 // shfl vote match activemask redux elect bar.warp.sync. PTX ISA, "Warp-level instructions". Those
 // with a member mask wait until all members have arrived (Flow::Collective).

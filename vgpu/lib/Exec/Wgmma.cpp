@@ -1,5 +1,4 @@
-//===- Wgmma.cpp - the products of wgmma.mma_async
-//-------------------------------------===//
+//===- Wgmma.cpp - the products of wgmma.mma_async --------------------------------------------===//
 //
 // PTX ISA, "Asynchronous warpgroup-level matrix instructions". Four warps compute D (64 x N) = A
 // (64 x K) * B (K x N) + D, K being 32 bytes; warp w of them owns rows 16w to 16w + 15 and needs

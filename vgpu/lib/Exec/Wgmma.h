@@ -1,5 +1,4 @@
-//===- Wgmma.h - warpgroup matrix products: operands and registers
-//------------------------------===//
+//===- Wgmma.h - warpgroup matrix products: operands and registers ----------------------------===//
 #ifndef VGPU_LIB_EXEC_WGMMA_H
 #define VGPU_LIB_EXEC_WGMMA_H
 

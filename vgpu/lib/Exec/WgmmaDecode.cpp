@@ -1,5 +1,4 @@
-//===- WgmmaDecode.cpp - wgmma: decoding, its fence and its groups
-//----------------------------------===//
+//===- WgmmaDecode.cpp - wgmma: decoding, its fence and its groups ----------------------------===//
 #include "Families.h"
 #include "KernelDecoder.h"
 #include "Wgmma.h"

@@ -1,5 +1,4 @@
-//===- WgmmaRegisters.cpp - who may touch the registers of a wgmma
-//------------------------------===//
+//===- WgmmaRegisters.cpp - who may touch the registers of a wgmma ----------------------------===//
 //
 // PTX ISA, "wgmma.fence" and "wgmma.mma_async". From its issue until a wgmma.wait_group that covers
 // it, the accumulators and the A registers of a product belong to it: only further products may use

@@ -1,5 +1,4 @@
-//===- Wmma.cpp - wmma.load, wmma.mma, wmma.store
-//------------------------------------------------------------------------===//
+//===- Wmma.cpp - wmma.load, wmma.mma, wmma.store ---------------------------------------------===//
 //
 // PTX ISA, "Warp-level matrix instructions: wmma". Which lane holds which element of a fragment is
 // not specified, so any consistent choice will do: here the elements of a matrix, row by row, are

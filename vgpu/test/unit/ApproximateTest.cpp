@@ -1,5 +1,4 @@
-//===- ApproximateTest.cpp - fast functions within the errors that the PTX ISA documents
-//-----------===//
+//===- ApproximateTest.cpp - fast functions within the errors that the PTX ISA documents ------===//
 #include "KernelHarness.h"
 #include <bit>
 #include <cmath>

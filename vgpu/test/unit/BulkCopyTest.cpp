@@ -1,5 +1,4 @@
-//===- BulkCopyTest.cpp - cp.async.bulk and its tensor form
-//-----------------------------------------===//
+//===- BulkCopyTest.cpp - cp.async.bulk and its tensor form -----------------------------------===//
 //
 // Tensor copies are compared with a model that looks up every element of the box by its
 // coordinates; it shares no code with the executor, and the swizzle is written out from the PTX

@@ -1,5 +1,4 @@
-//===- CheckSetTest.cpp - every check can be switched off
-//---------------------------------------===//
+//===- CheckSetTest.cpp - every check can be switched off -------------------------------------===//
 #include "vgpu/LaunchFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-//===- ClusterTest.cpp - clusters of one block, launch control, recursion
-//---------------------------===//
+//===- ClusterTest.cpp - clusters of one block, launch control, recursion ---------------------===//
 #include "HopperHarness.h"
 #include <gtest/gtest.h>
 

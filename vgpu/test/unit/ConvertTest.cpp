@@ -1,5 +1,4 @@
-//===- ConvertTest.cpp - cvt over all patterns of the small types, against APFloat
-//--------------------------------------------===//
+//===- ConvertTest.cpp - cvt over all patterns of the small types, against APFloat ------------===//
 #include "KernelHarness.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"

@@ -1,5 +1,4 @@
-//===- CountersTest.cpp - counters against values computed by hand
-//-----------------------------===//
+//===- CountersTest.cpp - counters against values computed by hand ----------------------------===//
 //
 // Two blocks of two warps, so every instruction below is executed four times.
 //

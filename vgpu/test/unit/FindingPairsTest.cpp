@@ -1,5 +1,4 @@
-//===- FindingPairsTest.cpp - each check on a faulty kernel and on its repair
-//-----------------------------------------------===//
+//===- FindingPairsTest.cpp - each check on a faulty kernel and on its repair -----------------===//
 //
 // A file of test/ptx carries its launch in a comment and marks the line of its one finding with `//
 // FINDING kind`, or that of a note with `// NOTE kind`; its twin `-fixed` has no mark and must give

@@ -1,5 +1,4 @@
-//===- FloatOpsTest.cpp - float arithmetic against APFloat
-//-----------------------------------------------------------------------===//
+//===- FloatOpsTest.cpp - float arithmetic against APFloat ------------------------------------===//
 #include "KernelHarness.h"
 #include "llvm/ADT/APFloat.h"
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-//===- HopperHarness.cpp - kernels around mbarriers, bulk copies and wgmma
-//--------------------------===//
+//===- HopperHarness.cpp - kernels around mbarriers, bulk copies and wgmma --------------------===//
 #include "HopperHarness.h"
 #include <gtest/gtest.h>
 

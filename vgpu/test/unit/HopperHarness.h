@@ -1,5 +1,4 @@
-//===- HopperHarness.h - kernels around mbarriers, bulk copies and wgmma
-//----------------------------===//
+//===- HopperHarness.h - kernels around mbarriers, bulk copies and wgmma ----------------------===//
 #ifndef VGPU_TEST_UNIT_HOPPERHARNESS_H
 #define VGPU_TEST_UNIT_HOPPERHARNESS_H
 

@@ -1,5 +1,4 @@
-//===- IntegerOpsTest.cpp - integer and bit instructions against 128-bit models
-//---------------------------------------------===//
+//===- IntegerOpsTest.cpp - integer and bit instructions against 128-bit models ---------------===//
 #include "KernelHarness.h"
 #include "llvm/ADT/APInt.h"
 #include <gtest/gtest.h>

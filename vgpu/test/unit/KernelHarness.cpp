@@ -1,5 +1,4 @@
-//===- KernelHarness.cpp - run one instruction on many operands
-//-------------------------------------------------------------===//
+//===- KernelHarness.cpp - run one instruction on many operands -------------------------------===//
 #include "KernelHarness.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <gtest/gtest.h>

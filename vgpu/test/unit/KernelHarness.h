@@ -1,5 +1,4 @@
-//===- KernelHarness.h - run one instruction on many operands
-//------------------------------------------------------------===//
+//===- KernelHarness.h - run one instruction on many operands ---------------------------------===//
 #ifndef VGPU_TEST_UNIT_KERNELHARNESS_H
 #define VGPU_TEST_UNIT_KERNELHARNESS_H
 

@@ -1,5 +1,4 @@
-//===- LaunchTest.cpp - launches that are refused, and how
-//-----------------------------------------------------------------===//
+//===- LaunchTest.cpp - launches that are refused, and how ------------------------------------===//
 #include "vgpu/Vgpu.h"
 #include <gtest/gtest.h>
 

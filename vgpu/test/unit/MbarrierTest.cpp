@@ -1,5 +1,4 @@
-//===- MbarrierTest.cpp - mbarrier operations, one after the other
-//----------------------------------===//
+//===- MbarrierTest.cpp - mbarrier operations, one after the other ----------------------------===//
 //
 // Each row is a sequence run by one thread (or by 32) and what it must leave in %r0. Expectations
 // are counted by hand from the PTX ISA: a phase ends when neither arrivals nor bytes are missing.

@@ -1,5 +1,4 @@
-//===- MmaHalvesTest.cpp - fragments of halves: vectors, lanes, and a model
-//-----------------------===//
+//===- MmaHalvesTest.cpp - fragments of halves: vectors, lanes, and a model -------------------===//
 #include "vgpu/Exec/MatrixMath.h"
 #include <bit>
 #include <cmath>

@@ -1,5 +1,4 @@
-//===- ParserTest.cpp - what the PTX parser accepts and refuses
-//-----------------------------------------===//
+//===- ParserTest.cpp - what the PTX parser accepts and refuses -------------------------------===//
 #include "vgpu/Ptx/Parser.h"
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-//===- RaceShadowTest.cpp - the race check's memory, by itself
-//----------------------------------===//
+//===- RaceShadowTest.cpp - the race check's memory, by itself --------------------------------===//
 #include "vgpu/Checks/RaceShadow.h"
 #include "vgpu/Checks/AccessJournal.h"
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-//===- RareOpsTest.cpp - instructions that compilers seldom write, against the ISA's pseudo code
-//---===//
+//===- RareOpsTest.cpp - instructions that compilers seldom write, against the ISA's pseudo code --===//
 #include "KernelHarness.h"
 #include "vgpu/Exec/Decode.h"
 #include "llvm/ADT/APFloat.h"

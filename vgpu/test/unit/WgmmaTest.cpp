@@ -1,5 +1,4 @@
-//===- WgmmaTest.cpp - wgmma.mma_async on every kind of operand
-//--------------------------------------===//
+//===- WgmmaTest.cpp - wgmma.mma_async on every kind of operand -------------------------------===//
 //
 // A model lays out A and B in an image of shared memory, element by element, as the PTX ISA's
 // figures of the canonical layouts have them; the kernel loads the image with one bulk copy and

@@ -1,5 +1,4 @@
-//===- WideTest.cpp - 128-bit registers and atomics against values computed by hand
-//-----------------------------------------===//
+//===- WideTest.cpp - 128-bit registers and atomics against values computed by hand -----------===//
 #include "vgpu/Vgpu.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

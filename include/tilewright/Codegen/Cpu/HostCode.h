@@ -1,5 +1,4 @@
-//===- HostCode.h - machine code for the host, front door of the room -----------------*- C++
-//-*-===//
+//===- HostCode.h - machine code for the host, front door of the room ---------------*- C++ -*-===//
 //
 // The CPU backend: tile IR ▶ loops and vectors (Lower.h) ▶ LLVM IR, optimised for the host ▶ object
 // code ▶ linked into the process by ORC. No compiler or linker is started. What compiled code needs

@@ -1,5 +1,4 @@
-//===- Lower.h - tile IR becomes loops and vectors for the host -----------------------*- C++
-//-*-===//
+//===- Lower.h - tile IR becomes loops and vectors for the host ---------------------*- C++ -*-===//
 //
 // The first half of the CPU backend: from a module of tile IR to one of scf, arith, math, vector
 // and LLVM memory operations, which HostCode.h turns into machine code. Kept apart so that it can

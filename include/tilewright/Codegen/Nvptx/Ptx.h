@@ -1,5 +1,4 @@
-//===- Ptx.h - from planned tile IR to PTX text ---------------------------------------*- C++
-//-*-===//
+//===- Ptx.h - from planned tile IR to PTX text -------------------------------------*- C++ -*-===//
 //
 // Two steps: `lowerToThreads` turns each kernel into the code of one thread (LLVM and NVVM
 // dialects, scf, arith), the only place where a logical coordinate becomes an address; `emitPtx`

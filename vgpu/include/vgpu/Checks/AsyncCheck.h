@@ -1,5 +1,4 @@
-//===- AsyncCheck.h - asynchronous copies looked at too early
-//------------------------------------------------------------------===//
+//===- AsyncCheck.h - asynchronous copies looked at too early ---------------------------------===//
 //
 // From its issue until the issuing thread has waited for its group, the destination of a cp.async
 // belongs to the copy: no thread may read it (async_not_waited) or write it (async_overwrite). When

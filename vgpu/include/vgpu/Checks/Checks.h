@@ -1,5 +1,4 @@
-//===- Checks.h - the observers of a launch
-//------------------------------------------------------------===//
+//===- Checks.h - the observers of a launch ---------------------------------------------------===//
 #ifndef VGPU_CHECKS_CHECKS_H
 #define VGPU_CHECKS_CHECKS_H
 

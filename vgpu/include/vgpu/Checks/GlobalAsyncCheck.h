@@ -1,5 +1,4 @@
-//===- GlobalAsyncCheck.h - global memory that bulk copies use
-//----------------------------------===//
+//===- GlobalAsyncCheck.h - global memory that bulk copies use --------------------------------===//
 //
 // The other end of what TileCheck watches. For each 16 bytes of global memory it remembers, and
 // reports when it does not fit,

@@ -1,5 +1,4 @@
-//===- HappensBefore.h - which accesses are ordered
-//------------------------------------------------------------===//
+//===- HappensBefore.h - which accesses are ordered -------------------------------------------===//
 //
 // Logical clocks. Each warp has a clock that ticks whenever one of its lanes publishes something (a
 // barrier, a fence, a releasing atomic); an access is stamped with its lane and the warp's clock.

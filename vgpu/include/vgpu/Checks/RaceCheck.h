@@ -1,5 +1,4 @@
-//===- RaceCheck.h - data races on shared and global memory
-//------------------------------------------------------------===//
+//===- RaceCheck.h - data races on shared and global memory -----------------------------------===//
 //
 // Two accesses race when they touch a common byte, at least one writes, they are not both strong
 // (atomic, volatile, relaxed, ...) at scopes that include each other, and neither happens before

@@ -1,5 +1,4 @@
-//===- TileCheck.h - shared memory that asynchronous operations use
-//------------------------------===//
+//===- TileCheck.h - shared memory that asynchronous operations use ---------------------------===//
 //
 // Bulk copies and wgmma work on shared memory behind the back of the threads (in the asynchronous
 // proxy). For each 16 bytes this check remembers, and reports when it does not fit,

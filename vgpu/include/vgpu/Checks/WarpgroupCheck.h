@@ -1,5 +1,4 @@
-//===- WarpgroupCheck.h - the four warps of a warpgroup act as one
-//-------------------------------===//
+//===- WarpgroupCheck.h - the four warps of a warpgroup act as one ----------------------------===//
 //
 // wgmma.mma_async is one instruction of four warps: all of them must execute the same ones in the
 // same order, with the same descriptors. The executor lets each warp compute its own rows when it

@@ -1,5 +1,4 @@
-//===- Counters.h - what a launch did
-//------------------------------------------------------------===//
+//===- Counters.h - what a launch did ---------------------------------------------------------===//
 //
 // Figures of one launch: executed warp instructions by class; shared-memory wavefronts against the
 // ideal and global sectors per request, each per line; bytes; tensor-core operations; barrier

@@ -1,5 +1,4 @@
-//===- MemoryCounter.h - bank conflicts and sectors
-//------------------------------------------------------------------------===//
+//===- MemoryCounter.h - bank conflicts and sectors -------------------------------------------===//
 //
 // An observer that counts traffic per instruction. Shared memory has 32 banks of 4 bytes: lanes are
 // served in phases of 128 bytes (all lanes for 4-byte accesses, 16 for 8 bytes, 8 for 16 bytes),

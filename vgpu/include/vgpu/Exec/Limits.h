@@ -1,5 +1,4 @@
-//===- Limits.h - what an architecture allows in a launch
-//-------------------------------------------===//
+//===- Limits.h - what an architecture allows in a launch -------------------------------------===//
 #ifndef VGPU_EXEC_LIMITS_H
 #define VGPU_EXEC_LIMITS_H
 

@@ -1,5 +1,4 @@
-//===- MatrixMath.h - the arithmetic of the tensor cores
-//-----------------------------------------------------===//
+//===- MatrixMath.h - the arithmetic of the tensor cores --------------------------------------===//
 //
 // D = A * B + C on small dense matrices in host memory; mma, wmma and wgmma differ only in which
 // lane or which bytes hold an element. Products of f16, bf16, tf32 and fp8 are exact in f32; sums

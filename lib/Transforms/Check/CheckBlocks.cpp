@@ -1,5 +1,4 @@
-//===- CheckBlocks.cpp - refuse kernels whose blocks certainly race
-//----------------------------===//
+//===- CheckBlocks.cpp - refuse kernels whose blocks certainly race ---------------------------===//
 //
 // Expects: any tile IR.   Leaves: the IR as it is.
 // The thinking is in Analysis/BlockConflicts.h.

@@ -1,5 +1,4 @@
-//===- LoopForm.h - a statement beside the loop that does the same --------------------*- C++
-//-*-===//
+//===- LoopForm.h - a statement beside the loop that does the same ------------------*- C++ -*-===//
 //
 // Passes that let several statements run together look at all of them as loops over elements. A
 // statement that is none is written as one in front of itself, for as long as the pass decides:

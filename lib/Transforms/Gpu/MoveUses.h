@@ -1,5 +1,4 @@
-//===- MoveUses.h - one statement works on a copy of a fragment -----------------------*- C++
-//-*-===//
+//===- MoveUses.h - one statement works on a copy of a fragment ---------------------*- C++ -*-===//
 //
 // A fragment has one register layout. A statement that needs another one, or needs memory, works on
 // a copy: the copy is filled in front of the statement and, if the statement writes, brought back

@@ -1,5 +1,4 @@
-//===- CheckUnwritten.cpp - refuse reads of tiles that no statement has written
-//----------------===//
+//===- CheckUnwritten.cpp - refuse reads of tiles that no statement has written ---------------===//
 //
 // Expects: any tile IR.   Leaves: the IR as it is.
 // The thinking is in Analysis/UnwrittenTiles.h.

@@ -1,8 +1,7 @@
-//===- ExpandStatements.h - element-wise statements become loops ----------------------*- C++
-//-*-===//
+//===- ExpandStatements.h - element-wise statements become loops --------------------*- C++ -*-===//
 
-#ifndef TILEWRIGHT_LIB_TRANSFORMS_EXPANDSTATEMENTS_H
-#define TILEWRIGHT_LIB_TRANSFORMS_EXPANDSTATEMENTS_H
+#ifndef TILEWRIGHT_TRANSFORMS_EXPANDSTATEMENTS_H
+#define TILEWRIGHT_TRANSFORMS_EXPANDSTATEMENTS_H
 
 #include "tilewright/Tile/Tile.h"
 
@@ -14,4 +13,4 @@ tile::ParallelOp writeAsLoop(mlir::Operation *statement);
 
 } // namespace tilewright
 
-#endif // TILEWRIGHT_LIB_TRANSFORMS_EXPANDSTATEMENTS_H
+#endif // TILEWRIGHT_TRANSFORMS_EXPANDSTATEMENTS_H

@@ -1,5 +1,4 @@
-//===- WalkRows.cpp - a chain of statements runs row by row
-//------------------------------------===//
+//===- WalkRows.cpp - a chain of statements runs row by row -----------------------------------===//
 //
 // A block of many long rows has tiles that no cache holds: by the time the last row was copied in,
 // the first is gone. Where all statements of a chain treat rows alike and apart, the chain runs

@@ -1,5 +1,4 @@
-//===- LayoutSolver.h - who holds each tile and who runs each iteration ---------------*- C++
-//-*-===//
+//===- LayoutSolver.h - who holds each tile and who runs each iteration -------------*- C++ -*-===//
 //
 //   InferLayouts.cpp       rounds of solving, shared tiles, the results as attributes
 //   CheckRequests.cpp      annotations and policies that contradict what statements need

@@ -8,8 +8,7 @@
 //     layout whose instruction tiles no warp holds as the instruction does (which warp holds which
 //     tile is free: registers are copied where the gemm's own division differs);
 //   - 'FullRow' or 'FullCol' is asked for and the warps cannot share the result in any way.
-//   TileLang
-//     refuses these programs too; the default policy lets the gemm leave the tensor cores.
+//     TileLang refuses these programs too; the default policy lets the gemm leave the tensor cores.
 //
 //===----------------------------------------------------------------------------------------===//
 

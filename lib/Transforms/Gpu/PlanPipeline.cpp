@@ -6,15 +6,16 @@
 //
 //   for k { copy A[k] -> S; use S }   ──▶   for d < n - 1 { if d < trips { async copy } commit }
 //                                           for k {
-//                                             wait n - 2; barrier        // S of iteration k is
-//                                             there if k + n - 1 < upper { async copy } commit use
-//                                             S[k % n]
+//                                             wait n - 2; barrier        // S[k % n] has arrived
+//                                             if k + n - 1 < upper { async copy }
+//                                             commit
+//                                             use S[k % n]
 //                                           }
 //
 // With one stage there is one version; the copy of iteration k + 1 follows the last reader of k:
 //
-//   if trips { async copy } commit;  for k { wait 0; barrier; use S; barrier; if k + 1 < upper {
-//   async copy } commit; rest }
+//   if trips { async copy } commit
+//   for k { wait 0; barrier; use S; barrier; if k + 1 < upper { async copy } commit; rest }
 //
 // The barriers written here order everything that touches such tiles; insert-barriers looks after
 // the rest. A copy that cannot be moved stays where it is, and a remark says why.

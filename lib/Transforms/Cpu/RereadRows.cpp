@@ -1,5 +1,4 @@
-//===- RereadRows.cpp - a row that was read from a tensor is read there again
-//------------------===//
+//===- RereadRows.cpp - a row that was read from a tensor is read there again -----------------===//
 //
 // A row kernel copies a row into a tile and goes over it several times. Once the chain runs row by
 // row, the row of the tensor itself is in the caches: the copy only takes room and time.

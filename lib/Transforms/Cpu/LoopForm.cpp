@@ -1,7 +1,7 @@
 //===- LoopForm.cpp - a statement beside the loop that does the same --------------------------===//
 
 #include "LoopForm.h"
-#include "ExpandStatements.h"
+#include "tilewright/Transforms/ExpandStatements.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

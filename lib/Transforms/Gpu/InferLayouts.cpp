@@ -4,9 +4,8 @@
 //   1. annotations of the user;
 //   2. gemms: accumulators and register operands have the layout of the instruction;
 //   3. loops that touch a placed fragment run where it lives (the fragment composed with the
-//   access),
-//      and reductions of a placed fragment keep each row's result with the threads that held the
-//      row;
+//      access), and reductions of a placed fragment keep each row's result with the threads that
+//      held the row;
 //   4. free loops: neighbouring elements on neighbouring threads.
 // A use that its fragment's layout does not satisfy gets a copy of the fragment, the cheapest that
 // is right, with a remark:
