@@ -45,7 +45,7 @@ print(json.dumps(time.process_time() - start))
 START_SEED = """
 import json, os, sys, time
 os.environ["TILEWRIGHT_DEVICE"] = "cpu"
-from tilewright.cli import imports
+from tilewright.compat import imports
 imports.install()
 import numpy as np, tilewright, torch
 import tilewright.language as T, tilewright.jitting

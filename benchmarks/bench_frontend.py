@@ -15,7 +15,7 @@ SIZES = {"batch": 1, "heads": 4, "seq_len": 128, "dim": 64, "groups": 2}
 
 def load_seed():
     """The unmodified seed script's `flashattn_bwd`, with `import tilelang` giving Tilewright."""
-    from tilewright.cli import imports
+    from tilewright.compat import imports
 
     imports.install()
     os.environ.setdefault("TILEWRIGHT_ARCH", "sm_80")

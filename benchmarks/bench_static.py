@@ -118,7 +118,7 @@ class Built:
 def build_ours(case: Case, size: dict[str, Any]) -> tuple[Any, Built]:
     """The kernel by tilewright."""
     import tilewright
-    from tilewright.cli import imports
+    from tilewright.compat import imports
 
     imports.install()  # from here on `tilelang` means tilewright
     os.environ.update(TILEWRIGHT_ARCH=ARCH, TILEWRIGHT_DEVICE=f"vgpu:{ARCH}")  # the seed asks

@@ -85,6 +85,11 @@ def includes(fix: bool) -> bool:
     return run(sys.executable, "scripts/check_includes.py")
 
 
+def imports(fix: bool) -> bool:
+    del fix
+    return run(sys.executable, "scripts/check_imports.py")
+
+
 def passes(fix: bool) -> bool:
     del fix
     return run(sys.executable, "scripts/check_passes.py")
@@ -102,6 +107,7 @@ LINTS = {
     "ruff": Lint(ruff),
     "ruff-format": Lint(ruff_format, formats=True),
     "includes": Lint(includes),
+    "imports": Lint(imports),
     "passes": Lint(passes),
     "clang-tidy": Lint(clang_tidy, quick=False),
 }

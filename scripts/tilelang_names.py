@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import tilewright.language as T
 from tilewright import dtypes
 from tilewright.language import names
-from tilewright.not_part import NotPart
+from tilewright.support.not_part import NotPart
 
 
 def actual_status(row: names.Name) -> str:

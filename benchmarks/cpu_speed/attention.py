@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import tilewright
 from figures import ROOT, Figure
-from tilewright.cli import imports
+from tilewright.compat import imports
 
 from cpu_speed.measure import torch
 from cpu_speed.report import rate_figures

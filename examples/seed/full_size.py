@@ -18,7 +18,7 @@ from attention_forward import attention_forward
 from reference import LOG2_E, dq_from_layout
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from tilewright.cli.progress import ProgressLine
+from tilewright.runtime.progress import ProgressLine
 
 
 @dataclass

@@ -185,7 +185,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="the smallest size only")
     options = parser.parse_args()
 
-    from tilewright.cli import imports
+    from tilewright.compat import imports
 
     imports.install()  # as `tw run` does: `import tilelang` gives Tilewright
     console = Console() if sys.stdout.isatty() else Console(width=120)

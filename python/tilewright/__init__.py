@@ -22,52 +22,84 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tilewright.environment import warn_of_misspelt_names
-from tilewright.errors import TilewrightError, install_excepthook
+from tilewright.support.aliases import publish
+from tilewright.support.environment import warn_of_misspelt_names
+from tilewright.support.errors import TilewrightError, install_excepthook
+from tilewright.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from tilewright import autotuner, language, layout, math, profiler, testing
-    from tilewright.autotuner import autotune
-    from tilewright.jitting import compile, jit, par_compile
-    from tilewright.kernel import JITKernel
-    from tilewright.layout import Fragment, Layout
-    from tilewright.math import cdiv, next_power_of_2
-    from tilewright.pass_config import PassConfigKey
-    from tilewright.profiler import Profiler
-    from tilewright.supply import TensorSupplyType
+    from tilewright import language
+    from tilewright.compat.tilelang import testing
+    from tilewright.runtime import profiler
+    from tilewright.runtime import tuner as autotuner
+    from tilewright.runtime.cache import disable_cache, enable_cache, is_cache_enabled
+    from tilewright.runtime.jitting import compile, jit, par_compile
+    from tilewright.runtime.kernel import JITKernel
+    from tilewright.runtime.pass_config import PassConfigKey
+    from tilewright.runtime.profiler import Profiler
+    from tilewright.runtime.supply import TensorSupplyType
+    from tilewright.runtime.tuner import autotune
+    from tilewright.support import math
+    from tilewright.support.math import cdiv, next_power_of_2
+    from tilewright.types import layout
+    from tilewright.types.layout import Fragment, Layout
 
-__version__ = "0.1.0"
-
-_LAZY = {
-    "jit": "tilewright.jitting",
-    "autotune": "tilewright.autotuner",
-    "Profiler": "tilewright.profiler",
-    "compile": "tilewright.jitting",
-    "par_compile": "tilewright.jitting",
-    "JITKernel": "tilewright.kernel",
-    "Layout": "tilewright.layout",
-    "Fragment": "tilewright.layout",
-    "PassConfigKey": "tilewright.pass_config",
-    "TensorSupplyType": "tilewright.supply",
-    "cdiv": "tilewright.math",
-    "next_power_of_2": "tilewright.math",
-    "GemmWarpPolicy": "tilewright.language",
-    "DataType": "tilewright.compat.tvm",
+#: Modules that users import as `tilewright.NAME`, and where each is. Our own code names the place.
+PUBLIC = {
+    "arguments": "runtime.arguments",
+    "autotuner": "runtime.tuner",
+    "device": "runtime.device",
+    "dtypes": "types.dtypes",
+    "errors": "support.errors",
+    "findings": "runtime.findings",
+    "jitting": "runtime.jitting",
+    "kernel": "runtime.kernel",
+    "layout": "types.layout",
+    "math": "support.math",
+    "pass_config": "runtime.pass_config",
+    "profiler": "runtime.profiler",
+    "ptxas": "runtime.ptxas",
+    "supply": "runtime.supply",
+    "testing": "compat.tilelang.testing",
+    "verify": "runtime.verify",
+    "vgpu": "runtime.vgpu",
 }
-_MODULES = ("autotuner", "dtypes", "language", "layout", "math", "profiler", "testing")
+
+#: Names of the package, and the modules they are taken from when they are first used.
+_LAZY = {
+    "DataType": "compat.tvm",
+    "Fragment": "types.layout",
+    "GemmWarpPolicy": "language",
+    "JITKernel": "runtime.kernel",
+    "Layout": "types.layout",
+    "PassConfigKey": "runtime.pass_config",
+    "Profiler": "runtime.profiler",
+    "TensorSupplyType": "runtime.supply",
+    "autotune": "runtime.tuner",
+    "cdiv": "support.math",
+    "compile": "runtime.jitting",
+    "disable_cache": "runtime.cache",
+    "enable_cache": "runtime.cache",
+    "is_cache_enabled": "runtime.cache",
+    "jit": "runtime.jitting",
+    "next_power_of_2": "support.math",
+    "par_compile": "runtime.jitting",
+}
+_MODULES = ("language", *PUBLIC)
 #: Modules of TileLang that only its programs use, and a function of one.
 _COMPAT = (
     "carver", "contrib", "cuda", "engine", "env", "lower", "tileop", "tools", "transform", "tvm",
     "utils",
 )  # fmt: skip
 
+publish(__name__, PUBLIC)
 install_excepthook()
 warn_of_misspelt_names()
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        value = getattr(import_module(_LAZY[name]), name)
+        value = getattr(import_module(f"tilewright.{_LAZY[name]}"), name)
     elif name in _MODULES:
         value = import_module(f"tilewright.{name}")
     elif name in _COMPAT:
@@ -75,8 +107,8 @@ def __getattr__(name: str) -> Any:
     elif name.startswith("__"):
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     else:
-        from tilewright.errors import ReportedNameError, caller_place
-        from tilewright.suggest import hint_for
+        from tilewright.support.errors import ReportedNameError, caller_place
+        from tilewright.support.suggest import hint_for
 
         hint = hint_for(name, [n for n in __dir__() if not n.startswith("_")], "tilewright.")
         text = f"module 'tilewright' has no attribute '{name}'"
@@ -91,27 +123,6 @@ def __dir__() -> list[str]:
 
 def set_log_level(level: str) -> None:
     """Accepted for TileLang's scripts: Tilewright prints remarks only when asked."""
-
-
-def disable_cache() -> None:
-    """Keeps nothing on disk and takes nothing from there, from now on."""
-    from tilewright._core import core
-
-    core.set_cache_enabled(False)
-
-
-def enable_cache() -> None:
-    """Takes `disable_cache` back."""
-    from tilewright._core import core
-
-    core.set_cache_enabled(True)
-
-
-def is_cache_enabled() -> bool:
-    """Whether compiled code is kept on disk."""
-    from tilewright._core import core
-
-    return bool(core.cache_status()["directory"])
 
 
 __all__ = [

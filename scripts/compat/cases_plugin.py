@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from _pytest import runner
-from tilewright.cli import imports
+from tilewright.compat import imports
 
 imports.install()
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tilewright.cli import imports
+from tilewright.compat import imports
 
 imports.install()
 

@@ -2,7 +2,7 @@
 
 import os
 
-from tilewright.cli import imports
+from tilewright.compat import imports
 
 imports.install()
 # Every plan of every kernel that a test compiles for a GPU is re-verified.

@@ -129,7 +129,7 @@ def test_ptxas_accepts_program(path: Path, engine: str, monkeypatch: pytest.Monk
 
 PRINT_IR = """
 import sys
-from tilewright.cli import imports
+from tilewright.compat import imports
 imports.install()
 sys.path.insert(0, sys.argv[1])
 from test_corpus import load, Path

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tilewright
 import tilewright.language as T
-from tilewright.cli import imports
+from tilewright.compat import imports
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

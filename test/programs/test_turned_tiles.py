@@ -1,4 +1,4 @@
-"""Tiles that the CPU keeps turned around (lib/Transforms/Cpu/TurnTiles.cpp), and such that it must not.
+"""Tiles that the CPU keeps transposed (lib/Transforms/Cpu/TurnTiles.cpp), and those it must not.
 
 Small integers: every engine owes the same bits. turn-tiles.mlir (test/lit) shows what is turned.
 """

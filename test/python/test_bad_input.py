@@ -92,7 +92,7 @@ def rewrite() -> int:
 
 
 if __name__ == "__main__":
-    from tilewright.cli import imports
+    from tilewright.compat import imports
 
     imports.install()
     sys.path.insert(0, str(FOLDER.parent))

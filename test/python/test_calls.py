@@ -397,7 +397,7 @@ def test_pytest_shows_the_users_frames_only(tmp_path) -> None:
     assert "2 failed" in done.stdout
     assert "ValueError: mine" in done.stdout
     assert "right(4)(np.zeros(5, np.float32))" in done.stdout
-    for folder in ("tilewright/kernel.py", "tilewright/jitting.py", "tilewright/frontend"):
+    for folder in ("tilewright/runtime", "tilewright/support", "tilewright/frontend"):
         assert folder not in done.stdout
 
 

@@ -52,7 +52,7 @@ def test_aliases() -> None:
 
 
 def test_stand_in_torch_dtypes() -> None:
-    from tilewright.cli import torch_stand_in as torch
+    from tilewright.compat.torch import stand_in as torch
 
     assert T.float16 == torch.float16 == torch.half
     assert T.dtype(torch.bfloat16) is T.bfloat16

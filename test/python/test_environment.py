@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
-from tilewright import environment
+from tilewright.support import environment
 
 
 def make_kernel(number: int):

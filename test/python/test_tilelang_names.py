@@ -12,7 +12,7 @@ import tilewright
 import tilewright.language as T
 from tilewright import dtypes
 from tilewright.language import names
-from tilewright.not_part import NotPart
+from tilewright.support.not_part import NotPart
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = names.table()

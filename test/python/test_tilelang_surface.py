@@ -166,7 +166,7 @@ def test_picture_of_a_layout(tmp_path: Path) -> None:
 
 def test_generator_on_cuda_without_a_gpu() -> None:
     torch = pytest.importorskip("torch")
-    from tilewright.cli import torch_without_gpu
+    from tilewright.compat.torch import without_gpu as torch_without_gpu
 
     if torch.cuda.is_available():
         pytest.skip("torch has a GPU")

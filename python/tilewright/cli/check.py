@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.cli.script import find_file, load, report_failure, say
-from tilewright.device import ARCHS
-from tilewright.errors import (
+from tilewright.runtime.device import ARCHS
+from tilewright.support.errors import (
     Note,
     Place,
     TilewrightError,
@@ -109,7 +109,7 @@ def _check_kernel(
     problems += _check_limits(kernel, archs, is_asked=bool(options.arch))
     if options.static:
         return problems
-    from tilewright.verify import verify_on
+    from tilewright.runtime.verify import verify_on
 
     engines = ["cpu", *(f"vgpu:{arch}" for arch in archs)]
     try:
@@ -154,7 +154,7 @@ def _check_limits(kernel: Any, archs: tuple[str, ...], is_asked: bool) -> list[P
 
 
 def _from_verification(kernel: Any, result: Any) -> list[Problem]:
-    from tilewright.findings import headline, notes_of, place_of
+    from tilewright.runtime.findings import headline, notes_of, place_of
 
     problems = []
     for finding in [*result.findings, *result.notes]:
@@ -224,7 +224,7 @@ def _write(options: argparse.Namespace, kernels: list[Any], problems: list[Probl
 
 
 def _as_text(options: argparse.Namespace, problems: list[Problem]) -> str:
-    from tilewright.colour import paint
+    from tilewright.support.colour import paint
 
     shown = [p for p in problems if p.level != "note" or options.verbose]
     text = "\n".join(problem.text for problem in shown)

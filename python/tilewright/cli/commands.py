@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 
-from tilewright import __version__
-from tilewright.device import ARCHS, DEVICES, place
-from tilewright.errors import TilewrightError
+from tilewright.runtime.device import ARCHS, DEVICES, place
+from tilewright.support.errors import TilewrightError
+from tilewright.support.version import __version__
 
 EXAMPLE = """\
 examples:
@@ -210,7 +210,7 @@ def main(arguments: list[str]) -> int:
 def _dispatch(
     parser: argparse.ArgumentParser, options: argparse.Namespace, script_arguments: list[str]
 ) -> int:
-    from tilewright import waiting
+    from tilewright.support import waiting
 
     waiting.is_told, waiting.is_quiet = True, getattr(options, "quiet", False)
     if options.command == "layout":

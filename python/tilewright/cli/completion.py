@@ -24,7 +24,7 @@ class Command:
             self.options += action.option_strings
             choices = [str(choice) for choice in action.choices or ()]
             if action.dest == "device":
-                from tilewright.device import DEVICES
+                from tilewright.runtime.device import DEVICES
 
                 choices = [*DEVICES, "cuda:0"]
             for option in action.option_strings or [""]:

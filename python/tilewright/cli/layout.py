@@ -6,8 +6,8 @@ import re
 import sys
 from typing import Any
 
-from tilewright.colour import paint
-from tilewright.errors import LanguageError, TilewrightError, reporting
+from tilewright.support.colour import paint
+from tilewright.support.errors import LanguageError, TilewrightError, reporting
 
 _SYMBOLS = re.compile(r"^\s*\([^)]*\)\s*\[([^\]]*)\]")
 _LARGEST = 4096

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.cli.script import execute, find_file, listening, load, report_failure, say
-from tilewright.errors import debugging
+from tilewright.support.errors import debugging
 
 
 class Session:

@@ -11,9 +11,9 @@ from contextlib import contextmanager, redirect_stdout
 from types import TracebackType
 from typing import Any
 
-from tilewright.cli import imports
-from tilewright.colour import paint
-from tilewright.errors import TilewrightError, as_report, debugging, is_ours
+from tilewright.compat import imports
+from tilewright.support.colour import paint
+from tilewright.support.errors import TilewrightError, as_report, debugging, is_ours
 
 #: The `__name__` of a script that is loaded without its main part.
 LOADED = "__tilewright__"
@@ -35,7 +35,7 @@ def find_file(file: str) -> bool:
 @contextmanager
 def listening(listener: Any) -> Iterator[None]:
     """The listener hears of kernels (kernel.listeners) in this block."""
-    from tilewright import kernel
+    from tilewright.runtime import kernel
 
     kernel.listeners.append(listener)
     try:
@@ -48,7 +48,7 @@ def listening(listener: Any) -> Iterator[None]:
 def compiling_only(first_calls: dict[int, list[Any]] | None = None) -> Iterator[None]:
     """Kernels that are called in this block are not run. `first_calls` gets the arguments of the
     first call of each, by the id of the kernel."""
-    from tilewright import kernel
+    from tilewright.runtime import kernel
 
     kernel.skipped_calls = {} if first_calls is None else first_calls
     try:
@@ -117,9 +117,9 @@ def _last_line(error: Exception, file: str) -> str:
 
 
 def _evaluate(call: str, names: dict[str, Any]) -> None:
-    from tilewright import compile as compile_function
     from tilewright.frontend.functions import PrimFunc
-    from tilewright.jitting import JITFunction
+    from tilewright.runtime.jitting import JITFunction
+    from tilewright.runtime.jitting import compile as compile_function
 
     try:
         made = eval(call, dict(names))
@@ -136,9 +136,9 @@ def _evaluate(call: str, names: dict[str, Any]) -> None:
 
 def _compile_what_needs_nothing(names: dict[str, Any]) -> None:
     """Prim_funcs, and jitted functions all of whose parameters have defaults."""
-    from tilewright import compile as compile_function
     from tilewright.frontend.functions import PrimFunc
-    from tilewright.jitting import JITFunction
+    from tilewright.runtime.jitting import JITFunction
+    from tilewright.runtime.jitting import compile as compile_function
 
     for value in names.values():
         if isinstance(value, PrimFunc):
@@ -150,7 +150,7 @@ def _compile_what_needs_nothing(names: dict[str, Any]) -> None:
 
 
 def _no_kernel(names: dict[str, Any], options: Any) -> str:
-    from tilewright.jitting import JITFunction
+    from tilewright.runtime.jitting import JITFunction
 
     text = f"'{options.file}' compiles no kernel"
     if not options.main:

@@ -26,7 +26,7 @@ def print_summary(session: Any) -> None:
 def _print_kernel(kernel: Any, session: Any) -> None:
     summary = kernel.summary()
     place = kernel.prim_func.place
-    from tilewright.errors import shorten
+    from tilewright.support.errors import shorten
 
     _say(
         f"kernel '{kernel.name}' ({shorten(place.file)}:{place.line}) on {kernel.placement.device}"

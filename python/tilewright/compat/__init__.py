@@ -1,7 +1,7 @@
 """TileLang's and TVM's modules, as programs import them.
 
 Nothing of the compiler is here: these modules give TileLang's names to what Tilewright has, and
-refuse, at its use, what it has not. `tilewright.cli.imports` makes them importable as `tilelang`
+refuse, at its use, what it has not. `tilewright.compat.imports` makes them importable as `tilelang`
 and `tvm`.
 """
 
@@ -27,7 +27,7 @@ def keep_names(package: str, *names: str) -> None:
 def refuse_rest(package: str) -> None:
     """Lets the names that a package does not have be imported; their use is refused."""
     from tilewright.compat.absent import why_absent
-    from tilewright.not_part import refuse_names
+    from tilewright.support.not_part import refuse_names
 
     name = package.removeprefix("tilewright.compat.")
     reason = why_absent(name) or "Tilewright is not built on TVM; see docs/compatibility.md"

@@ -1,6 +1,5 @@
 """From a Python function to tile IR.
 
-    source.py      finds the function's text and its place in the parsed file
     syntax.py      refuses what a kernel cannot contain, with the line
     jumps.py       makes `break`, `continue` and early `return` into guards
     liveness.py    which names are needed after a statement
@@ -11,7 +10,8 @@
     trace.py       the active trace; scalars and their types
     twins.py       makes the rewritten twin of a function object, once for each code object
     explain.py     runs a trace and turns what goes wrong into a report
-    functions.py, macro.py   `T.prim_func` and `T.macro`
+    functions.py, macro.py, eager.py   `T.prim_func`, `T.macro`, kernels without a prim_func
+    vocabulary.py  the language's functions by name, for hints
 
 Python holds no compiler logic: the hooks decide which of the core's builder calls to make.
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import (
     UNBOUND,
     TraceState,
@@ -13,6 +12,7 @@ from tilewright.frontend.trace import (
     describe,
     is_scalar,
 )
+from tilewright.support.errors import LanguageError
 
 __tracebackhide__ = True  # pytest shows the user's frames
 
@@ -45,6 +45,13 @@ def snapshot(frame: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The values of local names of a frame that runs rewritten code."""
     local = frame.f_locals
     return {name: local.get(name, UNBOUND) for name in names}
+
+
+class NamedBranch:
+    """A branch that is written with a name, `with T.If(c):`, not as `if c:`."""
+
+    def __init__(self, condition: Any) -> None:
+        self.condition = condition
 
 
 class TracedBranch:

@@ -6,10 +6,10 @@ import builtins
 from functools import reduce
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.tile_loops import SerialLoop
 from tilewright.frontend.trace import is_kernel_value
+from tilewright.support.errors import LanguageError
 
 
 def _items(arguments: tuple[Any, ...]) -> list[Any]:

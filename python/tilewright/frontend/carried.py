@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilewright.errors import LanguageError, Place
 from tilewright.frontend.branches import snapshot
 from tilewright.frontend.trace import (
     UNBOUND,
@@ -19,6 +18,7 @@ from tilewright.frontend.trace import (
     is_scalar,
     keeps_value,
 )
+from tilewright.support.errors import LanguageError, Place
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

@@ -15,7 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright._core import core
-from tilewright.errors import (
+from tilewright.frontend import trace, vocabulary
+from tilewright.frontend.numpy_guard import refuse_function, twin_of
+from tilewright.frontend.trace import TraceState
+from tilewright.frontend.twins import is_twin
+from tilewright.support.errors import (
     LanguageError,
     Note,
     Place,
@@ -29,11 +33,7 @@ from tilewright.errors import (
     place_of_instruction,
     user_places,
 )
-from tilewright.frontend import trace
-from tilewright.frontend.numpy_guard import refuse_function, twin_of
-from tilewright.frontend.trace import TraceState
-from tilewright.frontend.twins import is_twin
-from tilewright.suggest import hint_for
+from tilewright.support.suggest import hint_for
 
 __tracebackhide__ = True  # pytest shows the user's frames
 
@@ -224,12 +224,10 @@ def _python_message(error: Exception) -> str:
     text = re.sub(r"^(\w+)\.__init__\(\)", r"\1()", text)
     called = re.match(r"(\w+)\(\) ", text)
     if called and isinstance(error, TypeError):
-        from tilewright import language
-
-        text = f"T.{text}" if called.group(1) in language.__all__ else text
+        text = f"T.{text}" if vocabulary.has(called.group(1)) else text
         keyword = _NO_KEYWORD.match(text)
         if keyword:
-            known = inspect.signature(getattr(language, keyword.group(1))).parameters
+            known = inspect.signature(vocabulary.get(keyword.group(1))).parameters
             hint = hint_for(keyword.group(2), known)
             text = f"{text}; {hint}" if hint else text
     if isinstance(error, KeyError):

@@ -10,15 +10,15 @@ from types import FunctionType
 from typing import Any
 
 from tilewright._core import core
-from tilewright.dtypes import canonical, is_dtype
-from tilewright.errors import LanguageError, Place, TilewrightError, caller_place
 from tilewright.frontend import trace
 from tilewright.frontend.explain import run_trace
-from tilewright.frontend.source import function_node, place_of
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import annotations_of, twin_of
-from tilewright.supply import KernelParam
-from tilewright.tensor_type import TensorType
+from tilewright.support.errors import LanguageError, Place, TilewrightError, caller_place
+from tilewright.support.source import function_node, place_of
+from tilewright.types.dtypes import canonical, is_dtype
+from tilewright.types.kernel_param import KernelParam
+from tilewright.types.tensor_type import TensorType
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

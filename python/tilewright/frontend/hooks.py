@@ -10,9 +10,15 @@ import operator
 import sys
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
-from tilewright.frontend.branches import SKIPPED, TAKEN, TracedBranch, refuse_raise, snapshot
+from tilewright.frontend.branches import (
+    SKIPPED,
+    TAKEN,
+    NamedBranch,
+    TracedBranch,
+    refuse_raise,
+    snapshot,
+)
 from tilewright.frontend.builtins import KERNEL_BUILTINS
 from tilewright.frontend.carried import LoopInfo, store_checked
 from tilewright.frontend.jump_state import FunctionState, keep_going
@@ -27,6 +33,7 @@ from tilewright.frontend.trace import (
     is_kernel_value,
     is_scalar,
 )
+from tilewright.support.errors import LanguageError
 
 __tracebackhide__ = True  # pytest shows the user's frames
 
@@ -106,9 +113,7 @@ class Hooks:
 
     def condition_of(self, branch: Any) -> Any:
         """The condition of a `T.If`; see named_statements.py."""
-        from tilewright.language.branches import If
-
-        if not isinstance(branch, If):
+        if not isinstance(branch, NamedBranch):
             raise LanguageError(f"'with ….If(…)' takes the language's T.If, got {describe(branch)}")
         return branch.condition
 
@@ -196,10 +201,8 @@ class Hooks:
     def set_item(self, value: Any, owner: Any, key: Any) -> None:
         """`owner[key] = value`."""
         if type(owner) is Buffer or hasattr(owner, "tile"):
-            if type(owner) is Buffer and type(value).__name__ == "Vector":
-                from tilewright.language.vectors import store_lanes
-
-                store_lanes(owner, key, value)
+            if type(owner) is Buffer and hasattr(value, "tw_store"):
+                value.tw_store(owner, key)
             else:
                 owner[key] = value
             return
@@ -242,7 +245,7 @@ class Hooks:
 
     def typed(self, annotation: Any, value: Any) -> Any:
         """`name: T.int32 = value`; other annotations mean nothing, as in Python."""
-        from tilewright.dtypes import canonical, dtype
+        from tilewright.types.dtypes import canonical, dtype
 
         value = self.bind(value)
         if type(annotation) is dtype and is_scalar(value):
@@ -251,7 +254,7 @@ class Hooks:
 
     def declare(self, name: str, annotation: Any) -> Any:
         """`name: T.Tensor[...]` without a value: a parameter of an eager function."""
-        from tilewright.language.eager import declare_tensor
+        from tilewright.frontend.eager import declare_tensor
 
         return declare_tensor(self.kind, name, annotation)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import TraceState, Var
+from tilewright.support.errors import LanguageError
 
 
 class FunctionState:

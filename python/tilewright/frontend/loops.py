@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.branches import TracedBranch, snapshot
 from tilewright.frontend.carried import Carried, LoopInfo, load_all
 from tilewright.frontend.tile_loops import SerialLoop, TileLoop
@@ -22,6 +21,7 @@ from tilewright.frontend.trace import (
     dtype_of,
     is_kernel_value,
 )
+from tilewright.support.errors import LanguageError
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

@@ -7,10 +7,10 @@ import sys
 from types import FunctionType
 from typing import Any
 
-from tilewright.errors import LanguageError, Place, TilewrightError, place_of_instruction
 from tilewright.frontend import trace
 from tilewright.frontend.trace import Element, TraceState, Var
 from tilewright.frontend.twins import annotations_of, twin_of
+from tilewright.support.errors import LanguageError, Place, TilewrightError, place_of_instruction
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

@@ -12,7 +12,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.errors import LanguageError
+from tilewright.frontend import vocabulary
+from tilewright.support.errors import LanguageError
 
 #: numpy's ufuncs that are operators.
 _OPERATORS: dict[str, Callable[..., Any]] = {
@@ -42,9 +43,7 @@ def twin_of(name: str) -> str | None:
     """The name in the language of a function that numpy or `math` has under `name`."""
     if name in TWINS:
         return TWINS[name]
-    from tilewright import language
-
-    return f"T.{name}" if name in language.__all__ else None
+    return f"T.{name}" if vocabulary.has(name) else None
 
 
 def refuse_function(name: str) -> LanguageError:

@@ -27,7 +27,6 @@ import copy
 from collections import Counter
 from types import CodeType
 
-from tilewright.errors import Place
 from tilewright.frontend.carried import LoopInfo
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.jumps import KeepGoing, jumps_in, structure_jumps
@@ -43,8 +42,9 @@ from tilewright.frontend.rewrite_expr import (
     located,
     name,
 )
-from tilewright.frontend.source import place_of
 from tilewright.frontend.syntax import check_syntax
+from tilewright.support.errors import Place
+from tilewright.support.source import place_of
 
 _FUNCTION = "tw.function"
 _BODY = "tw.body"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tilewright.errors import LanguageError
-from tilewright.frontend.source import place_of
+from tilewright.support.errors import LanguageError
+from tilewright.support.source import place_of
 
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Try: "'try' has no meaning in a kernel: no exception is raised at run time",

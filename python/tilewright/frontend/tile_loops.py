@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import TraceState, describe, is_kernel_value
+from tilewright.support.errors import LanguageError
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright._core import core
-from tilewright.errors import LanguageError
 from tilewright.frontend import numpy_guard
+from tilewright.support.errors import LanguageError
 
 Expr, Element, Var, IndexExpr = core.Expr, core.Element, core.Var, core.IndexExpr
 Buffer = core.Buffer

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from tilewright.dtypes import is_dtype
-from tilewright.errors import LanguageError, Place, is_ours
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.rewrite import rewrite_function
 from tilewright.frontend.rewrite_expr import HOOKS
-from tilewright.frontend.source import function_node
+from tilewright.support.errors import LanguageError, Place, is_ours
+from tilewright.support.source import function_node
+from tilewright.types.dtypes import is_dtype
 
 # By file too: code objects of equal text in two files compare equal.
 _rewritten: dict[tuple[str, CodeType, str], tuple[CodeType, Hooks]] = {}

@@ -12,19 +12,13 @@ says so at the user's line.
 
 from __future__ import annotations
 
+import sys as _sys
 from inspect import isfunction as _isfunction
 from typing import Any
 
-from tilewright import dtypes
 from tilewright._core import core as _core
-from tilewright.dtypes import canonical as _canonical
-from tilewright.dtypes import dtype
-from tilewright.errors import LanguageError as _LanguageError
-from tilewright.errors import ReportedNameError as _ReportedNameError
-from tilewright.errors import UnknownNameError as _UnknownNameError
-from tilewright.errors import caller_place as _caller_place
-from tilewright.errors import reporting as _reporting
 from tilewright.frontend import trace as _trace
+from tilewright.frontend import vocabulary as _vocabulary
 from tilewright.frontend.functions import PrimFunc as _PrimFunc
 from tilewright.frontend.functions import trace_prim_func as _trace_prim_func
 from tilewright.frontend.macro import Macro as _Macro
@@ -343,8 +337,16 @@ from tilewright.language.votes import (
     syncthreads_count,
     syncthreads_or,
 )
-from tilewright.layout import Fragment, Layout
-from tilewright.not_part import NotPart as _NotPart
+from tilewright.support.errors import LanguageError as _LanguageError
+from tilewright.support.errors import ReportedNameError as _ReportedNameError
+from tilewright.support.errors import UnknownNameError as _UnknownNameError
+from tilewright.support.errors import caller_place as _caller_place
+from tilewright.support.errors import reporting as _reporting
+from tilewright.support.not_part import NotPart as _NotPart
+from tilewright.types import dtypes
+from tilewright.types.dtypes import canonical as _canonical
+from tilewright.types.dtypes import dtype
+from tilewright.types.layout import Fragment, Layout
 
 __tracebackhide__ = True  # pytest shows the user's frames
 
@@ -425,7 +427,7 @@ def range(*bounds: Any) -> Any:
     return serial(*bounds)
 
 
-# Names with two underscores ask for the approximate instruction, which is the compiler's choice.
+# Names with two underscores request the approximate instruction; the compiler decides.
 _FAST = {
     "__exp": exp, "__exp2": exp2, "__exp10": exp10, "__log": log, "__log2": log2, "__log10": log10,
     "__sin": sin, "__cos": cos, "__tan": tan, "__tanh": tanh,
@@ -447,7 +449,7 @@ def __getattr__(name: str) -> Any:
     if row is not None:
         error = _UnknownNameError(_names.refusal(row))
     else:
-        from tilewright.suggest import hint_for
+        from tilewright.support.suggest import hint_for
 
         hint = hint_for(name, __all__, "T.")
         error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
@@ -787,3 +789,5 @@ __all__ = [
     "wgmma_gemm",
     "ws",
 ]
+
+_vocabulary.set_language(_sys.modules[__name__], __all__)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.dtypes import canonical
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import Buffer, Var, is_scalar
 from tilewright.language.kernel import _in_kernel
-from tilewright.tensor_type import check_shape
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import canonical
+from tilewright.types.tensor_type import check_shape
 
 
 def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = None) -> Any:

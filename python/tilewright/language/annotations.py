@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.loops import truth
 from tilewright.frontend.trace import Buffer, describe, is_kernel_value, is_scalar
 from tilewright.language.kernel import _in_kernel
-from tilewright.layout import Fragment, Layout
+from tilewright.support.errors import LanguageError
+from tilewright.types.layout import Fragment, Layout
 
 
 def annotate_layout(layouts: dict[Buffer, Any]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.loops import truth
 from tilewright.frontend.trace import describe, is_kernel_value
 from tilewright.language.barriers import Barrier, Barriers, mbarrier_arrive
@@ -17,6 +16,7 @@ from tilewright.language.pointers import Pointer
 from tilewright.language.scalars import if_then_else
 from tilewright.language.threads import _meet
 from tilewright.language.tiles import GemmWarpPolicy, copy, gemm
+from tilewright.support.errors import LanguageError
 
 
 def tma_copy(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import Buffer, Element, describe, is_scalar
 from tilewright.language.kernel import _in_kernel
+from tilewright.support.errors import LanguageError
 
 _ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
 

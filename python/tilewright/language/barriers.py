@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, is_kernel_value
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import _meet, linear_thread
+from tilewright.support.errors import LanguageError
 
 
 class Barrier(NamedTuple):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
+from tilewright.frontend.branches import NamedBranch
 from tilewright.frontend.loops import truth
 from tilewright.frontend.trace import describe, is_kernel_value, is_scalar
 from tilewright.language.scalars import if_then_else
+from tilewright.support.errors import LanguageError
 
 
 def _truth(value: Any, what: str) -> Any:
@@ -41,7 +42,7 @@ def Not(a: Any, span: Any = None) -> Any:
     return trace.require("T.Not").core.unary("not", a) if is_kernel_value(a) else not a
 
 
-class If:
+class If(NamedBranch):
     """`with T.If(c):` holds `with T.Then():` and perhaps `with T.Else():`, and means
 
         if c: …
@@ -53,7 +54,7 @@ class If:
     def __init__(self, condition: Any) -> None:
         if not is_scalar(condition):
             raise LanguageError(f"'T.If' needs a scalar condition, got {describe(condition)}")
-        self.condition = condition
+        super().__init__(condition)
 
     def __enter__(self) -> None:
         raise LanguageError(

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import is_kernel_value
 from tilewright.language import scalars
 from tilewright.language.kernel import Kernel, _in_kernel
 from tilewright.language.threads import _meet
+from tilewright.runtime.device import multiprocessors
+from tilewright.support.errors import LanguageError
 
 
 class ClusterKernel(Kernel):
@@ -102,9 +103,7 @@ class PersistentTileScheduler:
     ) -> None:
         state = _in_kernel("T.PersistentTileScheduler")
         if num_workers is None:
-            from tilewright.carver.arch import driver
-
-            num_workers = driver.get_num_sms() // cluster_size
+            num_workers = multiprocessors() // cluster_size
         self.num_workers, self.swizzle_size = num_workers, swizzle_size
         self.cluster_size = cluster_size
         rows = scalars.ceildiv(num_m_tiles, cluster_size)

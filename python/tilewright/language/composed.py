@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.tile_loops import ParallelLoop, SerialLoop, TileLoop
 from tilewright.frontend.trace import Element, TraceState, describe, dtype_of
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.tiles import dimension, require_tile
+from tilewright.support.errors import LanguageError
 
 
 @contextmanager

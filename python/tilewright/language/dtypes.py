@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.dtypes import NAMED, dtype
+from tilewright.types.dtypes import NAMED, dtype
 
 __all__ = ["NAMED", "dtype"]
 

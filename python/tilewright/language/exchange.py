@@ -11,11 +11,11 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, dtype_of, is_kernel_value, is_scalar
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import WARP_SIZE, linear_thread
+from tilewright.support.errors import LanguageError
 
 
 def published(value: Any, what: str) -> tuple[Any, Any]:

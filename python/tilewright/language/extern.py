@@ -11,11 +11,11 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
-from tilewright.dtypes import is_dtype
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import dtype_of, is_scalar
 from tilewright.language import barriers, exchange, more_math, rounding, scalars, threads, votes
 from tilewright.language.more_math import constant
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import is_dtype
 
 
 def _rounded(dtype: str, mode: str | None = None) -> Callable[[Any], Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.dtypes import EXPORTED, dtype
-from tilewright.errors import LanguageError
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import EXPORTED, dtype
 
 _FORMATS = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.tile_loops import check_bound
 from tilewright.frontend.trace import Buffer
+from tilewright.support.errors import LanguageError
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.tile_loops import (
     GridLoop,
     ParallelLoop,
@@ -13,6 +12,7 @@ from tilewright.frontend.tile_loops import (
     SerialLoop,
     TileLoop,
 )
+from tilewright.support.errors import LanguageError
 
 __tracebackhide__ = True  # pytest shows the user's frames
 

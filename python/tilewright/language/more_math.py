@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from tilewright.dtypes import canonical
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import describe, dtype_of, is_kernel_value, is_scalar
 from tilewright.language import scalars
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import canonical
 
 #: The integer with the bits of a float.
 _BITS = {"float16": "uint16", "bfloat16": "uint16", "float32": "uint32", "float64": "uint64"}

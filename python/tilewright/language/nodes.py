@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.language import scalars
 from tilewright.language.barriers import Barriers, alloc_barrier, sync_threads
+from tilewright.support.errors import LanguageError
 
 
 def Add(a: Any, b: Any) -> Any:

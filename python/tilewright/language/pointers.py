@@ -9,11 +9,11 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple
 
-from tilewright.dtypes import canonical, is_dtype
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import Buffer, Element, describe, is_scalar
 from tilewright.language.tensor import Storage
 from tilewright.language.tiles import view
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import canonical, is_dtype
 
 
 class Pointer(NamedTuple):

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import Region, TraceState, describe, is_kernel_value, is_scalar
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.more_math import constant
 from tilewright.language.threads import get_block_binding, get_thread_binding, get_thread_extent
+from tilewright.support.errors import LanguageError
 
 _GENERATORS = ("curandStatePhilox4_32_10_t", "curandStateMRG32k3a_t", "curandStateXORWOW_t")
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import dtype_of, is_kernel_value
 from tilewright.language import scalars
 from tilewright.language.more_math import constant, same_float
+from tilewright.support.errors import LanguageError
 
 _MODES = {"rn": "rn", "rz": "rz", "ru": "rp", "rd": "rm"}
 

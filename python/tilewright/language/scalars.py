@@ -6,8 +6,6 @@ import math
 from typing import Any
 
 from tilewright._core import core
-from tilewright.dtypes import canonical, is_dtype
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.loops import truth
 from tilewright.frontend.trace import (
@@ -19,6 +17,8 @@ from tilewright.frontend.trace import (
     plain,
 )
 from tilewright.language import folding
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import canonical, is_dtype, outside_kernel, set_conversion
 
 
 def _require_scalar(value: Any, what: str) -> Any:
@@ -369,13 +369,14 @@ def atan2(y: Any, x: Any) -> Any:
 
 def convert(value: Any, dtype: Any) -> Any:
     """What calling a dtype does: `T.int32(x)` converts, `T.int32(5)` is a typed constant."""
-    name = str(canonical(dtype))
+    kind = canonical(dtype)
     state = trace.active()
     if state is None:
-        raise LanguageError(
-            f"'T.{name}(...)' is only allowed inside a kernel", hint="a Python number needs no type"
-        )
-    return state.core.cast(_require_scalar(value, f"T.{name}"), name)
+        raise outside_kernel(kind)
+    return state.core.cast(_require_scalar(value, f"T.{kind}"), str(kind))
+
+
+set_conversion(convert)
 
 
 _ROUNDINGS = {

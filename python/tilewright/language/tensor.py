@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilewright.dtypes import is_dtype
-from tilewright.errors import LanguageError, reporting
-from tilewright.tensor_type import StridedTensorType, TensorType
+from tilewright.support.errors import LanguageError, reporting
+from tilewright.types.dtypes import is_dtype
+from tilewright.types.tensor_type import StridedTensorType, TensorType
 
 
 class Storage(NamedTuple):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import Buffer
 from tilewright.language.allocate import _alloc
 from tilewright.language.barriers import arrive_once
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import _meet
 from tilewright.language.tiles import GemmWarpPolicy, gemm, require_tile
+from tilewright.support.errors import LanguageError
 
 
 def alloc_tmem(shape: Any, dtype: Any) -> Buffer:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import is_kernel_value
 from tilewright.language.kernel import _in_kernel
+from tilewright.support.errors import LanguageError
 
 #: The lanes of a warp.
 WARP_SIZE = 32

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from tilewright.dtypes import canonical
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import (
     Buffer,
@@ -17,7 +15,9 @@ from tilewright.frontend.trace import (
     is_scalar,
 )
 from tilewright.language.kernel import _in_kernel
-from tilewright.tensor_type import check_shape
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import canonical
+from tilewright.types.tensor_type import check_shape
 
 
 class GemmWarpPolicy(IntEnum):

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import Element, describe
 from tilewright.language.exchange import published
 from tilewright.language.kernel import _in_kernel
+from tilewright.support.errors import LanguageError
 
 
 class Reducer(NamedTuple):

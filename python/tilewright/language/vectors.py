@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from tilewright.dtypes import canonical, dtype
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import Buffer, Element, describe, dtype_of, is_scalar
 from tilewright.language import scalars
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.more_math import constant
 from tilewright.language.pointers import Pointer, access_ptr
 from tilewright.language.rounding import fma
+from tilewright.support.errors import LanguageError
+from tilewright.types.dtypes import canonical, dtype
 
 
 class VectorType:
@@ -65,6 +65,17 @@ class Vector:
         """The name of its type."""
         return f"{dtype_of(self._elements[0])}x{len(self)}"
 
+    def tw_store(self, tile: Buffer, key: Any) -> None:
+        """`tile[a:b] = value`: the lanes, one after another along the slice."""
+        region = tile[key]
+        if type(region) is not Buffer or list(region.shape)[-1] != len(self):
+            raise LanguageError(
+                f"a packed value of {len(self)} lanes is stored into {describe(region)}",
+                hint="store it into a slice of as many elements",
+            )
+        for lane, element in enumerate(self):
+            region[(*(0,) * (region.ndim - 1), lane)].store(element)
+
     def _combine(self, other: Any, function: Callable[[Any, Any], Any]) -> Vector:
         others = list(other) if isinstance(other, Vector) else [other] * len(self)
         if len(others) != len(self):
@@ -106,7 +117,7 @@ class PackedTile:
     def view_as(self, shape: Any, dtype: Any) -> Any:
         """`T.view` as a tile of its lanes."""
         from tilewright.language.tiles import view
-        from tilewright.tensor_type import check_shape
+        from tilewright.types.tensor_type import check_shape
 
         element = self.dtype.element if dtype is None else canonical(dtype)
         extents = self.tile.shape if shape is None else check_shape(shape, "T.view")
@@ -176,18 +187,6 @@ def reinterpret(value: Any, dtype: Any) -> Any:
     if len(parts) != (dtype.lanes if is_packed else 1):
         raise LanguageError(f"'T.reinterpret' as {dtype}: the value has another number of bits")
     return Vector(parts) if is_packed else parts[0]
-
-
-def store_lanes(tile: Buffer, key: Any, value: Vector) -> None:
-    """`tile[a:b] = value`: the lanes, one after another along the slice."""
-    region = tile[key]
-    if type(region) is not Buffer or list(region.shape)[-1] != len(value):
-        raise LanguageError(
-            f"a packed value of {len(value)} lanes is stored into {describe(region)}",
-            hint="store it into a slice of as many elements",
-        )
-    for lane, element in enumerate(value):
-        region[(*(0,) * (region.ndim - 1), lane)].store(element)
 
 
 # ---- Arithmetic of two lanes ----

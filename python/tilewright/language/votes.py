@@ -9,12 +9,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tilewright.errors import LanguageError
 from tilewright.frontend.trace import describe, is_kernel_value, is_scalar
 from tilewright.language import scalars
 from tilewright.language.exchange import published
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import WARP_SIZE, linear_thread
+from tilewright.support.errors import LanguageError
 
 _ALL_LANES = 0xFFFFFFFF
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import Any
 
-from tilewright.profiler import do_bench
+from tilewright.runtime.profiler import do_bench
 
 
 class suppress_stdout_stderr:  # noqa: N801 - TileLang's name

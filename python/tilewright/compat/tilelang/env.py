@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import tilewright
-from tilewright import disable_cache, enable_cache, is_cache_enabled
+from tilewright.runtime.cache import disable_cache, enable_cache, is_cache_enabled
 
 
 class Environment:

@@ -3,8 +3,8 @@ package is the decorator.)"""
 
 from __future__ import annotations
 
-from tilewright.jitting import JITFunction as JITImpl
-from tilewright.jitting import compile, jit, par_compile
-from tilewright.kernel import JITKernel
+from tilewright.runtime.jitting import JITFunction as JITImpl
+from tilewright.runtime.jitting import compile, jit, par_compile
+from tilewright.runtime.kernel import JITKernel
 
 __all__ = ["JITImpl", "JITKernel", "compile", "jit", "par_compile"]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tilewright.compat import refuse_rest
-from tilewright.layout import *  # noqa: F403
+from tilewright.types.layout import *  # noqa: F403
 
 refuse_rest(__name__)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.transform import PassContext
-from tilewright.pass_config import PassConfigKey
+from tilewright.runtime.pass_config import PassConfigKey
 
 
 def simplify_prim_func(function: Any) -> Any:

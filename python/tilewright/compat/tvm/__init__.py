@@ -7,7 +7,7 @@ from tilewright.compat.tvm import error, ir, runtime, target, testing, tirx, tra
 from tilewright.compat.tvm import tirx as tir
 from tilewright.compat.tvm.error import TVMError
 from tilewright.compat.tvm.ir import IRModule
-from tilewright.dtypes import dtype as DataType
+from tilewright.types.dtypes import dtype as DataType
 
 __all__ = [
     "DataType",

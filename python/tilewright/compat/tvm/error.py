@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilewright.errors import TilewrightError
+from tilewright.support.errors import TilewrightError
 
 TVMError = InternalError = DiagnosticError = TilewrightError
 

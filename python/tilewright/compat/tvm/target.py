@@ -66,7 +66,7 @@ class Target(str):
     @property
     def arch(self) -> str:
         """The architecture that the target names, or the default one."""
-        from tilewright.device import default_arch
+        from tilewright.runtime.device import default_arch
 
         return self.attrs.get("arch") or default_arch()
 

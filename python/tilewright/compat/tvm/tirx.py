@@ -7,12 +7,12 @@ from typing import Any
 
 from tilewright import language
 from tilewright.compat.tvm.expr import BufferLoad, FloatImm, IntImm, PrimExpr, StringImm
-from tilewright.dtypes import canonical
 from tilewright.frontend import trace
 from tilewright.frontend.functions import PrimFunc
 from tilewright.frontend.trace import Buffer, is_kernel_value
 from tilewright.language import scalars
-from tilewright.not_part import refuse_names
+from tilewright.support.not_part import refuse_names
+from tilewright.types.dtypes import canonical
 
 #: Names that mean here what they mean in `tilelang.language`.
 _OF_THE_LANGUAGE = frozenset(

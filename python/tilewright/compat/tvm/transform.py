@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.compat import refuse_rest
-from tilewright.pass_config import normalize
+from tilewright.runtime.pass_config import normalize
 
 
 class PassContext:

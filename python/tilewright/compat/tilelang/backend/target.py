@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.target import Target
-from tilewright.device import default_arch, target_name
+from tilewright.runtime.device import default_arch, target_name
 
 
 def determine_target(

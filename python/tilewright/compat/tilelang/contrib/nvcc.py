@@ -6,9 +6,9 @@ from typing import Any
 
 from tilewright.compat import refuse_rest
 from tilewright.compat.tvm.target import Target
-from tilewright.device import ARCHS, capability
-from tilewright.errors import LanguageError
-from tilewright.not_part import NotPart
+from tilewright.runtime.device import ARCHS, capability
+from tilewright.support.errors import LanguageError
+from tilewright.support.not_part import NotPart
 
 _REASON = "nvcc is never called; kernel.ptx is the generated code and kernel.cubin() assembles it"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.compat import refuse_rest
-from tilewright.not_part import NotPart
+from tilewright.support.not_part import NotPart
 
 _REASON = "no source text is generated; kernel.ptx and kernel.ir(stage) show what is"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tilewright.compat.tilelang.engine.param import CompiledArtifact, KernelParam
 from tilewright.compat.tvm.target import Target
-from tilewright.errors import LanguageError, reporting
 from tilewright.frontend.functions import PrimFunc
+from tilewright.support.errors import LanguageError, reporting
 
 
 @reporting
@@ -24,7 +24,7 @@ def lower(
 
     Nothing runs, so a GPU target needs no GPU.
     """
-    from tilewright.jitting import compile
+    from tilewright.runtime.jitting import compile
 
     function = func_or_mod
     if isinstance(function, dict):

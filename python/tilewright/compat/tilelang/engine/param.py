@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tilewright.supply import KernelParam
+from tilewright.types.kernel_param import KernelParam
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.compat import refuse_rest
 from tilewright.compat.tilelang.tools.plot import plot_layout
-from tilewright.not_part import NotPart
+from tilewright.support.not_part import NotPart
 
 Analyzer = NotPart("Analyzer", "tw run prints what the kernels did; kernel.summary() has figures")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tilewright.errors import LanguageError, reporting
+from tilewright.support.errors import LanguageError, reporting
 
 
 @reporting

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tilewright import device
 from tilewright.compat.tvm.target import Target
-from tilewright.device import capability
+from tilewright.runtime import device
+from tilewright.runtime.device import capability
 
 IS_CUDA = True
 IS_NPU = IS_MPS = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.compat import refuse_rest
-from tilewright.supply import TensorSupplyType, get_tensor_supply
+from tilewright.runtime.supply import TensorSupplyType, get_tensor_supply
 
 __all__ = ["TensorSupplyType", "get_tensor_supply", "torch_assert_close"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilewright.compat import refuse_rest
 from tilewright.compat.tilelang.carver.arch import driver
-from tilewright.not_part import NotPart
+from tilewright.support.not_part import NotPart
 
 _REASON = "the carver's models of devices are not here"
 

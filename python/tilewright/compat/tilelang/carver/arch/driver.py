@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.compat import refuse_rest
-from tilewright.device import multiprocessors
+from tilewright.runtime.device import multiprocessors
 
 
 def get_num_sms(device_id: int = 0) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tilewright.compat import refuse_rest
-from tilewright.not_part import NotPart
+from tilewright.support.not_part import NotPart
 
 _REASON = "the carver's cost models are not here; give the configurations to try as a list"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.compat import refuse_rest
-from tilewright.dtypes import canonical
-from tilewright.layout import make_swizzled_layout
+from tilewright.types.dtypes import canonical
+from tilewright.types.layout import make_swizzled_layout
 
 
 def make_mma_swizzle_layout(shared_buf: Any, is_smooth: bool = False) -> Any:
     """A layout without bank conflicts; `is_smooth` asks for the plain one."""
-    from tilewright.layout import Layout
+    from tilewright.types.layout import Layout
 
     if is_smooth:
         return Layout(list(shared_buf.shape), lambda *index: list(index))

@@ -1,0 +1,1 @@
+"""torch where it is not installed, or where it finds no GPU."""

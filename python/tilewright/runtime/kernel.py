@@ -1,0 +1,515 @@
+"""A compiled kernel: callable, with its program and what was decided about it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tilewright.frontend.functions import PrimFunc
+from tilewright.runtime.arguments import (
+    bind_symbols,
+    convert_argument,
+    get_stream,
+    output_maker,
+)
+from tilewright.runtime.device import Placement, place
+from tilewright.runtime.kernel_texts import KernelTexts
+from tilewright.runtime.packing import Packed
+from tilewright.runtime.pass_config import deterministic, fast_math, names_fast_math
+from tilewright.support import environment
+from tilewright.support.errors import LanguageError, reporting, shorten
+from tilewright.support.suggest import hint_for
+from tilewright.support.waiting import is_shown, waiting
+
+if TYPE_CHECKING:
+    from tilewright.runtime.progress import ProgressLine
+    from tilewright.runtime.ptxas import Cubin
+    from tilewright.runtime.verify import Verification
+    from tilewright.types.kernel_param import KernelParam
+
+__tracebackhide__ = True  # pytest shows the user's frames
+
+
+class Remark(NamedTuple):
+    """A decision of the compiler, at a line of the user's source.
+
+    `message` is a sentence for readers; `kind`, `buffer` and `data` say the same to programs. Kinds
+    and their data (integers and words; "arch", and "divisible" for code of special calls, are
+    there for each decision about GPU code):
+
+    - "access": how a tensor or tile (`buffer`) is read, written or updated by a statement: "width"
+      in elements, "instruction", "lines_per_warp" of 128 bytes, "refusal" (why it is not wider);
+      for operands of a gemm "instruction" is "ldmatrix" and "count" how many;
+    - "gemm": a product that leaves the tensor cores: "unit", "reason";
+    - "placement": a fragment (`buffer`) that lives in shared memory: "space", "reason";
+    - "pipeline": a copy that is not overlapped: "reason";
+    - "fusion", "rows", "turned": which statements run together on the CPU, row by row, or on tiles
+      stored the other way round, and what stands in the way (docs/cpu.md);
+    - "overlap": a call has arguments that share memory, and runs code of its own on the CPU;
+    - "spill": registers that ptxas keeps in memory, with all its figures;
+    - "device": why a kernel runs where it does;
+    - "unused": a parameter that the kernel never uses;
+    - "cache": why nothing is kept on disk.
+    """
+
+    file: str
+    line: int
+    severity: str
+    kind: str
+    buffer: str
+    message: str
+    data: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{shorten(self.file)}:{self.line}: {self.severity}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self}>"
+
+
+class TilewrightWarning(UserWarning):
+    """The interpreter found that a result depends on what it should not."""
+
+    __module__ = "tilewright.kernel"  # where users find it
+
+
+#: Called while a kernel runs with the number of the launch, its blocks that are done, and all.
+Progress = Callable[[int, int, int], Any]
+
+#: What `JITKernel.ir` shows of the way to GPU code, in order.
+GPU_STAGES = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx")
+
+#: What it shows of the way to CPU code, behind the passes on tile IR, and its name there.
+CPU_STAGES = {"host": "host", "host-llvm": "llvm", "asm": "asm"}
+
+#: While this is a dictionary, calls check their arguments and run nothing; it gets copies of the
+#: arguments of the first call of each kernel, by its id (`tw compile`, `tw check`).
+skipped_calls: dict[int, list[Any]] | None = None
+
+#: Called with each kernel after it was compiled and after each run; `tw run` listens.
+listeners: list[Any] = []
+
+
+class JITKernel(KernelTexts):
+    """A compiled kernel. Call it with numpy arrays or torch tensors, in parameter order.
+
+    Parameters named by `out_idx` are left out of the call: they are allocated and returned.
+    """
+
+    def __init__(
+        self,
+        prim_func: PrimFunc,
+        out_idx: Sequence[int] | int | None = None,
+        placement: Placement | None = None,
+        pass_configs: dict[str, Any] | None = None,
+        target: Any = None,
+    ) -> None:
+        self.prim_func = prim_func
+        self.program = prim_func.program
+        self.params = prim_func.params
+        self._is_strided = any(parameter.get("is_strided") for parameter in self.params)
+        self.out_idx = _normalize_outputs(out_idx, self.params)
+        self.pass_configs = pass_configs or {}
+        if names_fast_math(self.pass_configs):  # else what the function was traced with holds
+            self.program = self.program.with_fast_math(fast_math(self.pass_configs))
+        if placement is None and target is not None:
+            placement = place(target)
+        self.placement = placement or Placement("interp", "interp", None)
+        self.findings: list[dict[str, Any]] = []
+        self.last_run: dict[str, Any] = {}
+        self._remarks: list[Remark] = []
+        self.options: dict[str, Any] = {}
+        self.seconds: dict[str, float] = dict(prim_func.seconds)  # how long each phase took
+        self.latency: float | None = None  # of the tuner, in milliseconds
+        self.ref_latency: float | None = None
+        self.config: dict[str, Any] | None = None
+        self._gpu: dict[tuple[str, ...], dict[str, Any]] = {}
+        self._remarked: set[tuple[str, ...]] = set()
+        self._cpu: Any = None
+        self._progress: Progress | None = None
+        self._line: ProgressLine | None = None  # on a terminal, of launches on the CPU
+        self._cubins: dict[str, Cubin] = {}
+        if self.placement.reason is not None:
+            self._remark("device", self.placement.reason)
+        for parameter in self.params:
+            if not parameter.get("is_used", True):
+                self._remark("unused", f"parameter '{parameter['name']}' is never used")
+        self._compile()
+        self._tell("compiled")
+
+    def _tell(self, event: str) -> None:
+        for listener in listeners:
+            listener(event, self)
+
+    def watch(self, progress: Progress | None) -> Progress | None:
+        """Has `progress(launch, blocks_done, blocks)` called some twenty times a second while the
+        kernel runs on the CPU; an exception from there ends the launch. Gives the previous one."""
+        previous, self._progress = self._progress, progress
+        if self._cpu is not None:
+            self._cpu.set_progress(progress)
+        return previous
+
+    @reporting
+    def _compile(self) -> None:
+        """Compiles for the device: what it cannot do is said now, not at the first call."""
+        if self.placement.is_gpu:
+            self._compiled()
+        if self.placement.device != "cpu":
+            return
+        from tilewright._core import core
+
+        start = time.perf_counter()
+        with waiting(f"compile '{self.name}' for the CPU"):
+            self._cpu = core.CpuKernel(self.program)
+        self._cpu.set_deterministic(deterministic(self.pass_configs))
+        if is_shown():
+            from tilewright.runtime.progress import ProgressLine
+
+            self._line = ProgressLine(self)
+            self.watch(self._line)
+        phase = "load" if self._cpu.is_from_cache else "compile"
+        self.seconds[phase] = time.perf_counter() - start
+        self._remark_cache()
+
+    def _remark_cache(self) -> None:
+        """Says, once, why nothing is kept on disk."""
+        from tilewright._core import core
+
+        problem = core.cache_status()["problem"]
+        if problem and not any(remark.kind == "cache" for remark in self._remarks):
+            self._remark("cache", problem)
+
+    def _remark(self, kind: str, message: str) -> None:
+        place = self.prim_func.place
+        self._remarks.append(Remark(place.file, place.line, "remark", kind, "", message, {}))
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """What the compiler decided, up to now: a call may need code that no other has needed."""
+        decided = [] if self._cpu is None else self._cpu.remarks
+        return self._remarks + [
+            Remark(file, line, "remark", kind, buffer, message, json.loads(data))
+            for file, line, kind, buffer, message, data in decided
+        ]
+
+    @property
+    def name(self) -> str:
+        """The name of the traced function."""
+        return self.prim_func.__name__
+
+    @reporting
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._cpu is not None and not (kwargs or self.options or self._is_strided):
+            start = time.perf_counter() if listeners else 0.0
+            result = self._cpu.call_again(args)  # if it was called like this before
+            if self._line is not None:
+                self._line.finish()
+            if result is not NotImplemented:
+                if listeners:
+                    self.last_run = {"seconds": time.perf_counter() - start}
+                    self._tell("ran")
+                return result
+        values = self._arrange(args, kwargs)
+        on_cuda = self.placement.is_cuda
+        packed = Packed()
+        converted = [
+            None if position in self.out_idx else packed.convert(value, parameter, on_cuda)
+            for position, (value, parameter) in enumerate(zip(values, self.params, strict=True))
+        ]
+        if self._is_strided:
+            packed.check_overlaps()
+        symbols = bind_symbols(self.params, converted) if self.out_idx else {}
+        inputs = [value for n, value in enumerate(values) if n not in self.out_idx]
+        makers: list[Any] = [None] * len(values)
+        for position in self.out_idx:
+            parameter = self.params[position]
+            makers[position] = output_maker(parameter, symbols, inputs)
+            values[position] = makers[position]()
+            converted[position] = convert_argument(values[position], parameter, on_cuda)
+        self._run(values, converted, makers)
+        packed.write_back()
+        if not self.out_idx:
+            return None
+        outputs = [values[position] for position in self.out_idx]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _arrange(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """The arguments in parameter order, None for outputs."""
+        wanted = [n for n in range(len(self.params)) if n not in self.out_idx]
+        names = [self.params[n]["name"] for n in wanted]
+        if len(args) + len(kwargs) != len(wanted):
+            outputs = f" ({len(self.out_idx)} outputs are returned)" if self.out_idx else ""
+            raise LanguageError(
+                f"kernel '{self.name}' takes {len(wanted)} arguments ({', '.join(names)})"
+                f"{outputs}, "
+                f"got {len(args) + len(kwargs)}"
+            )
+        values: list[Any] = [None] * len(self.params)
+        for position, value in zip(wanted, args, strict=False):
+            values[position] = value
+        for key, value in kwargs.items():
+            if key not in names[len(args) :]:
+                raise LanguageError(f"kernel '{self.name}' has no further argument '{key}'")
+            values[wanted[names.index(key)]] = value
+        return values
+
+    def _run(self, values: list[Any], converted: list[Any], makers: list[Any]) -> None:
+        if skipped_calls is not None:
+            self._skip(values, converted)
+            return
+        options = {**_environment_options(), **self.options}
+        if self._cpu is not None:
+            if deterministic(self.pass_configs) is not None:
+                options.setdefault("deterministic", deterministic(self.pass_configs))
+            self.last_run = self._cpu.call(values, converted, makers, options)
+            if self._line is not None:
+                self._line.finish()
+        else:
+            if self.placement.is_cuda:
+                options["stream"] = get_stream(values)
+            if self.placement.device == "interp":
+                options["unwritten"] = [n for n, maker in enumerate(makers) if maker is not None]
+            with waiting(f"run '{self.name}' on {self.placement.device}"):
+                self.last_run = self.program.run(self.placement.device, converted, options)
+            if self.last_run.get("divisible"):
+                run = self.last_run
+                self._add_remarks(run["remarks"], self.placement.arch, run["divisible"])
+        self.findings = self._read_findings(values)
+        sys.stdout.write(self.last_run.get("output", ""))  # of T.print
+        self._tell("ran")
+        self._report_findings(raise_all=bool(options.get("strict", True)))
+
+    def _skip(self, values: list[Any], converted: list[Any]) -> None:
+        """In place of a run: its arguments are checked, and kept if this is the first call."""
+        from tilewright.runtime.verify import to_numpy
+
+        self.program.check_arguments(converted)
+        if skipped_calls is not None and id(self) not in skipped_calls:
+            skipped_calls[id(self)] = [
+                None if position in self.out_idx else to_numpy(value)
+                for position, value in enumerate(values)
+            ]
+
+    def _read_findings(self, values: list[Any]) -> list[dict[str, Any]]:
+        if "launches" not in self.last_run and not self.last_run.get("findings"):
+            return []  # the CPU has none: this is what a call pays
+        from tilewright.runtime.findings import findings_of
+
+        return findings_of(self.last_run, self, values)
+
+    def _report_findings(self, raise_all: bool) -> None:
+        """Findings are errors; `options["strict"] = False` makes those warnings that let the kernel
+        run to its end."""
+        serious = [finding for finding in self.findings if finding["severity"] != "note"]
+        if not serious:
+            return
+        from tilewright.runtime.findings import FindingsError, place_of, render_finding
+
+        if raise_all or any(finding["severity"] == "error" for finding in serious):
+            raise FindingsError(serious, self.prim_func.place)
+        for finding in serious:
+            place = place_of(finding) or self.prim_func.place
+            text = render_finding(finding, place, "warning")
+            warnings.warn_explicit(text, TilewrightWarning, place.file, place.line)
+
+    @reporting
+    def ir(
+        self, stage: str = "tile", arch: str | None = None, divisible: Sequence[str] = ()
+    ) -> str:
+        """The program as text, at one stage of its way to code.
+
+        "tile" is as it was traced. To GPU code for `arch`: "layouts" after layout inference,
+        "threads" the code of one thread, "nvvm" the same in LLVM's and NVVM's dialects, "llvm"
+        optimised LLVM IR, "ptx" what the GPU is given. To CPU code: "host" loops and vectors,
+        "host-llvm" optimised LLVM IR, "asm" the machine's code. The name of a pass gives the IR
+        after it.
+
+        The code is right for all shapes. A call in which 16 divides some of the symbols in the
+        shapes of its tensors takes GPU code with wider accesses: `divisible` names the symbols, and
+        shows that code.
+        """
+        from tilewright._core import core
+
+        passes = core.pass_names()
+        known = [*GPU_STAGES, *CPU_STAGES, *(name for names in passes.values() for name in names)]
+        if stage not in known:
+            hint = hint_for(stage, known) or f"the stages are {', '.join(known)}"
+            raise LanguageError(f"there is no stage '{stage}'", hint=hint)
+        if stage == "tile":
+            return self.program.text()
+        if stage == "ptx":
+            return self._compiled(arch, divisible)["ptx"]
+        if stage in CPU_STAGES:
+            return self.program.compile_cpu()[CPU_STAGES[stage]]
+        stage = {"layouts": "tile-infer-layouts"}.get(stage, stage)
+        if stage in passes["check"]:
+            dumps = self.program.check([stage])
+        elif stage in passes["cpu"]:
+            dumps = self.program.compile_cpu([stage])["dumps"]
+        else:
+            arch = arch or self.placement.arch
+            dumps = self.program.compile_gpu(arch, [stage], list(divisible))["dumps"]
+        return dict(dumps)[stage]
+
+    def get_profiler(self, tensor_supply_type: Any = None) -> Any:
+        """A profiler that makes inputs for this kernel, times it and compares it (profiler.py)."""
+        from tilewright.runtime.profiler import Profiler
+        from tilewright.runtime.supply import TensorSupplyType
+
+        return Profiler(self, tensor_supply_type or TensorSupplyType.Auto)
+
+    def _compiled(self, arch: str | None = None, divisible: Sequence[str] = ()) -> dict[str, Any]:
+        """PTX, launch facts and remarks for `arch`, compiled on first use."""
+        key = (arch or self.placement.arch, *divisible)
+        if key not in self._gpu:
+            start = time.perf_counter()
+            with waiting(f"compile '{self.name}' for {key[0]}"):
+                self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
+            is_found = "load from the cache" in dict(self._gpu[key]["phases"])
+            self.seconds["load" if is_found else "compile"] = time.perf_counter() - start
+            self._remark_cache()
+            self._add_remarks(self._gpu[key]["remarks"], key[0], divisible)
+        return self._gpu[key]
+
+    def _add_remarks(self, remarks: list[Any], arch: str, divisible: Sequence[str]) -> None:
+        """Keeps what the compiler decided, once for each kind of call."""
+        variant = (arch, *divisible)
+        if variant in self._remarked:
+            return
+        self._remarked.add(variant)
+        shared: dict[str, Any] = {"arch": arch}
+        if divisible:
+            shared["divisible"] = tuple(divisible)
+        for file, line, kind, buffer, message, data in remarks:
+            facts = {**json.loads(data), **shared}
+            self._remarks.append(Remark(file, line, "remark", kind, buffer, message, facts))
+
+    @property
+    def ptx(self) -> str:
+        """PTX of the kernel for its target's architecture, sm_80 where none is named."""
+        return self._ptx(None)
+
+    @reporting
+    def _ptx(self, arch: str | None) -> str:
+        return self._compiled(arch)["ptx"]
+
+    @reporting
+    def cubin(self, arch: str | None = None) -> bytes:
+        """Machine code, by ptxas. A kernel that spills registers gets a remark."""
+        return self._assembled(arch or self.placement.arch).data
+
+    def _assembled(self, arch: str) -> Cubin:
+        if arch not in self._cubins:
+            from tilewright.runtime.ptxas import assemble  # and subprocess: not at every start
+
+            cubin = self._cubins[arch] = assemble(self._ptx(arch), arch)
+            place = self.prim_func.place
+            for name, usage in cubin.usage.items():
+                if usage.spills:
+                    text = (
+                        f"'{name}' spills for {arch}: {usage.registers} registers, "
+                        f"{usage.spill_store_bytes} bytes of spill stores and "
+                        f"{usage.spill_load_bytes} bytes of spill loads a thread"
+                    )
+                    data = {"arch": arch, **asdict(usage)}
+                    self._remarks.append(
+                        Remark(place.file, place.line, "remark", "spill", "", text, data)
+                    )
+        return self._cubins[arch]
+
+    @reporting
+    def summary(self, arch: str | None = None) -> dict[str, Any]:
+        """What the kernel is: name, parameters, and for each launch its grid, threads and tiles.
+
+        With `arch`, or on a GPU device, each launch also has "gpu": dynamic shared memory and,
+        where ptxas is installed, its figures (`registers`, `spill_store_bytes`, …).
+        """
+        summary = self.program.summary()
+        arch = arch or (self.placement.arch if self.placement.is_gpu else None)
+        if arch is None:
+            return summary
+        from tilewright.runtime.ptxas import find_ptxas
+
+        usage = self._assembled(arch).usage if find_ptxas() else {}
+        for launch, info in zip(summary["kernels"], self._compiled(arch)["kernels"], strict=True):
+            figures = asdict(usage[info["name"]]) if usage else {}
+            launch["gpu"] = {"arch": arch, "shared_bytes": info["shared_bytes"], **figures}
+        return summary
+
+    @reporting
+    def verify(
+        self,
+        *args: Any,
+        arch: str | None = None,
+        ptx: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+        **kwargs: Any,
+    ) -> Verification:
+        """Runs the kernel on every engine and compares all values with the interpreter's.
+
+        Arguments are those of a call, and are copied. Without any, inputs are made up; `sizes`
+        gives shape symbols their values. The engines are the CPU and the virtual GPU of each
+        architecture, or that of `arch` alone. Values agree when they differ by at most the error
+        radii that the interpreter carries for both runs. Prints one line, and what is wrong. The
+        result is true if all engines agree and no check found anything; of each tensor that differs
+        it names the first element, by its logical index, both values, and the Python line that
+        wrote it. `ptx` runs in place of the kernel's own PTX.
+        """
+        from tilewright.runtime.verify import verify
+
+        result = verify(self, args, kwargs, arch, ptx, sizes)
+        print(result if not result else result.headline)
+        return result
+
+    def __repr__(self) -> str:
+        """Name, device, parameters and launches, as one would ask for them."""
+        described = []
+        for position, parameter in enumerate(self.params):
+            shape = ", ".join(map(str, parameter["shape"]))
+            extents = f"[{shape}]" if parameter["kind"] == "tensor" else ""
+            out = "returns " if position in self.out_idx else ""
+            described.append(f"{out}{parameter['name']}: {parameter['dtype']}{extents}")
+        launches = []
+        for launch in self.program.summary()["kernels"]:
+            grid, threads = (
+                " x ".join(map(str, launch[name])) or "1" for name in ("grid", "threads")
+            )
+            launches.append(f"grid {grid}, {threads} threads")
+        head = f"<kernel '{self.name}' on {self.placement.device}"
+        return f"{head}: ({', '.join(described)}); {'; '.join(launches)}>"
+
+
+def _environment_options() -> dict[str, Any]:
+    check = environment.switch("TILEWRIGHT_CHECK")
+    if check is None:
+        return {}
+    return {"check": True} if check else {"check": False, "checks": "none"}
+
+
+def _normalize_outputs(out_idx: Any, params: list[KernelParam]) -> list[int]:
+    """Positions of the parameters that are allocated; negative ones count from the end."""
+    if out_idx is None:
+        return []
+    wanted = list(out_idx) if isinstance(out_idx, list | tuple) else [out_idx]
+    result = []
+    for index in wanted:
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise LanguageError(f"out_idx must be integers, got {index!r}")
+        if not -len(params) <= index < len(params):
+            raise LanguageError(
+                f"out_idx {index} is out of range; number of parameters: {len(params)}"
+            )
+        position = index % len(params)
+        if params[position]["kind"] != "tensor":
+            raise LanguageError(
+                f"out_idx {index}: parameter '{params[position]['name']}' is not a tensor"
+            )
+        if position in result:
+            raise LanguageError(f"out_idx names parameter '{params[position]['name']}' twice")
+        result.append(position)
+    return result

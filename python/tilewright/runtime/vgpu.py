@@ -1,0 +1,208 @@
+"""The virtual GPU: runs PTX text, ours or anyone's, on the CPU, and checks it as it runs.
+
+result = tilewright.vgpu.launch(ptx, "saxpy", grid=4, block=256, args=[a, x, y, np.int32(n)])
+assert not result.findings
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilewright._core import core
+from tilewright.support.errors import LanguageError, reporting
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect that a check saw, at the instruction where it showed."""
+
+    kind: str
+    message: str
+    ptx_line: int
+    source: str
+    block: tuple[int, ...]
+    thread: tuple[int, ...]
+    data: dict[str, Any] = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.data["text"]
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A TMA descriptor (CUtensorMap) of a numpy array, for a kernel's tensor-map parameter.
+
+    The kernel moves boxes of `box` elements; dimensions are in numpy's order, the innermost last.
+    The array may also be passed as an ordinary argument of the same launch.
+    """
+
+    array: Any
+    box: Sequence[int]
+    swizzle: str = "none"  # "none", "32B", "64B" or "128B"
+    oob_fill: str = "zeros"  # what loads give outside the array: "zeros" or "nan"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a launch left besides the arrays it wrote."""
+
+    findings: list[Finding]
+    notes: list[Finding]
+    counters: dict[str, Any]
+    complete: bool
+    output: str = ""  # what the kernel printed
+    last_write: dict[str, Any] | None = None  # who wrote the bytes that were watched
+
+
+def _finding(entry: dict[str, Any]) -> Finding:
+    return Finding(
+        entry.get("kind", ""),
+        entry.get("message", ""),
+        entry.get("ptx_line", 0),
+        entry.get("source", ""),
+        tuple(entry.get("block", ())),
+        tuple(entry.get("thread", ())),
+        entry,
+    )
+
+
+def read_launch(text: str) -> Result:
+    """The result of a launch from the JSON text that the core gives."""
+    data = json.loads(text)
+    entries = [_finding(entry) for entry in data["findings"]]
+    return Result(
+        [entry for entry in entries if not entry.data["note"]],
+        [entry for entry in entries if entry.data["note"]],
+        data["counters"],
+        data["complete"],
+        data["output"],
+        data.get("last_write"),
+    )
+
+
+def _number(value: Any, name: str, least: int, most: int) -> int:
+    """`value` as an integer in a range, or an error that names it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise LanguageError(f"'{name}': expected an integer, got {kind} {value!r}") from None
+    if not least <= number <= most:
+        raise LanguageError(f"'{name}': expected a number from {least} to {most}, got {number}")
+    return number
+
+
+def _extents(value: int | Sequence[int], name: str) -> list[int]:
+    extents = list(value) if isinstance(value, Iterable) else [value]
+    if not 1 <= len(extents) <= 3:
+        raise LanguageError(f"'{name}': expected 1 to 3 extents, got {len(extents)}: {value!r}")
+    return [_number(extent, name, 1, 2**31 - 1) for extent in extents] + [1] * (3 - len(extents))
+
+
+def _seconds(value: float, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        raise LanguageError(f"'{name}': expected seconds, 0 for no limit, got {value!r}")
+    return float(value)
+
+
+# Element types of tensor maps by numpy's names; TMA moves other 8- and 16-bit types as integers.
+_TENSOR_TYPES = {
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "int32": "s32",
+    "uint64": "u64",
+    "int64": "s64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+}
+
+
+def _tensor_type(dtype: Any) -> str:
+    return _TENSOR_TYPES.get(dtype.name) or {1: "u8", 2: "u16"}.get(dtype.itemsize, dtype.name)
+
+
+def _argument(value: Any, position: int) -> Any:
+    """A numpy array is memory, updated in place; a numpy scalar is passed by value."""
+    if isinstance(value, TensorMap):
+        array = value.array
+        fields = (
+            _tensor_type(array.dtype),
+            list(array.shape),
+            list(array.strides),
+            list(value.box),
+            value.swizzle,
+            value.oob_fill,
+        )
+        return (*_argument(array, position), fields)
+    if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
+        if not value.flags.c_contiguous or not value.flags.writeable:
+            raise ValueError(f"argument {position}: expected a contiguous, writable array")
+        return (value.ctypes.data, value.nbytes, f"argument {position}")
+    if hasattr(value, "tobytes"):
+        return value.tobytes()
+    raise TypeError(
+        f"argument {position}: expected a numpy array or a numpy scalar such as np.int32(3), "
+        f"got {type(value).__name__}"
+    )
+
+
+class Module:
+    """PTX that is loaded once and launched many times."""
+
+    @reporting
+    def __init__(self, ptx: str, name: str = "<ptx>"):
+        self._core = core.vgpu_load(ptx, name)
+
+    @reporting
+    def launch(
+        self,
+        entry: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        args: Sequence[Any],
+        shared_bytes: int = 0,
+        arch: str = "sm_80",
+        checks: str = "all",
+        count_memory: bool = True,
+        threads: int = 0,
+        step_limit: int = 0,
+        time_limit: float = 0,
+    ) -> Result:
+        """Runs one kernel; arrays in `args` are updated in place. What it prints goes to stdout.
+
+        `checks` is "all", "none" or a comma-separated list of check names. Without `count_memory`
+        the counters are those of instructions only. `threads` are the host's; 0 means all cores.
+        A block that has executed `step_limit` warp instructions counts as endless; 0 means 2^34.
+        A launch ends after `time_limit` seconds, with a finding; 0 means no limit. Threads that
+        repeat the same states for ever are found without either.
+        """
+        arguments = [_argument(value, position) for position, value in enumerate(args)]
+        text = self._core.launch(
+            entry, _extents(grid, "grid"), _extents(block, "block"), arguments,
+            _number(shared_bytes, "shared_bytes", 0, 2**31 - 1), arch, checks, bool(count_memory),
+            _number(threads, "threads", 0, 1024), _number(step_limit, "step_limit", 0, 2**63 - 1),
+            _seconds(time_limit, "time_limit"),
+        )  # fmt: skip
+        result = read_launch(text)
+        sys.stdout.write(result.output)
+        return result
+
+
+def launch(
+    ptx: str,
+    entry: str,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any],
+    **options: Any,
+) -> Result:
+    """Loads `ptx` and runs one kernel of it; the options are those of `Module.launch`."""
+    return Module(ptx).launch(entry, grid, block, args, **options)

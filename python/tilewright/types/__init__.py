@@ -1,0 +1,2 @@
+"""The nouns that the language and the runtime share: element types, tensor types, parameters of
+kernels, layouts."""
