@@ -48,7 +48,7 @@ Fragment makeFragment(nb::object shape, nb::object thread, nb::object slot, int6
   return Fragment::get(extents, threadExpr, slotExpr, replicate);
 }
 
-/// A layout or fragment in the notation of docs/layouts.md.
+/// A layout or fragment in the notation of docs/internals/layouts.md.
 nb::object parseNotation(const std::string &text, nb::object shape) {
   std::vector<int64_t> extents = toStaticShape(shape, "layout shape");
   auto checkRank = [&](const IndexNames &names) {

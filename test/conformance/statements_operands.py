@@ -37,7 +37,7 @@ def exists(form: str, memory: str, shape: tuple[int, ...], dtype: str) -> bool:
     if form == "swizzled" and (len(shape) != 2 or shape[1] * numpy_of(dtype).itemsize % 16):
         return False
     if form == "layout" and memory == "fragment":
-        return False  # a fragment's layout names threads: docs/layouts.md
+        return False  # a fragment's layout names threads: docs/internals/layouts.md
     if form in ("reshaped", "layout") and len(shape) == 1 and shape[0] % 4:
         return False
     row = shape[-1] * numpy_of(dtype).itemsize

@@ -6,7 +6,7 @@
 //
 //   tile-ir-fuzz corpus/ test/lit/Tile test/lit/Transforms -max_total_time=60
 //
-// A crash inside libMLIR.so on IR without our dialect is not ours; docs/fuzzing.md lists those
+// A crash inside libMLIR.so on IR without our dialect is not ours; docs/internals/fuzzing.md lists those
 // known.
 //
 //===----------------------------------------------------------------------------------------===//
@@ -80,7 +80,7 @@ static void askOps(ModuleOp module) {
   });
 }
 
-/// Texts on which libMLIR.so itself crashes (docs/fuzzing.md), with or without our dialect.
+/// Texts on which libMLIR.so itself crashes (docs/internals/fuzzing.md), with or without our dialect.
 static bool isKnownUpstreamCrash(StringRef text) {
   // array<T: …> of a T that is no number, `index` above all.
   for (size_t at = text.find("array"); at != StringRef::npos; at = text.find("array", at + 1)) {

@@ -1,4 +1,5 @@
-"""Kernels on which engines differed, as the differential fuzzer shrank them (docs/bugs-found.md).
+"""Kernels on which engines differed, as the differential fuzzer shrank them
+(docs/internals/bugs-found.md).
 
 Each is named after its defect. All engines must give the interpreter's bits, and the virtual GPU
 must find nothing.

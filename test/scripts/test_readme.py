@@ -32,12 +32,3 @@ def test_verify_of_the_first_kernel_prints_what_the_readme_says(tmp_path: Path) 
     made_up, given = done.stdout.splitlines()[1:]
     assert (made_up, done.stderr) == (promised, "")
     assert given == promised.removesuffix(" on made-up inputs")
-
-
-def test_links_of_the_front_pages_lead_somewhere() -> None:
-    root = Path(__file__).resolve().parents[2]
-    for page in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
-        links = re.findall(r"\]\(([^)#\s]+)", (root / page).read_text(encoding="utf-8"))
-        assert links
-        dead = [t for t in links if not re.match(r"https?:", t) and not (root / t).exists()]
-        assert not dead, f"{page}: {dead}"

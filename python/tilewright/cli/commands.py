@@ -140,7 +140,7 @@ def _add_layout(commands: argparse._SubParsersAction) -> None:
         'tw layout "(i, j) -> thread 4 * i + j // 2, slot j %% 2" 8 8; '
         'tw layout "(i, j)[n] -> (i * n + j)" 4 8 n=8',
     )
-    layout.add_argument("expression", help="in the notation of docs/layouts.md")
+    layout.add_argument("expression", help="in the notation of docs/internals/layouts.md")
     layout.add_argument(
         "shape", nargs="+", help="the extents of the indices; for a symbol its value, as n=8"
     )

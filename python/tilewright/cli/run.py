@@ -112,7 +112,7 @@ def compile_script(options: argparse.Namespace, script_arguments: list[str]) -> 
 
 
 def _emit(options: argparse.Namespace, kernels: list[Any]) -> None:
-    """Prints or writes what `--emit` asks for of every kernel."""
+    """Prints or writes the stage that `--emit` selects, for every kernel."""
     from tilewright.cli.summary import describe_gpu
 
     if options.emit == "cubin":

@@ -30,7 +30,7 @@ class Unknown:
         self.tw_constant_name = name
 
     def combine(self, *_: Any) -> Unknown:
-        """An expression of it, of which nothing is known either."""
+        """An expression of it, which is unknown too."""
         return Unknown("")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = combine

@@ -41,7 +41,7 @@ _CONTAINERS = (list, dict, set)
 
 
 def plural(noun: str, count: int) -> str:
-    """The noun as it stands behind a number."""
+    """The noun as it follows a number."""
     if count == 1:
         return noun
     return noun.removesuffix("ex") + "ices" if noun.endswith("ex") else noun + "s"
@@ -126,7 +126,7 @@ class Hooks:
         return While(trace.require("while"), self.loops[number], sys._getframe(1))
 
     def keep_going(self, loop: Any, function: Any, kinds: tuple[str, ...]) -> Any:
-        """The condition of a guard behind a statement that may jump; see jumps.py."""
+        """The condition of a guard after a statement that may jump; see jumps.py."""
         state = trace.active()
         return True if state is None else keep_going(state, loop, function, kinds)
 

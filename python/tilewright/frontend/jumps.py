@@ -7,7 +7,7 @@
                                                   B[k] = 1
 
 `<keep going>` is a `KeepGoing` node. When it runs it is the Python value True unless a jump under a
-run-time condition has set a flag: a jump that Python can decide really jumps. Statements behind a
+run-time condition has set a flag: a jump that Python can decide really jumps. Statements after a
 bare jump are dead and dropped.
 """
 

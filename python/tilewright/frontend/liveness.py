@@ -1,7 +1,7 @@
 """Which names a statement assigns, and which are still needed after it.
 
 A backward may-analysis on the syntax tree. Jumps count both as jumping and as falling through:
-a jump under a run-time condition does not leave the traced code, the guards behind it do.
+a jump under a run-time condition does not leave the traced code, the guards after it do.
 """
 
 from __future__ import annotations

@@ -337,8 +337,8 @@ def start_for(state: TraceState | None, iterable: Any, info: LoopInfo) -> Any:
     if isinstance(iterable, SerialLoop) and state.innermost(("kernel",)) is None:
         # A loop of the host around kernels: each launch is one of its own.
         if all(type(bound) is int for bound in (iterable.start, iterable.stop, iterable.step)):
-            trips = range(iterable.start, iterable.stop, iterable.step)
-            return PythonFor(state, info, frame, trips)
+            values = range(iterable.start, iterable.stop, iterable.step)
+            return PythonFor(state, info, frame, values)
     if isinstance(iterable, TileLoop):
         return TracedFor(state, info, frame, iterable)
     return PythonFor(state, info, frame, iterable)

@@ -43,7 +43,7 @@ class Region:
         self.kind = kind
         self.depth = depth
         self.line = line
-        self.after: list[Callable[[], None]] = []  # what is built right behind it
+        self.after: list[Callable[[], None]] = []  # what is built right after it
         self.variables: tuple[Any, ...] = ()  # of a T.Parallel,
         self.extents: tuple[Any, ...] = ()  # with their extents
 

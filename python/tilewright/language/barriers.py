@@ -137,7 +137,7 @@ def _named(barrier_id: Any, count: Any, what: str) -> Barrier:
 
 
 def named_barrier_arrive(barrier_id: Any, thread_count: int) -> None:
-    """Each thread that comes here arrives at the barrier of this number, and goes on."""
+    """Each thread that comes here arrives at the barrier of this number, and continues."""
     mbarrier_arrive(_named(barrier_id, thread_count, "T.named_barrier_arrive"))
 
 

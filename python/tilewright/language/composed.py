@@ -108,7 +108,7 @@ def all_of(buffer: Any) -> Any:
 def dp4a(A: Any, B: Any, C: Any) -> None:
     """Adds the products of four `int8` each, from `A` and `B` on in a row, to the `int32` at `C`.
 
-    Each is a tile, of which the first elements count, or the address of an element.
+    Each is a tile, whose first elements count, or the address of an element.
     """
     _in_kernel("T.dp4a")
     places = []

@@ -1,8 +1,8 @@
 """Values that threads hand to one another: shuffles, votes and reductions of warps.
 
 Each is two statements: all threads write their value into a shared tile, then each reads the one
-it asks for. A thread that does not come to the statement hands over nothing: what is read from it
-has no value. The masks of lanes say who takes part and are the conditions around the call here.
+it needs. A thread that does not reach the statement contributes nothing: what is read from it has
+no value. The masks of lanes say who takes part and are the conditions around the call here.
 """
 
 from __future__ import annotations

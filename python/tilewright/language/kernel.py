@@ -119,7 +119,7 @@ def sync_grid() -> None:
             hint="put it between the statements of the kernel, or launch several kernels",
         )
     if state.returned_in_kernel:
-        raise LanguageError("'T.sync_grid' behind a 'return': not all blocks come to it")
+        raise LanguageError("'T.sync_grid' after a 'return': not all blocks reach it")
     state.core.hint("sync_grid", [], {})
 
 

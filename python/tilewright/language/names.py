@@ -2,7 +2,7 @@
 
 `tilelang_names.tsv` has a line for each: the name, its status and a note. The statuses are
 - `yes`: it has its meaning on every engine;
-- `no effect`: it is accepted; what it asks for is the compiler's choice, or always so;
+- `no effect`: it is accepted; what it requests is the compiler's choice, or always so;
 - `name only`: a dtype that a program may name, but not store or compute with;
 - `refused`: using it is an error, which shows the note.
 
@@ -38,7 +38,7 @@ class Name(NamedTuple):
 
 @cache
 def table() -> dict[str, Name]:
-    """The table, read on first use: only an unknown name, a test or the docs ask for it."""
+    """The table, read on first use: only an unknown name, a test or the docs need it."""
     rows = (line.split("\t") for line in TABLE.read_text().splitlines())
     return {row[0]: Name(row[0], row[1], row[2] if len(row) > 2 else "") for row in rows}
 

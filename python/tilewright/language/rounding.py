@@ -3,7 +3,7 @@
 The exact result lies at a float64, or beside one on a known side: sums and products of narrower
 floats are formed in float64 with the error of the addition (Knuth's two-sum), quotients and roots
 of 24 bits cannot come so near to a float32 that the rounding to float64 hides on which side. The
-conversion to the result's type then rounds once, in the mode asked for.
+conversion to the result's type then rounds once, in the requested mode.
 """
 
 from __future__ import annotations

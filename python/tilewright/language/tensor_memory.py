@@ -66,5 +66,5 @@ def tcgen05_before_thread_sync() -> None:
 
 
 def tcgen05_after_thread_sync() -> None:
-    """Orders products behind a barrier: the compiler does."""
+    """Orders gemms after a barrier; the compiler does so anyway."""
     _meet("T.tcgen05_after_thread_sync")

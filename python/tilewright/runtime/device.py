@@ -67,7 +67,7 @@ def _find_gpu(device: str) -> str:
 
 
 class Placement(NamedTuple):
-    """The decision for one kernel: the device, and why if it is not what was asked for."""
+    """The decision for one kernel: the device, and why if it is not the requested one."""
 
     device: str
     target: str
@@ -119,7 +119,7 @@ def _place(name: str, device: str | None) -> Placement:
 
 
 def _choose(target: str) -> Placement:
-    """The device for a target where nothing else was asked for."""
+    """The device for a target if nothing else was requested."""
     if target in DEVICES and target != "cpu":
         return Placement(target, target, None)
     if target in ARCHS:

@@ -48,8 +48,8 @@ class Remark(NamedTuple):
     - "gemm": a product that leaves the tensor cores: "unit", "reason";
     - "placement": a fragment (`buffer`) that lives in shared memory: "space", "reason";
     - "pipeline": a copy that is not overlapped: "reason";
-    - "fusion", "rows", "turned": which statements run together on the CPU, row by row, or on tiles
-      stored the other way round, and what stands in the way (docs/cpu.md);
+    - "fusion", "rows", "turned": which statements run together on the CPU, row by row, or on
+      transposed tiles, and what prevents it (docs/cpu.md);
     - "overlap": a call has arguments that share memory, and runs code of its own on the CPU;
     - "spill": registers that ptxas keeps in memory, with all its figures;
     - "device": why a kernel runs where it does;
@@ -84,7 +84,7 @@ Progress = Callable[[int, int, int], Any]
 #: What `JITKernel.ir` shows of the way to GPU code, in order.
 GPU_STAGES = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx")
 
-#: What it shows of the way to CPU code, behind the passes on tile IR, and its name there.
+#: The stages of CPU code after the passes on tile IR, and their names there.
 CPU_STAGES = {"host": "host", "host-llvm": "llvm", "asm": "asm"}
 
 #: While this is a dictionary, calls check their arguments and run nothing; it gets copies of the
@@ -467,7 +467,7 @@ class JITKernel(KernelTexts):
         return result
 
     def __repr__(self) -> str:
-        """Name, device, parameters and launches, as one would ask for them."""
+        """Name, device, parameters and launches, on one line."""
         described = []
         for position, parameter in enumerate(self.params):
             shape = ", ".join(map(str, parameter["shape"]))

@@ -1,4 +1,4 @@
-"""Inputs for a kernel that nobody gave any: for `kernel.verify()` and `tw check`.
+"""Inputs for kernels called without arguments: for `kernel.verify()` and `tw check`.
 
 Numbers come from a generator with a fixed seed, so that two runs see the same. Floats lie between
 -1 and 1. Integers of 32 and 64 bits, which often are indices, are small and not negative. Shape

@@ -216,9 +216,9 @@ class Profiler:
         """Runs the kernel again and again on equal inputs: results must stay the same bits."""
         inputs = self._get_inputs()
         first = self._results(self.kernel, _copies(inputs))
-        for turn in range(repeat):
+        for iteration in range(repeat):
             for got, wanted in zip(self._results(self.kernel, _copies(inputs)), first, strict=True):
-                assert_close(got, wanted, 0.0, 0.0, 0.0, f"run {turn + 2}")
+                assert_close(got, wanted, 0.0, 0.0, 0.0, f"run {iteration + 2}")
 
     @staticmethod
     def _results(program: Callable[..., Any], inputs: list[Any]) -> list[Any]:

@@ -237,7 +237,7 @@ def _reason(error: Exception) -> str:
 
 
 def _failure(engine: str, error: Exception) -> dict[str, Any]:
-    """An engine's run-time error as a finding; what is not the program's goes on."""
+    """An engine's run-time error as a finding; other errors propagate."""
     report = as_report(error)
     if report is None or report.kind == "internal error":
         raise error

@@ -224,7 +224,7 @@ def _core_place(location: Any) -> Place | None:
 
 
 def debugging() -> bool:
-    """True when TILEWRIGHT_DEBUG asks for our own tracebacks."""
+    """True if TILEWRIGHT_DEBUG requests our own tracebacks."""
     return environment.is_on("TILEWRIGHT_DEBUG")
 
 

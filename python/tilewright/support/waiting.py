@@ -63,7 +63,7 @@ class _Ticker:
 
 
 def is_shown() -> bool:
-    """Whether anybody would see the line."""
+    """Whether the line would be visible."""
     if is_quiet or sys.stderr is None:
         return False
     return is_told or sys.stderr.isatty()

@@ -216,7 +216,7 @@ def is_dtype(value: Any) -> bool:
 for _name in _BITS:
     dtype._known[_name] = str.__new__(dtype, _name)
 
-#: Dtypes that can be named and asked for their width, and nothing else.
+#: Dtypes that have a name and a width, and nothing else.
 NAMED: dict[str, dtype] = {name: str.__new__(dtype, name) for name in _NAMED_BITS}
 
 #: Every dtype the language exports, under canonical names and aliases.

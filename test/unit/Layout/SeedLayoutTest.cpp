@@ -2,7 +2,7 @@
 //
 // TileLang issue 1366: a flash-attention backward kernel adds an accumulator into dQ, whose layout
 // its author made for scalar atomics. The compiler looked at the accumulator alone, saw pairs of
-// neighbouring columns and used atomics of two elements. docs/layouts.md works the same example.
+// neighbouring columns and used atomics of two elements. docs/internals/layouts.md works the same example.
 //
 //===----------------------------------------------------------------------------------------===//
 

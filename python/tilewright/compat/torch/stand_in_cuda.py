@@ -9,7 +9,7 @@ from tilewright.support.errors import ReportedNameError, caller_place
 
 
 def is_available() -> bool:
-    """True: scripts that ask are meant to go on; kernels run on the chosen device."""
+    """True, so that scripts continue; kernels run on the chosen device."""
     return True
 
 

@@ -1,7 +1,7 @@
 """Scripts that put their tensors on "cuda", run with a torch that finds no GPU.
 
 Where the real torch has no GPU, `tw run` lets it answer for the chosen device: tensors that a
-script asks for on "cuda" are made in main memory, where the kernels run, and say that they are on
+script requests on "cuda" are made in main memory, where the kernels run, and say that they are on
 "cuda:0", as libraries demand of them (torch_devices.py); the queries, events and streams of
 `torch.cuda` behave as those of one idle device.
 """

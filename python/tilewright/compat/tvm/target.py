@@ -72,7 +72,7 @@ class Target(str):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What TVM's strategies ask for: the kind, and "gpu" for CUDA's."""
+        """What TVM's strategies look up: the kind, and "gpu" for CUDA's."""
         return (self.kind.name, "gpu") if self.kind == "cuda" else (self.kind.name, "cpu")
 
     @property

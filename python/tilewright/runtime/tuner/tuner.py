@@ -66,8 +66,8 @@ class AutotuneResult:
 PASS_CONFIGS = "pass_configs"
 
 
-#: Seconds that a task of an executor may take beyond twice its time limit, of which it should have
-#: heard itself: to start, to compile, to send its answer.
+#: Seconds that a task of an executor may take beyond twice its time limit, which it enforces
+#: itself: to start, to compile, to send its answer.
 SILENCE = 10.0
 
 

@@ -1,4 +1,4 @@
-"""The slots of a fragment of which only the threads are given (`forward_thread_fn` alone).
+"""The slots of a fragment for which only the threads are given (`forward_thread_fn` alone).
 
 Each index is split into digits (prime factors of its extent, lowest first). A digit that never
 changes the thread counts the elements that a thread holds; together, row by row, they are the slot.

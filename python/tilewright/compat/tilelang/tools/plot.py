@@ -19,7 +19,7 @@ def plot_layout(
     view: str = "input",
     grid_shape: tuple[int, int] | None = None,
 ) -> None:
-    """Writes `<save_directory>/<name>.svg`, whatever format is asked for: who holds which element.
+    """Writes `<save_directory>/<name>.svg`, whatever the requested format: who holds which element.
 
     `view="output"` shows the inverse map; colours and grids are the picture's own.
     """

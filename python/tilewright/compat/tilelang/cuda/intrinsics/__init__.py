@@ -10,7 +10,7 @@ from tilewright.types.layout import make_swizzled_layout
 
 
 def make_mma_swizzle_layout(shared_buf: Any, is_smooth: bool = False) -> Any:
-    """A layout without bank conflicts; `is_smooth` asks for the plain one."""
+    """A layout without bank conflicts; `is_smooth` selects the plain one."""
     from tilewright.types.layout import Layout
 
     if is_smooth:
@@ -32,8 +32,8 @@ def get_swizzle_layout(
     pieces = row_bytes // 16
     if pieces < 2:
         return row_idx, col_idx
-    turn = (row_idx % 8) // (8 // pieces)
-    return row_idx, ((col_idx // piece) ^ turn) * piece + col_idx % piece
+    mask = (row_idx % 8) // (8 // pieces)
+    return row_idx, ((col_idx // piece) ^ mask) * piece + col_idx % piece
 
 
 __all__ = ["get_swizzle_layout", "make_mma_swizzle_layout"]

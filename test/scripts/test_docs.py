@@ -1,0 +1,49 @@
+"""The pages of docs/: their links lead somewhere, and each page is listed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+FRONT = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "vgpu/README.md")]
+PAGES = [*FRONT, *sorted(DOCS.rglob("*.md"))]
+
+
+def links_of(page: Path) -> Iterator[tuple[Path, str]]:
+    """The (file, anchor) of each relative link of a page."""
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if not re.match(r"[a-z]+:", target):
+            path, _, anchor = target.partition("#")
+            yield (page.parent / path if path else page), anchor
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that renderers of Markdown give the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    dead = [
+        f"{file.name}#{anchor}"
+        for file, anchor in links_of(page)
+        if not file.exists() or (anchor and anchor not in anchors_of(file))
+    ]
+    assert not dead
+
+
+@pytest.mark.parametrize("index", sorted(DOCS.rglob("index.md")), ids=lambda p: str(p.parent.name))
+def test_an_index_lists_the_pages_of_its_folder(index: Path) -> None:
+    folder = index.parent
+    listed = {os.path.relpath(file, folder) for file, _ in links_of(index)}
+    pages = {file.name for file in folder.glob("*.md")} - {"index.md"}
+    pages |= {f"{file.parent.name}/index.md" for file in folder.glob("*/index.md")}
+    assert pages <= listed, pages - listed
