@@ -3,7 +3,8 @@
 
 A pass is a record of a Passes.td. It has a summary, a description with an example in tile IR, and a
 lit test that runs it by name; and Driver/Pipeline.cpp builds it, so that the list of the compiler's
-passes there is complete.
+passes there is complete. The walkthrough (docs/internals/walkthrough.md), which documents the
+pipelines, names it. A pass that code registers without a record is a fault, too.
 
     usage: scripts/check_passes.py [ROOT]      prints one line for each thing that is missing
 """
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RECORD = re.compile(r'^def (\w+) : Pass<"([\w-]+)".*?^}', re.DOTALL | re.MULTILINE)
+REGISTERED = re.compile(r'getArgument\(\) const override \{ return "(tile-[\w-]+)"; \}')
+PIPELINES_PAGE = "docs/internals/walkthrough.md"
 DESCRIPTION = re.compile(r"let description = \[\{(.*?)\}\];", re.DOTALL)
 
 
@@ -35,6 +38,19 @@ def faults_of(record: re.Match[str], tests: str, pipeline: str) -> Iterator[str]
         yield "is not in Driver/Pipeline.cpp"
 
 
+def unrecorded(root: Path) -> Iterator[str]:
+    """The passes that code registers by hand, each with its file."""
+    for file in sorted((root / "lib").rglob("*.cpp")):
+        for argument in set(REGISTERED.findall(file.read_text())) - {"tile-compile"}:
+            yield f"{file.relative_to(root)}: {argument} has no record in a Passes.td"
+
+
+def undocumented(root: Path, argument: str) -> Iterator[str]:
+    """The fault of a pass that the page of the pipelines does not name."""
+    if f"`{argument}`" not in (root / PIPELINES_PAGE).read_text():
+        yield f"is not in {PIPELINES_PAGE}"
+
+
 def faults_below(root: Path) -> list[str]:
     """All faults of the passes of a checkout, in the order of files and records."""
     tests = "\n".join(path.read_text() for path in sorted((root / "test/lit").rglob("*.mlir")))
@@ -44,7 +60,8 @@ def faults_below(root: Path) -> list[str]:
         for record in RECORD.finditer(file.read_text()):
             where = f"{file.relative_to(root)}: {record[2]}"
             faults += [f"{where} {fault}" for fault in faults_of(record, tests, pipeline)]
-    return faults
+            faults += [f"{where} {fault}" for fault in undocumented(root, record[2])]
+    return [*faults, *unrecorded(root)]
 
 
 def main() -> int:

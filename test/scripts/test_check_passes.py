@@ -21,6 +21,7 @@ def FoldTiles : Pass<"tile-fold"> {
   }];
 }
 """,
+    "docs/internals/walkthrough.md": "### `tile-fold`",
     "lib/Driver/Pipeline.cpp": "pm.addPass(createFoldTiles());",
     "test/lit/Room/fold.mlir": "// RUN: tw-opt %s -tile-fold",
 }
@@ -46,6 +47,12 @@ def test_a_complete_pass_has_no_faults(tmp_path: Path) -> None:
         ("include/tilewright/Room/Passes.td", "mlir", "", "has no example in its description"),
         ("lib/Driver/Pipeline.cpp", "FoldTiles", "Other", "is not in Driver/Pipeline.cpp"),
         (
+            "docs/internals/walkthrough.md",
+            "tile-fold",
+            "tile-fold-more",
+            "is not in docs/internals/walkthrough.md",
+        ),
+        (
             "test/lit/Room/fold.mlir",
             "-tile-fold",
             "-tile-fold-more",
@@ -57,6 +64,12 @@ def test_what_is_missing_is_told(tmp_path: Path, file: str, old: str, new: str, 
     files = {**COMPLETE, file: COMPLETE[file].replace(old, new)}
     where = "include/tilewright/Room/Passes.td: tile-fold"
     assert faults_below(write(tmp_path, files)) == [f"{where} {fault}"]
+
+
+def test_a_pass_without_a_record_is_told(tmp_path: Path) -> None:
+    pass_ = 'StringRef getArgument() const override { return "tile-hidden"; }'
+    root = write(tmp_path, {**COMPLETE, "lib/Room/Hidden.cpp": pass_})
+    assert faults_below(root) == ["lib/Room/Hidden.cpp: tile-hidden has no record in a Passes.td"]
 
 
 def test_our_passes_are_complete() -> None:
