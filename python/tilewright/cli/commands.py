@@ -68,8 +68,8 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
     run.add_argument(
         "--check",
         action="store_true",
-        help="watch kernels while they run, on the interpreter or the virtual GPU that --device "
-        "names: races, bounds, values that were never written. What is found is an error",
+        help="check kernels while they run, on the interpreter or the virtual GPU that --device "
+        "names: races, bounds, uninitialised values. Findings are errors",
     )
     run.add_argument(
         "--bounds",
@@ -91,21 +91,21 @@ def _add_compile(commands: argparse._SubParsersAction) -> None:
         "--emit",
         choices=EMIT,
         default="tile",
-        help="how far to go. For a GPU: tile IR, layouts, the code of a thread, its NVVM and LLVM "
-        "IR, PTX, machine code by ptxas. For the CPU: loops and vectors, LLVM IR, assembly",
+        help="the stage to print. For a GPU: tile IR, layouts, the code of a thread, its NVVM and "
+        "LLVM IR, PTX, machine code by ptxas. For the CPU: loops and vectors, LLVM IR, assembly",
     )
     compile_.add_argument(
         "--divisible",
         metavar="SYMBOLS",
         type=lambda names: names.split(","),
         default=[],
-        help="shape symbols, by commas, that 16 divides: the code of calls for which that is so",
+        help="shape symbols, separated by commas, that are multiples of 16 in every call",
     )
     compile_.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="write there instead; for a cubin, KERNEL.cubin without it",
+        help="the output file; the default is standard output, and KERNEL.cubin for a cubin",
     )
 
 
@@ -122,9 +122,7 @@ def _add_check(commands: argparse._SubParsersAction) -> None:
     check.add_argument(
         "--arch", choices=ARCHS, action="append", help="only these architectures; may be repeated"
     )
-    check.add_argument(
-        "--static", action="store_true", help="compile only: what running would find is not found"
-    )
+    check.add_argument("--static", action="store_true", help="compile only; do not run the kernels")
     check.add_argument("--format", choices=FORMATS, default="text", help="how to write the result")
     check.add_argument("-o", "--output", metavar="FILE", help="write the result there")
     _add_loading_options(check)
@@ -135,7 +133,7 @@ def _add_layout(commands: argparse._SubParsersAction) -> None:
     layout = commands.add_parser(
         "layout",
         help="show a layout as a table, and check it",
-        description="Shows where each element lies. Fails if two elements share a place.",
+        description="Shows where each element is stored. Fails if two elements share an address.",
         epilog='examples: tw layout "(i, j) -> (i, j ^ (i %% 8))" 8 8; '
         'tw layout "(i, j) -> thread 4 * i + j // 2, slot j %% 2" 8 8; '
         'tw layout "(i, j)[n] -> (i * n + j)" 4 8 n=8',
