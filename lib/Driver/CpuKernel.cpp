@@ -150,6 +150,7 @@ llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Code &variant,
   } else { // each statement by itself
     prepared = cast<ModuleOp>(module->clone());
     PassManager pm(module.getContext());
+    buildThreadsPipeline(pm);
     pm.addPass(createGuardIndices());
     if (failed(pm.run(*prepared)))
       return llvm::createStringError("internal error: the program could not be prepared");

@@ -48,7 +48,9 @@ evaluateGrids(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments)
                                        " is not between 0 and 2^31 - 1");
       grid[position] = *value;
     }
-    grids.push_back(grid);
+    // A kernel whose blocks meet is several launches (tile-split-grid).
+    auto syncs = kernel.getBody().getOps<tile::GridSyncOp>();
+    grids.insert(grids.end(), 1 + std::distance(syncs.begin(), syncs.end()), grid);
   }
   return grids;
 }

@@ -4,6 +4,7 @@
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
+#include "tilewright/Threads/Passes.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -13,7 +14,15 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
+void buildThreadsPipeline(OpPassManager &pm) {
+  pm.addPass(createSplitGrid());     // blocks that meet are launches
+  pm.addPass(createMergeRoles());    // roles that wait for each other take turns,
+  pm.addPass(createCountArrivals()); // so that no wait has to block
+  pm.addPass(createSpreadThreads()); // what single threads do is a loop over the threads
+}
+
 void buildCheckPipeline(OpPassManager &pm) {
+  buildThreadsPipeline(pm);
   pm.addPass(createCheckFragments());
   pm.addPass(createCheckParallel());
   pm.addPass(createCheckUnwritten());
@@ -23,6 +32,7 @@ void buildCheckPipeline(OpPassManager &pm) {
 void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {
   int64_t alignment = options.calls.argumentAlignment;
   bool disjoint = options.calls.disjointArguments;
+  buildThreadsPipeline(pm);
   pm.addPass(
       createGuardIndices(GuardIndicesOptions{/*hostPart=*/false})); // index values have 64 bits
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
@@ -40,12 +50,25 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
 }
 
 void buildCpuPipeline(OpPassManager &pm) {
+  buildThreadsPipeline(pm);
   pm.addPass(createGuardIndices());    // index values have 64 bits
   pm.addPass(createFlattenBranches()); // choices between elements of tiles,
   pm.addPass(createTurnTiles());       // which may lie better the other way
   pm.addPass(createFuseLoops());       // one loop of statements over the same elements
   pm.addPass(createWalkRows());        // and the chain of them row by row,
   pm.addPass(createRereadRows());      // without a copy of the row
+}
+
+OwningOpRef<ModuleOp> spreadThreads(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy;
+  if (!threads::needsRewriting(module))
+    return copy;
+  copy = cast<ModuleOp>(module->clone());
+  PassManager pm(module.getContext());
+  buildThreadsPipeline(pm);
+  if (failed(pm.run(*copy)))
+    copy = {};
+  return copy;
 }
 
 /// Whether the caller asked for the IR after this pass or stage.
@@ -102,8 +125,12 @@ private:
 };
 } // namespace
 
-LogicalResult checkProgram(ModuleOp module, const PipelineOptions &options) {
+LogicalResult checkProgram(ModuleOp traced, const PipelineOptions &options) {
   LogicalResult result = failure();
+  OwningOpRef<ModuleOp> copy; // of a program that the checks see in another form
+  if (threads::needsRewriting(traced))
+    copy = cast<ModuleOp>(traced->clone());
+  ModuleOp module = copy ? *copy : traced;
   std::optional<std::string> stop = runGuarded([&] {
     PassManager pm(module.getContext());
     buildCheckPipeline(pm);
@@ -111,8 +138,10 @@ LogicalResult checkProgram(ModuleOp module, const PipelineOptions &options) {
       pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
     result = pm.run(module);
   });
-  if (stop)
-    return module.emitError() << reportStop(module, "cpu", options.calls, *stop);
+  if (stop) {
+    (void)copy.release(); // the thread that stopped stands in it
+    return traced.emitError() << reportStop(traced, "cpu", options.calls, *stop);
+  }
   return result;
 }
 

@@ -1,6 +1,5 @@
 //===- Regions.cpp - kernels, loops, branches and variables of a trace -----------------------===//
 
-#include "ThreadIndex.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 
@@ -49,20 +48,6 @@ std::vector<Scalar> Trace::kernelBegin(ArrayRef<Operand> grid, ArrayRef<int64_t>
   auto kernel = verified(create<tile::KernelOp>(extents, threads));
   openFrame("kernel", kernel, &kernel.getBody().front());
   return toScalars(kernel.getBlockIds(), id);
-}
-
-Scalar Trace::threadIndex(int64_t dim) {
-  requireKernel("the index of a thread");
-  for (const Frame &frame : frames) {
-    if (frame.kind == "parallel")
-      fail("'T.Parallel' deals its iterations to the threads itself, so its body has no thread "
-           "index; write a serial loop");
-    auto kernel = dyn_cast<tile::KernelOp>(frame.op);
-    if (kernel && (dim < 0 || dim >= int64_t(kernel.getThreads().size())))
-      fail("thread dimension " + Twine(dim) + " is asked for, the block has " +
-           Twine(kernel.getThreads().size()));
-  }
-  return wrap(createThreadIndex(builder, location(), dim), builder.getIndexType());
 }
 
 std::vector<Scalar> Trace::parallelBegin(ArrayRef<Operand> extents,

@@ -36,6 +36,8 @@ void Trace::rename(const Buffer &buffer, StringRef name) {
   checkOwn(buffer.traceId);
   if (auto op = buffer.value.getDefiningOp<tile::AllocOp>())
     op.setName(name);
+  else if (auto barriers = buffer.value.getDefiningOp<tile::BarrierAllocOp>())
+    barriers.setName(name);
 }
 
 Buffer Trace::view(const Buffer &buffer, ArrayRef<IndexExpr> shape, Type dtype) {

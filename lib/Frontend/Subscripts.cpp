@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadFacts.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
+#include "tilewright/Tile/Scalars.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -165,7 +165,8 @@ static Value findContribution(Value value, Value buffer, ValueRange indices) {
     return {};
   for (unsigned side : {0, 1}) {
     auto load = combined->getOperand(side).getDefiningOp<tile::LoadOp>();
-    if (load && load.getBuffer() == buffer && llvm::equal(load.getIndices(), indices, areEqual))
+    if (load && load.getBuffer() == buffer &&
+        llvm::equal(load.getIndices(), indices, tile::areEqual))
       return combined->getOperand(1 - side);
   }
   return {};

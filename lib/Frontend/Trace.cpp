@@ -1,10 +1,8 @@
 //===- Trace.cpp - life of a trace: positions, parameters, errors, closing -------------------===//
 
-#include "GridSync.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
-#include "tilewright/Frontend/SpreadThreads.h"
 #include "tilewright/Tile/Strides.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -259,20 +257,6 @@ tile::ShapeAttr Trace::makeShapeAttr(ArrayRef<IndexExpr> extents) {
   return tile::ShapeAttr::get(context.get(), names, Layout::get({}, local, names.size()));
 }
 
-Buffer Trace::allocCounters(StringRef name, int64_t count) {
-  requireKernel("a barrier");
-  OpBuilder::InsertionGuard guard(builder);
-  for (const Frame &frame : frames)
-    if (auto kernel = dyn_cast_or_null<tile::KernelOp>(frame.op)) {
-      builder.setInsertionPointToStart(&kernel.getBody().front());
-      break;
-    }
-  Buffer counters =
-      alloc(name, {IndexExpr(count)}, builder.getI32Type(), tile::Space::Shared, std::nullopt);
-  fill(counters, Literal::ofInt(0));
-  return counters;
-}
-
 Buffer Trace::allocGlobal(StringRef name, ArrayRef<IndexExpr> shape, Type dtype) {
   MemRefType type = bufferType(shape, dtype, tile::Space::Global);
   SmallVector<Value> dynamicExtents;
@@ -313,12 +297,6 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
       for (const IndexExpr &extent : extents)
         if (!extent.getConstant())
           materializeIndexExpr(extent);
-  eraseDeadOps(function);
-  {
-    DiagnosticCapture capture(context.get());
-    if (failed(splitAtGridSyncs(function)) || failed(spreadThreads(function)))
-      throw capture.takeError();
-  }
   eraseDeadOps(function);
   std::vector<bool> bound(symbols.size(), false);
   auto note = [&](Value argument, ArrayRef<IndexExpr> extents, StringRef name) {

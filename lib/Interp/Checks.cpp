@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Machine.h"
+#include "RoleWatch.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace tilewright;
@@ -127,6 +128,8 @@ void Machine::checkAccess(const Step &step, const View &view, int64_t element, A
   checkDeclared(step, view, element, access);
   Storage &storage = *view.storage;
   unsigned size = getBytes(view.format);
+  if (roles)
+    roles->touch(*this, step, view, element, access);
 
   if (parallel && parallel->base) {
     uint32_t base = std::max(parallel->base, storage.iterationBase);

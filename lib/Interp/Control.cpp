@@ -1,5 +1,6 @@
 //===- Control.cpp - kernels, loops and branches ----------------------------------------------===//
 
+#include "Blocks.h"
 #include "Machine.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,7 +11,7 @@ using namespace tilewright;
 using namespace tilewright::interp;
 
 /// Several slots change at once: all are read before the first is written.
-static void assign(Machine &machine, ArrayRef<Slot> to, ArrayRef<Slot> from) {
+void tilewright::interp::assign(Machine &machine, ArrayRef<Slot> to, ArrayRef<Slot> from) {
   SmallVector<Scalar, 4> values;
   for (Slot slot : from)
     values.push_back(machine.values[slot]);
@@ -21,14 +22,6 @@ static void assign(Machine &machine, ArrayRef<Slot> to, ArrayRef<Slot> from) {
 //===----------------------------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------------------------===//
-
-template <typename VisitT> static void forEachStep(const Body &body, VisitT &&visit) {
-  for (const Step &step : body.steps) {
-    visit(step);
-    for (const Body *nested : step.bodies)
-      forEachStep(*nested, visit);
-  }
-}
 
 static Storage *getGlobalRoot(Machine &machine, mlir::Value buffer) {
   mlir::Value root = tile::getRoot(buffer);
@@ -89,24 +82,6 @@ static bool ordersBlocks(const Body &body) {
   return found;
 }
 
-static void runBlocks(Machine &machine, const Body &body) {
-  KernelRun &kernel = *machine.kernel;
-  int64_t count = countElements(kernel.extents);
-  kernel.block.assign(kernel.extents.size(), 0);
-  for (int64_t number = 0; number < count && !machine.stopped; ++number) {
-    for (auto [slot, coordinate] : llvm::zip_equal(body.arguments, kernel.block))
-      machine.values[slot] = Scalar::ofInteger(coordinate);
-    kernel.number = kernel.base + number;
-    machine.run(body);
-    for (auto [coordinate, extent] : llvm::zip_equal(kernel.block, kernel.extents)) {
-      if (++coordinate < extent)
-        break;
-      coordinate = 0;
-    }
-  }
-  machine.nextBlock = kernel.base + count;
-}
-
 static void runKernel(Machine &machine, const Step &step) {
   const Body &body = *step.bodies[0];
   KernelRun kernel;
@@ -127,7 +102,7 @@ static void runKernel(Machine &machine, const Step &step) {
   applyAnnotations(machine, body);
   machine.kernel = kernel;
   if (!machine.stopped)
-    runBlocks(machine, body);
+    runBlocks(machine, cast<tile::KernelOp>(step.op), body);
   machine.kernel.reset();
   for (Storage &storage : machine.storages) {
     storage.layout.reset();
@@ -139,21 +114,19 @@ static void runKernel(Machine &machine, const Step &step) {
 // T.Parallel
 //===----------------------------------------------------------------------------------------===//
 
-/// Numbers the iterations of a loop. The numbers of a run are used up now and then; all marks start
-/// anew then. A loop of more iterations than there are numbers is not watched.
-static uint32_t claimIterations(Machine &machine, int64_t count) {
+uint32_t Machine::claimIterations(int64_t count) {
   constexpr int64_t limit = std::numeric_limits<uint32_t>::max();
-  if (!machine.options.check || count >= limit)
+  if (!options.check || count >= limit)
     return 0;
-  if (machine.nextIteration + count >= limit) {
-    for (Storage &storage : machine.storages) {
+  if (nextIteration + count >= limit) {
+    for (Storage &storage : storages) {
       storage.iterationMarks = {};
       storage.iterationBase = 0;
     }
-    machine.nextIteration = 1;
+    nextIteration = 1;
   }
-  uint32_t base = machine.nextIteration;
-  machine.nextIteration += count;
+  uint32_t base = nextIteration;
+  nextIteration += count;
   return base;
 }
 
@@ -194,7 +167,7 @@ static void runParallel(Machine &machine, const Step &step) {
   } else {
     ParallelRun &run = machine.parallel.emplace();
     run.extents = extents;
-    run.base = claimIterations(machine, countElements(extents));
+    run.base = machine.claimIterations(countElements(extents));
     run.iteration = run.base;
     runIterations(machine, *step.bodies[0], extents, &run.iteration);
     // What a private variable holds after the loop nobody can say.

@@ -18,7 +18,9 @@ namespace tilewright::interp {
 
 struct Body;
 struct Step;
+class Barriers;
 class Machine;
+class RoleWatch;
 
 /// Scalars and buffers are numbered apart; a step knows which of the two an operand is.
 using Slot = uint32_t;
@@ -179,15 +181,24 @@ public:
   uint32_t nextBlock = 1;
   llvm::SmallVector<AllowedAccess, 4> allowed;
 
+  /// In a kernel that names its threads: who runs the current step, and the shape of the block.
+  unsigned thread = 0;
+  llvm::ArrayRef<int64_t> threadShape;
+  Barriers *barriers = nullptr;
+  RoleWatch *roles = nullptr; ///< Null unless races between roles are watched.
+
   /// Bounds: inside a branch that rounding may have chosen, and inside one it may have skipped.
   unsigned undecidedDepth = 0;
   unsigned shadowDepth = 0;
 
-  void run(const Body &body) {
-    steps += body.steps.size();
+  void run(const Body &body) { run(body.steps); }
+
+  /// Runs some of the steps of a body.
+  void run(llvm::ArrayRef<Step> some) {
+    steps += some.size();
     if (steps >= nextPoll)
       poll();
-    for (const Step &step : body.steps) {
+    for (const Step &step : some) {
       step.run(*this, step);
       if (step.bound)
         step.bound(*this, step);
@@ -214,6 +225,11 @@ public:
   bool isUndecided(const Step &step, unsigned operand) const {
     return options.bounds && get(step, operand).radius > 0;
   }
+
+  /// Numbers the iterations of a loop, or the threads of a statement, for marks: the first number,
+  /// or 0 if there are too many to watch. The numbers of a run are used up now and then; all marks
+  /// start anew then.
+  uint32_t claimIterations(int64_t count);
 
   /// A new storage for `root`, without memory; `name`, `space`, `format` and granules are set.
   Storage &addStorage(mlir::Value root);
@@ -290,9 +306,25 @@ bool resolveStatement(mlir::Operation *op, Step &step);
 bool resolveGemm(mlir::Operation *op, Step &step);
 bool resolveNote(mlir::Operation *op, Step &step);
 bool resolveControl(mlir::Operation *op, Step &step);
+bool resolveThreads(mlir::Operation *op, Step &step);
+
+/// Calls `visit` with each step of a body and of those nested in it.
+template <typename VisitT> void forEachStep(const Body &body, VisitT &&visit) {
+  for (const Step &step : body.steps) {
+    visit(step);
+    for (const Body *nested : step.bodies)
+      forEachStep(*nested, visit);
+  }
+}
+
+/// Gives the scalars of `from` to the slots of `to`, all at once.
+void assign(Machine &machine, llvm::ArrayRef<Slot> to, llvm::ArrayRef<Slot> from);
 
 /// Picks the rule by which a scalar op's radius is computed (Bounds.cpp).
 void resolveBound(mlir::Operation *op, Step &step, bool fastMath);
+
+/// `kernel.py:12`, the user's line of an op.
+std::string describePlace(mlir::Operation *op);
 
 /// `(0, 3)` and `[0, 3]`.
 std::string inParentheses(llvm::ArrayRef<int64_t> numbers);

@@ -157,7 +157,7 @@ llvm::Error Resolver::resolveOp(Operation &op, Body &body) {
   bool isKnown = resolveArith(&op, step) || resolveMathFunction(&op, step) ||
                  resolveCast(&op, step) || resolveBuffer(&op, step) || resolveAtomic(&op, step) ||
                  resolveStatement(&op, step) || resolveGemm(&op, step) || resolveNote(&op, step) ||
-                 resolveControl(&op, step);
+                 resolveControl(&op, step) || resolveThreads(&op, step);
   if (!isKnown)
     return refuse(op, "it has no meaning in tile IR");
   if (options.bounds)

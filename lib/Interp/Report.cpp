@@ -30,6 +30,8 @@ llvm::StringRef tilewright::interp::getName(FindingKind kind) {
     return "assert";
   case FindingKind::BadExtent:
     return "bad_extent";
+  case FindingKind::Deadlock:
+    return "deadlock";
   case FindingKind::UndeclaredEffect:
     return "undeclared_effect";
   }
@@ -96,6 +98,13 @@ static FileLineColLoc findPosition(Location location) {
       if (FileLineColLoc position = findPosition(part))
         return position;
   return {};
+}
+
+std::string tilewright::interp::describePlace(Operation *op) {
+  FileLineColLoc position = findPosition(op->getLoc());
+  if (!position)
+    return "an unknown line";
+  return (position.getFilename().getValue() + ":" + Twine(position.getLine())).str();
 }
 
 Finding *Findings::add(Severity severity, FindingKind kind, Operation *op, const Storage *storage) {

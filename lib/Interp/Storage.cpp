@@ -57,6 +57,12 @@ void Storage::forget() {
     std::memset(sums.data(), 0, sums.size() * sizeof(SumShadow));
 }
 
+void Storage::copyFrom(const Storage &other) {
+  std::memcpy(owned.data(), other.owned.data(), owned.size());
+  if (!poison.empty())
+    std::memcpy(poison.data(), other.poison.data(), poison.size());
+}
+
 /// Loads and stores of a size known to the compiler, which a variable one would hide from it.
 static uint64_t loadBits(const uint8_t *from, unsigned size) {
   uint64_t bits = 0;

@@ -102,6 +102,8 @@ struct Storage {
   void forget();
   /// All of it is poison from now on.
   void markUnwritten();
+  /// Holds what another life of the same allocation holds.
+  void copyFrom(const Storage &other);
 
   /// Calls `visit(byteOffset, byteCount, shift)` for each run of bytes of an element; `shift` is
   /// the place of the run in the element, in bytes. One run unless a layout tears the element

@@ -95,13 +95,15 @@ static FunctionOpInterface getFunctionOf(BlockArgument argument) {
 bool isOwnBuffer(Value root) {
   if (auto argument = dyn_cast<BlockArgument>(root))
     return bool(getFunctionOf(argument));
-  return bool(root.getDefiningOp<AllocOp>());
+  return isa_and_present<AllocOp, BarrierAllocOp>(root.getDefiningOp());
 }
 
 StringRef getName(Value buffer) {
   Value root = getRoot(buffer);
   if (auto alloc = root.getDefiningOp<AllocOp>())
     return alloc.getNameAttr() ? alloc.getName() : "";
+  if (auto barriers = root.getDefiningOp<BarrierAllocOp>())
+    return barriers.getNameAttr() ? barriers.getName() : "";
   if (auto argument = dyn_cast<BlockArgument>(root))
     if (FunctionOpInterface function = getFunctionOf(argument))
       if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr))

@@ -160,6 +160,15 @@ void PrintOp::getTileEffects(Effects &effects) {
     addBuffer(effects, EffectKind::Read, getValue());
 }
 
+void BarrierArriveOp::getTileEffects(Effects &effects) {
+  addElement(effects, EffectKind::Accumulate, getBarriers(), getIndex());
+  effects.back().combination = Combination::Add;
+}
+
+void BarrierWaitOp::getTileEffects(Effects &effects) {
+  addElement(effects, EffectKind::Read, getBarriers(), getIndex());
+}
+
 // Notes touch no memory. They count as writes for MLIR's own passes, which would otherwise delete
 // or move them.
 void AnnotateLayoutOp::getTileEffects(Effects &) {}

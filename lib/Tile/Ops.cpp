@@ -276,6 +276,10 @@ void PipelinedOp::print(OpAsmPrinter &printer) {
 
 void AllocOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getBuffer(), getName()); }
 
+void BarrierAllocOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getBarriers(), getName());
+}
+
 void SliceOp::build(OpBuilder &builder, OperationState &state, Value source,
                     ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
                     ArrayRef<OpFoldResult> steps, ArrayRef<int64_t> dropped) {

@@ -5,6 +5,7 @@
 //
 //   VerifyStructure.cpp    kernels, loops, buffers and their parts
 //   VerifyStatements.cpp   statements on whole tiles
+//   VerifyThreads.cpp      thread indices and barriers
 //   VerifyNotes.cpp        annotations, hints and scalars
 //
 //===----------------------------------------------------------------------------------------===//

@@ -13,8 +13,9 @@ using namespace tilewright;
 using namespace tilewright::tile;
 
 InFlightDiagnostic &tile::noteAllocation(InFlightDiagnostic &diag, Value buffer) {
-  if (auto alloc = getRoot(buffer).getDefiningOp<AllocOp>())
-    diag.attachNote(alloc.getLoc()) << "'" << getName(buffer) << "' is allocated here";
+  if (Operation *alloc = getRoot(buffer).getDefiningOp();
+      isa_and_present<AllocOp, BarrierAllocOp>(alloc))
+    diag.attachNote(alloc->getLoc()) << "'" << getName(buffer) << "' is allocated here";
   return diag;
 }
 

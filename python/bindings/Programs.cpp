@@ -230,6 +230,8 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   };
   interpOptions.check = flag("check", true);
   interpOptions.bounds = flag("bounds", false);
+  if (options.contains("thread_order"))
+    interpOptions.threadOrder = nb::cast<uint64_t>(options["thread_order"]);
   std::string output; // of T.print
   llvm::raw_string_ostream outputStream(output);
   interpOptions.output = &outputStream;
@@ -237,9 +239,15 @@ nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) 
   auto start = std::chrono::steady_clock::now();
   SignalWatch signals;
   interpOptions.poll = [&] { return signals.goesOn(); };
+  // Radii are those of the form without threads.
+  mlir::OwningOpRef<mlir::ModuleOp> spread;
+  if (interpOptions.bounds)
+    spread = driver::spreadThreads(self.getModule());
   llvm::Expected<interp::Result> result = [&] {
     WithoutGil others;
-    return interp::run(self.getFunction(), arguments, interpOptions);
+    mlir::func::FuncOp function =
+        spread ? *spread->getOps<mlir::func::FuncOp>().begin() : self.getFunction();
+    return interp::run(function, arguments, interpOptions);
   }();
   signals.rethrow();
   if (!result)

@@ -39,6 +39,28 @@ void bindRegions(nb::class_<Trace> &cls) {
   });
   cls.def("thread_index", &Trace::threadIndex);
   cls.def(
+      "alloc_barriers",
+      [](Trace &self, const std::string &name, const std::vector<int64_t> &arrivals, bool atStart) {
+        return self.allocBarriers(name, arrivals, atStart);
+      },
+      nb::arg("name"), nb::arg("arrivals"), nb::arg("at_start") = false);
+  cls.def(
+      "barrier_arrive",
+      [](Trace &self, const Element &barrier, bool once, std::optional<int64_t> count,
+         nb::object bytes) {
+        self.barrierArrive(barrier, once, count, toOptionalOperand(bytes, "expected bytes"));
+      },
+      nb::arg("barrier"), nb::arg("once") = false, nb::arg("count").none() = nb::none(),
+      nb::arg("expect_bytes").none() = nb::none());
+  cls.def(
+      "barrier_wait",
+      [](Trace &self, const Element &barrier, nb::object parity, std::optional<int64_t> count) {
+        self.barrierWait(barrier, toOptionalOperand(parity, "parity"), count);
+      },
+      nb::arg("barrier"), nb::arg("parity").none() = nb::none(),
+      nb::arg("count").none() = nb::none());
+  cls.def("grid_sync", &Trace::gridSync);
+  cls.def(
       "parallel_begin",
       [](Trace &self, nb::object extents, std::optional<int64_t> width, nb::object layout) {
         return fromScalars(self.parallelBegin(toOperands(extents, "'T.Parallel' extent"), width,
@@ -117,9 +139,6 @@ void bindBuffers(nb::class_<Trace> &cls) {
       nb::arg("name"), nb::arg("shape"), nb::arg("dtype"), nb::arg("strides") = nb::list());
   cls.def("param_scalar", [](Trace &self, const std::string &name, const std::string &dtype) {
     return self.paramScalar(name, parseDType(dtype, self.getContext()));
-  });
-  cls.def("alloc_counters", [](Trace &self, const std::string &name, int64_t count) {
-    return self.allocCounters(name, count);
   });
   cls.def("alloc_global",
           [](Trace &self, const std::string &name, nb::object shape, const std::string &dtype) {

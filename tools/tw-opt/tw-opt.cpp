@@ -9,6 +9,7 @@
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
+#include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -34,6 +35,7 @@ int main(int argc, char **argv) {
   registry.insert<tilewright::tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
   mlir::registerTransformsPasses();
+  tilewright::registerTilewrightThreadsPasses();
   tilewright::registerTilewrightPasses();
   tilewright::registerTilewrightPlanCheckPasses();
 #ifdef TW_TESTS

@@ -34,10 +34,17 @@ struct PipelineOptions {
   bool checkPlans = false;
 };
 
+/// Rewrites a traced program that names its threads as one that does not. Each of the pipelines
+/// below begins with it.
+void buildThreadsPipeline(mlir::OpPassManager &pm);
+
+/// A copy of a checked program after that pipeline; null where it changes nothing, or fails.
+mlir::OwningOpRef<mlir::ModuleOp> spreadThreads(mlir::ModuleOp module);
+
 /// What every engine wants of a traced program, whatever it is compiled for.
 void buildCheckPipeline(mlir::OpPassManager &pm);
 
-/// Runs the checks on `module`. Errors are emitted as diagnostics.
+/// Runs the checks on `module`, which stays as it is. Errors are emitted as diagnostics.
 mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &options = {});
 
 /// What decides how a kernel runs on a GPU, before its thread code is built.

@@ -131,14 +131,24 @@ public:
   Buffer paramTensor(llvm::StringRef name, llvm::ArrayRef<IndexExpr> shape, mlir::Type dtype,
                      llvm::ArrayRef<IndexExpr> strides = {});
   Scalar paramScalar(llvm::StringRef name, mlir::Type dtype);
-  /// Integers that start at 0 at the beginning of the kernel, for barriers.
-  Buffer allocCounters(llvm::StringRef name, int64_t count);
   Buffer allocGlobal(llvm::StringRef name, llvm::ArrayRef<IndexExpr> shape, mlir::Type dtype);
+
+  // Threads (Threads.cpp).
+  /// Where the thread that runs this stands in one dimension of the block's threads.
+  Scalar threadIndex(int64_t dim);
+  /// Barriers whose phases end after so many arrivals; 0 where each use says how many. With
+  /// `atStart` they are allocated where the kernel begins.
+  Buffer allocBarriers(llvm::StringRef name, llvm::ArrayRef<int64_t> arrivals, bool atStart);
+  /// Each thread that comes arrives at a barrier; with `once` they make one arrival together.
+  void barrierArrive(const Element &barrier, bool once, std::optional<int64_t> count,
+                     std::optional<Operand> expectedBytes);
+  /// Waits for the phase of a parity, or for that of the thread's own arrival.
+  void barrierWait(const Element &barrier, std::optional<Operand> parity,
+                   std::optional<int64_t> count);
+  void gridSync();
 
   // Regions; `end` closes the innermost.
   std::vector<Scalar> kernelBegin(llvm::ArrayRef<Operand> grid, llvm::ArrayRef<int64_t> threads);
-  /// Where the thread that runs this stands in one dimension of the block's threads.
-  Scalar threadIndex(int64_t dim);
   std::vector<Scalar> parallelBegin(llvm::ArrayRef<Operand> extents,
                                     std::optional<int64_t> coalescedWidth,
                                     const Fragment *loopLayout);

@@ -12,6 +12,7 @@
 //   Numeric.h    what a number of each element type is
 //   lib/Interp   Program.cpp resolves each op once to a handler; the handlers stand by family:
 //                Arith, MathFunctions, Casts, Buffers, Statements, Gemm, Control
+//                Threads.cpp runs kernels that name their threads, as they were traced
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -52,6 +53,10 @@ struct Options {
   bool check = true;
   /// Carry error radii. Never changes a value.
   bool bounds = false;
+  /// In which order the roles of a kernel that names its threads take turns. 0 is the order of the
+  /// text, which is the program's meaning. 1 is the reverse, any other number the seed of a random
+  /// order; then accesses of two roles that no barrier orders are findings (`race`).
+  uint64_t threadOrder = 0;
   /// Findings of one kind at one statement are counted, not repeated; this limits distinct ones.
   uint64_t maxFindings = 100;
   /// Where `T.print` goes; standard output if null.
@@ -70,13 +75,15 @@ enum class FindingKind : uint8_t {
   Uninitialized,    ///< An unwritten element decides a branch, an address or a global value.
   OutOfBounds,      ///< A masked global access (note) or an on-chip one (error).
   ParallelConflict, ///< Two iterations of one T.Parallel touch an element, one writing it.
-  Race,             ///< Two blocks touch a global element, one writing it, not both atomically.
+  Race,             ///< Two blocks, or two roles that nothing orders, touch an element, one
+                    ///< writing it, not both atomically.
   SameValue,        ///< Two iterations or blocks wrote the same bits.
   DivisionByZero,   ///< Integer division; defined, and rarely meant.
   IndexOverflow,    ///< An index value left 64 bits.
   Assume,           ///< A stated fact does not hold.
   Assert,           ///< The program's own check failed.
   BadExtent,        ///< A run-time extent is negative, or extents of a statement differ.
+  Deadlock,         ///< All threads that are left wait for each other.
   UndeclaredEffect  ///< An op touched what its effects do not name: our bug.
 };
 

@@ -1,8 +1,9 @@
 //===- TileOps.td - operations of the tile dialect ------------------*- tablegen -*-===//
 //
 // Families: structure (kernel, parallel, pipelined), buffers (alloc, slice, view, load, store),
-// tile statements (copy, fill, gemm, reduce, cumsum, atomic, im2col), notes (annotate_layout, …),
-// and the scalar operations whose corners differ from arith's.
+// tile statements (copy, fill, gemm, reduce, cumsum, atomic, im2col), threads (thread_id, barriers,
+// grid_sync), notes (annotate_layout, …), and the scalar operations whose corners differ from
+// arith's.
 //
 //===-----------------------------------------------------------------------------===//
 #ifndef TILEWRIGHT_TILE_TILEOPS_TD
@@ -392,6 +393,113 @@ def Tile_Im2colOp : TileMemoryOp<"im2col"> {
     `dilation` $dilation `pad` $pad attr-dict `:` type($image) `to` type($dest)
   }];
   let hasVerifier = 1;
+}
+
+//===-----------------------------------------------------------------------------===//
+// Threads
+//===-----------------------------------------------------------------------------===//
+
+def Tile_ThreadIdOp : TileOp<"thread_id", [Pure]> {
+  let summary = "the index of the thread that runs this";
+  let description = [{
+    Where the thread stands in dimension `dim` of the kernel's thread shape. Stands in a kernel and
+    outside `tile.parallel`, which deals its iterations to the threads itself.
+    `tile-spread-threads` replaces it by the variable of a loop over the threads.
+
+    ```mlir
+    %tx = tile.thread_id 0
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs Index:$index);
+  let assemblyFormat = "$dim attr-dict";
+  let hasVerifier = 1;
+}
+
+/// A statement on one of a row of barriers.
+class TileBarrierUseOp<string mnemonic> : TileMemoryOp<mnemonic> {
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How many arrivals end a phase of the barrier: what this statement says, else the allocation.
+    int64_t getExpectedArrivals();
+  }];
+}
+
+def Tile_BarrierAllocOp : TileOp<"barrier_alloc", [
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "a row of barriers, with no arrivals yet";
+  let description = [{
+    A barrier counts arrivals. Its phases are numbered from 0; phase `p` is over when the count
+    reaches `(p + 1) * n`. `arrivals` holds this `n` for each barrier. A count of 0 leaves it to the
+    uses, which all name one (`T.sync_threads(id, n)`). A barrier takes 8 bytes of shared memory, so
+    the row is a buffer of that space, which only `tile.barrier_arrive` and `tile.barrier_wait` use.
+
+    ```mlir
+    %ready = tile.barrier_alloc "ready" arrivals [128, 128] : memref<2xi64, #tile.space<shared>>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, DenseI64ArrayAttr:$arrivals);
+  let results = (outs Res<TileBuffer, "", [MemAlloc]>:$barriers);
+  let assemblyFormat = "$name `arrivals` $arrivals attr-dict `:` type($barriers)";
+  let hasVerifier = 1;
+}
+
+def Tile_BarrierArriveOp : TileBarrierUseOp<"barrier_arrive"> {
+  let summary = "each thread that comes here arrives at a barrier";
+  let description = [{
+    Counts one arrival for each thread that comes; with `once` one arrival, however many threads
+    come (the completion of an asynchronous statement). What the threads did before is visible after
+    a wait for the phase that the arrival ends. `count` states how many arrivals end a phase, where
+    the allocation leaves that open. `expect_bytes` is what the user says asynchronous copies will
+    still deliver to this phase; a copy is over before the next statement, so that it changes no
+    meaning.
+
+    ```mlir
+    tile.barrier_arrive %ready[%k] : memref<2xi64, #tile.space<shared>>
+    tile.barrier_arrive %ready[%k] expect_bytes %n : memref<2xi64, #tile.space<shared>>
+    tile.barrier_arrive %named[%id] count 256 : memref<16xi64, #tile.space<shared>>
+    ```
+  }];
+  let arguments = (ins Arg<TileBuffer, "", [MemRead, MemWrite]>:$barriers, Index:$index,
+                       Optional<Index>:$expectedBytes, UnitAttr:$once,
+                       OptionalAttr<I64Attr>:$count);
+  let assemblyFormat = [{
+    $barriers `[` $index `]` (`once` $once^)? (`count` $count^)?
+    (`expect_bytes` $expectedBytes^)? attr-dict `:` type($barriers)
+  }];
+}
+
+def Tile_BarrierWaitOp : TileBarrierUseOp<"barrier_wait"> {
+  let summary = "each thread that comes here waits for a phase of a barrier to end";
+  let description = [{
+    With `parity`, the thread goes on once the phase of this parity is over: when the number of the
+    current phase is odd for parity 0, even for parity 1; so the phase before the first counts as
+    over. Without it, the thread goes on once the phase of its own last arrival is over.
+
+    ```mlir
+    tile.barrier_wait %ready[%k] parity %p : memref<2xi64, #tile.space<shared>>
+    tile.barrier_wait %named[%id] count 256 : memref<16xi64, #tile.space<shared>>
+    ```
+  }];
+  let arguments = (ins Arg<TileBuffer, "", [MemRead, MemWrite]>:$barriers, Index:$index,
+                       Optional<Index>:$parity, OptionalAttr<I64Attr>:$count);
+  let assemblyFormat = [{
+    $barriers `[` $index `]` (`parity` $parity^)? (`count` $count^)? attr-dict `:` type($barriers)
+  }];
+}
+
+def Tile_GridSyncOp : TileOp<"grid_sync", [MemoryEffects<[MemRead, MemWrite]>,
+    HasParent<"KernelOp">]> {
+  let summary = "all blocks of the grid have come here before one goes on";
+  let description = [{
+    What any block wrote to global memory before is visible after. On-chip tiles do not keep their
+    values (`tile-split-grid` refuses kernels that would need them).
+
+    ```mlir
+    tile.grid_sync
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 //===-----------------------------------------------------------------------------===//

@@ -54,6 +54,7 @@ RULES = {
     "limits": "An architecture refuses the kernel.",
     "race": "Blocks or threads touch the same element, one writes, and nothing orders them.",
     "parallel_conflict": "Iterations of a T.Parallel loop meet in an element.",
+    "deadlock": "Threads wait for each other at barriers.",
     "uninitialized": "A value that was never written reaches a tensor, a condition or an index.",
     "out_of_bounds": "An access leaves a tile or a tensor.",
     "difference": "An engine gives another value than the interpreter.",

@@ -67,7 +67,7 @@ class TraceState:
         self.thread_indices: list[tuple[Any, int]] = []  # values, with their dimensions
         self.reducers: list[Any] = []  # of the open T.attr, outermost first
         self.generator: Any = None  # of random numbers, in the open kernel
-        self.named_barriers: Any = None  # the counters of its named barriers
+        self.named_barriers: Any = None  # its barriers by number
         self.returned_in_kernel = False
         self.eager: Any = None  # the declarations of an eager function
 

@@ -1,9 +1,8 @@
 """Barriers that programs with several roles wait at (`T.alloc_barrier`).
 
-Statements follow one another: in the order of the text, and where a role waits for another one, in
-turns (lib/Frontend/MergeRoles.cpp). So a wait never has to wait: what it waits for has happened, or
-never will. A barrier therefore counts arrivals, and a wait that is not met stops the launch with an
-error at its line.
+A barrier counts arrivals, and a wait lets a thread go on once a phase has all of its arrivals.
+Roles run in the order of the text until they wait; then the next one goes on. A wait that is never
+met is an error at its line (docs/semantics.md, "Programs that name their threads").
 """
 
 from __future__ import annotations
@@ -12,22 +11,22 @@ from typing import Any, NamedTuple
 
 from tilewright.frontend.trace import describe, is_kernel_value
 from tilewright.language.kernel import _in_kernel
-from tilewright.language.threads import _meet, linear_thread
+from tilewright.language.threads import _meet
 from tilewright.support.errors import LanguageError
 
 
 class Barrier(NamedTuple):
-    """One barrier: its cell among the counters, and how many arrivals end a phase."""
+    """One barrier, and how many arrivals end a phase where its allocation does not say so."""
 
-    counter: Any  # an element of the tile of counters
-    arrivals: int
+    element: Any  # of a row of barriers
+    count: int | None = None
 
 
 class Barriers:
     """What `T.alloc_barrier` gives: one barrier, or a row of them."""
 
-    def __init__(self, tile: Any, arrivals: list[int]) -> None:
-        self._tile = tile
+    def __init__(self, row: Any, arrivals: list[int]) -> None:
+        self._row = row
         self._arrivals = arrivals
 
     def __getitem__(self, index: Any) -> Barrier:
@@ -36,14 +35,13 @@ class Barriers:
                 raise LanguageError(
                     f"barrier {index} is asked for, there are {len(self._arrivals)}"
                 )
-            index %= len(self._arrivals)
-            return Barrier(self._tile[index], self._arrivals[index])
+            return Barrier(self._row[index % len(self._arrivals)])
         if len(set(self._arrivals)) > 1:
             raise LanguageError(
                 "a barrier is picked at run time among some with different arrive counts",
                 hint="allocate those with equal counts together",
             )
-        return Barrier(self._tile[index], self._arrivals[0])
+        return Barrier(self._row[index])
 
     def only(self, what: str) -> Barrier:
         """The barrier, where there is one."""
@@ -69,40 +67,32 @@ def alloc_barrier(arrive_count: int | list[int]) -> Barriers:
             raise LanguageError(f"'T.alloc_barrier': a count is a positive integer, got {count!r}")
     if not counts:
         raise LanguageError("'T.alloc_barrier' needs at least one count")
-    tile = state.core.alloc(state.take_name("barrier"), [len(counts)], "int32", "shared")
-    state.core.fill(tile, 0)
-    return Barriers(tile, counts)
+    return Barriers(state.core.alloc_barriers(state.take_name("barrier"), counts), counts)
 
 
 def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
     """Each thread that comes here arrives once."""
-    state = _in_kernel("T.mbarrier_arrive")
     if cta_id is not None:
         raise LanguageError("'T.mbarrier_arrive' at another block of a cluster is not supported")
-    barrier = _barrier(mbarrier, "T.mbarrier_arrive")
-    region = state.open("if")
-    state.core.if_begin(linear_thread("T.mbarrier_arrive") >= 0)  # thread by thread
-    state.core.atomic("add", barrier.counter, 1, "relaxed", False)
-    state.close(region)
+    _arrive(mbarrier, "T.mbarrier_arrive")
+
+
+def _arrive(mbarrier: Any, what: str, expect_bytes: Any = None) -> None:
+    core = _in_kernel(what).core
+    barrier = _barrier(mbarrier, what)
+    core.barrier_arrive(barrier.element, count=barrier.count, expect_bytes=expect_bytes)
 
 
 def arrive_once(mbarrier: Any, what: str) -> None:
     """One arrival, whoever and how many come here."""
-    _in_kernel(what)
-    counter = _barrier(mbarrier, what).counter
-    counter.store(counter.load() + 1)
+    _in_kernel(what).core.barrier_arrive(_barrier(mbarrier, what).element, once=True)
 
 
 def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> None:
     """Goes on if the phase of this parity is over; the one before the first counts as over."""
     state = _in_kernel("T.mbarrier_wait_parity")
     barrier = _barrier(mbarrier, "T.mbarrier_wait_parity")
-    phase = barrier.counter.load() // barrier.arrivals
-    state.core.assert_(
-        phase % 2 != parity % 2,
-        "this wait is not met: the arrivals that it waits for come later or never; roles take "
-        "turns at waits, and in loops only where these have the same bounds",
-    )
+    state.core.barrier_wait(barrier.element, parity % 2, barrier.count)
 
 
 def mbarrier_expect_tx(mbarrier: Any, tx: Any) -> None:
@@ -113,7 +103,7 @@ def mbarrier_expect_tx(mbarrier: Any, tx: Any) -> None:
 
 def mbarrier_arrive_expect_tx(mbarrier: Any, tx: Any) -> None:
     """As `T.mbarrier_arrive`: the `tx` bytes that are on their way have arrived."""
-    mbarrier_arrive(mbarrier)
+    _arrive(mbarrier, "T.mbarrier_arrive_expect_tx", tx)
 
 
 # ---- Barriers of the block by number ----
@@ -132,7 +122,8 @@ def _named(barrier_id: Any, count: Any, what: str) -> Barrier:
             f"'{what}': a block has the barriers 0 to {_NAMED_BARRIERS - 1}, got {barrier_id!r}"
         )
     if state.named_barriers is None:
-        state.named_barriers = state.core.alloc_counters("named_barriers", _NAMED_BARRIERS)
+        counts = [0] * _NAMED_BARRIERS  # each use says its own
+        state.named_barriers = state.core.alloc_barriers("named_barriers", counts, at_start=True)
     return Barrier(state.named_barriers[barrier_id], count)
 
 
@@ -153,11 +144,7 @@ def sync_threads(barrier_id: Any = None, arrive_count: Any = None) -> None:
         return
     barrier = _named(barrier_id, arrive_count, "T.sync_threads")
     mbarrier_arrive(barrier)
-    state.core.assert_(
-        barrier.counter.load() % barrier.arrivals == 0,
-        "this wait is not met: the threads that it waits for come later or never; roles take "
-        "turns at waits, and in loops only where these have the same bounds",
-    )
+    state.core.barrier_wait(barrier.element, None, barrier.count)
 
 
 def barrier_arrive(mbarrier: Any) -> None:

@@ -109,8 +109,8 @@ def _in_kernel(what: str) -> trace.TraceState:
 def sync_grid() -> None:
     """All blocks of the grid meet here: each sees what the others have written to global tensors.
 
-    What follows is a launch of its own (lib/Frontend/GridSync.cpp), so that a grid may be of any
-    size, and tiles do not keep their values.
+    What follows is a launch of its own (tile-split-grid), so that a grid may be of any size, and
+    tiles do not keep their values.
     """
     state = _in_kernel("T.sync_grid")
     if len(state.regions) > 1:
@@ -120,7 +120,7 @@ def sync_grid() -> None:
         )
     if state.returned_in_kernel:
         raise LanguageError("'T.sync_grid' after a 'return': not all blocks reach it")
-    state.core.hint("sync_grid", [], {})
+    state.core.grid_sync()
 
 
 # ---- Hints: recorded in the IR, free to be ignored, never a change of values ----

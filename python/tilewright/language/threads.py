@@ -131,7 +131,7 @@ class ws:  # noqa: N801 - the language calls it `T.ws`
     """`with T.ws(0):` what stands inside is done by the warp groups with these numbers.
 
     Warp groups follow the text: a group's statements begin when those in front of them, of any
-    group, are through. The waits on barriers (`T.barrier_wait`) must be met in this order.
+    group, are through, or wait at a barrier (`T.barrier_wait`).
     """
 
     def __init__(self, *groups: int) -> None:

@@ -49,6 +49,8 @@ struct InterpTestPass : PassWrapper<InterpTestPass, OperationPass<ModuleOp>> {
 
   Option<bool> check{*this, "check", llvm::cl::init(true), llvm::cl::desc("watch the program")};
   Option<bool> bounds{*this, "bounds", llvm::cl::init(false), llvm::cl::desc("carry error radii")};
+  Option<uint64_t> order{*this, "order", llvm::cl::init(0),
+                         llvm::cl::desc("in which order roles take turns")};
 
   void runOnOperation() override;
 
@@ -141,6 +143,7 @@ LogicalResult InterpTestPass::run(func::FuncOp function, ArrayAttr described) {
   interp::Options options;
   options.check = check;
   options.bounds = bounds;
+  options.threadOrder = order;
   options.output = &llvm::outs();
   llvm::outs() << "@" << function.getName() << "\n";
   llvm::Expected<interp::Result> result = interp::run(function, arguments, options);

@@ -1,7 +1,6 @@
 //===- ThreadStatements.cpp - tile statements of single threads, and what statements touch ---===//
 
 #include "ThreadStatements.h"
-#include "ThreadIndex.h"
 #include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,7 +9,7 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 //===----------------------------------------------------------------------------------------===//
 // Copies and fills of one thread
@@ -196,4 +195,4 @@ bool mayMeet(const SharedAccess &a, const SharedAccess &b) {
   return a.op != b.op && !areOfOwnRow(a, b);
 }
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads

@@ -6,18 +6,14 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#ifndef TILEWRIGHT_LIB_FRONTEND_THREADSTORAGE_H
-#define TILEWRIGHT_LIB_FRONTEND_THREADSTORAGE_H
+#ifndef TILEWRIGHT_LIB_THREADS_THREADSTORAGE_H
+#define TILEWRIGHT_LIB_THREADS_THREADSTORAGE_H
 
 #include "ThreadFacts.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
-namespace tilewright::frontend {
-
-/// Gives an array of threads that all of them fill with the same values a place in the block:
-/// variables where its indices are constants, else shared memory.
-void placeUniformArray(tile::AllocOp alloc);
+namespace tilewright::threads {
 
 class ThreadStorage {
 public:
@@ -52,6 +48,6 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
 };
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads
 
-#endif // TILEWRIGHT_LIB_FRONTEND_THREADSTORAGE_H
+#endif // TILEWRIGHT_LIB_THREADS_THREADSTORAGE_H

@@ -1,7 +1,7 @@
 //===- MergeRoles.cpp - roles that wait for each other take turns ----------------------------===//
 //
 // Roles follow the text: what stands first runs first, until it waits for what another role does.
-// Where two roles have loops in which each waits for the other, their trips must alternate.
+// Where two roles have loops in which each waits for the other, their iterations must alternate.
 //
 //   if producer:                          for k:
 //     for k:                                if producer:
@@ -12,166 +12,40 @@
 //       wait(ready, k % 2)                    gemm; arrive(free)
 //       gemm; arrive(free)
 //
-// How: the first trip of each loop is played through. A role runs until it comes to a wait that is
-// not met, or to a loop in which it waits for another role; then the next role does. A branch that
-// only later trips take, with waits inside, is come to when no other role can go on: in those trips
-// all has been done that it can wait for. Loops to which all roles have come, with the same bounds,
-// become one, whose body is planned in the same way. Nothing changes its place unless the plan
-// comes to an end.
+// How: the first iteration of each loop is played through. A role runs until it comes to a wait
+// that is not met, or to a loop in which it waits for another role; then the next role does. A
+// branch that only later iterations take, with waits inside, is come to when no other role can go
+// on: in those iterations all has been done that it can wait for. Loops to which all roles have
+// come, with the same bounds, become one, whose body is planned in the same way. Nothing changes
+// its place unless the plan comes to an end.
 //
-// The order is only found here, not trusted: waits stay what they are, counts that are compared
-// when the program runs, so that an order which does not hold for later trips is an error then.
+// The order is only found here, not trusted: waits stay, and become comparisons of counts
+// (tile-count-arrivals), so that an order that does not hold for later iterations is an error when
+// the program runs.
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "MergeRoles.h"
-
-#include "BarrierCounts.h"
+#include "FirstIteration.h"
 #include "SplitBranches.h"
+#include "Waits.h"
+#include "tilewright/Threads/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <utility>
 #include <vector>
 
+namespace tilewright {
+#define GEN_PASS_DEF_MERGEROLES
+#include "tilewright/Threads/Passes.h.inc"
+} // namespace tilewright
+
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 namespace {
-
-//===----------------------------------------------------------------------------------------===//
-// What a barrier has counted
-//===----------------------------------------------------------------------------------------===//
-
-/// Plays the first trip of loops through, as far as barriers are concerned.
-class FirstTrip {
-public:
-  explicit FirstTrip(const ThreadFacts &facts) : facts(facts) {}
-
-  void bind(Value variable, Value start) {
-    Attribute value = evaluate(start);
-    known[variable] = value ? value : Builder(variable.getContext()).getIndexAttr(0);
-  }
-  /// What comes now is behind a loop: nobody knows what its other trips have counted.
-  void forgetCountsOf(scf::ForOp loop) {
-    loop.walk([&](Operation *op) {
-      if (std::optional<Arrival> arrival = findArrival(op))
-        forgotten.insert(arrival->counter);
-    });
-  }
-  /// Whether `op` holds a wait of which nobody knows whether it is met.
-  bool isInDoubt(Operation *op) const {
-    return op
-        ->walk([&](Operation *inner) {
-          Value counter = waitedFor(inner);
-          return counter && forgotten.contains(counter) ? WalkResult::interrupt()
-                                                        : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
-  /// Whether the first trip passes over a wait in `op` that another trip may come to.
-  bool skipsWait(Operation *op) {
-    auto branch = dyn_cast<scf::IfOp>(op);
-    auto condition =
-        branch ? dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition())) : IntegerAttr();
-    if (!condition)
-      return false;
-    Region &skipped =
-        condition.getValue().isZero() ? branch.getThenRegion() : branch.getElseRegion();
-    return llvm::any_of(skipped.getOps(), [](Operation &inner) { return holdsWait(&inner); });
-  }
-
-  /// Counts the arrivals in `op`; false, with nothing counted, if a wait in it is not met, or in
-  /// doubt.
-  bool pass(Operation *op) {
-    llvm::DenseMap<Value, SmallVector<int64_t>> before = counts;
-    if (visit(op))
-      return true;
-    counts = std::move(before);
-    return false;
-  }
-
-private:
-  bool visit(Operation *op) {
-    if (Value counter = waitedFor(op)) {
-      if (forgotten.contains(counter))
-        return false;
-      auto met = dyn_cast_or_null<IntegerAttr>(evaluate(cast<AssertOp>(op).getCondition()));
-      return !met || !met.getValue().isZero();
-    }
-    if (std::optional<Arrival> arrival = findArrival(op)) {
-      std::optional<int64_t> element = evaluateIndex(arrival->element);
-      const std::optional<llvm::BitVector> &threads = facts.threadsAt(op);
-      if (element && (arrival->isOnce || threads))
-        counter(arrival->counter)[*element] += arrival->isOnce ? 1 : threads->count();
-      return true;
-    }
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      auto condition = dyn_cast_or_null<IntegerAttr>(evaluate(branch.getCondition()));
-      bool isElse = condition && condition.getValue().isZero();
-      return visit(isElse ? branch.getElseRegion() : branch.getThenRegion());
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(op); loop && usesCounters(op))
-      return visitTrips(loop);
-    return true;
-  }
-
-  /// All trips of a loop that one role goes round alone.
-  bool visitTrips(scf::ForOp loop) {
-    constexpr int64_t kMostTrips = 64;
-    std::optional<int64_t> lower = evaluateIndex(loop.getLowerBound()),
-                           upper = evaluateIndex(loop.getUpperBound()),
-                           step = evaluateIndex(loop.getStep());
-    if (!lower || !upper || !step || *step < 1 || *upper - *lower > kMostTrips * *step)
-      return false;
-    for (int64_t trip = *lower; trip < *upper; trip += *step) {
-      known[loop.getInductionVar()] = Builder(loop.getContext()).getIndexAttr(trip);
-      if (!visit(loop.getRegion()))
-        return false;
-    }
-    return true;
-  }
-
-  bool visit(Region &region) {
-    return region.empty() ||
-           llvm::all_of(region.front(), [&](Operation &op) { return visit(&op); });
-  }
-
-  SmallVector<int64_t> &counter(Value tile) {
-    SmallVector<int64_t> &count = counts[tile];
-    count.resize(cast<MemRefType>(tile.getType()).getNumElements());
-    return count;
-  }
-
-  std::optional<int64_t> evaluateIndex(Value value) {
-    auto index = dyn_cast_or_null<IntegerAttr>(evaluate(value));
-    return index ? std::optional(index.getInt()) : std::nullopt;
-  }
-
-  /// A scalar as a number; null where it depends on more than loops and counters.
-  Attribute evaluate(Value value) {
-    if (Attribute bound = known.lookup(value))
-      return bound;
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return {};
-    if (auto load = dyn_cast<LoadOp>(op); load && isCounter(load.getBuffer())) {
-      std::optional<int64_t> element = evaluateIndex(load.getIndices()[0]);
-      if (!element)
-        return {};
-      return IntegerAttr::get(load.getType(), counter(load.getBuffer())[*element]);
-    }
-    return foldScalar(value, [&](Value operand) { return evaluate(operand); });
-  }
-
-  const ThreadFacts &facts;
-  llvm::DenseSet<Value> forgotten; // counters
-  llvm::DenseMap<Value, Attribute> known;
-  llvm::DenseMap<Value, SmallVector<int64_t>> counts;
-};
 
 //===----------------------------------------------------------------------------------------===//
 // The order
@@ -198,7 +72,7 @@ bool haveEqualBounds(scf::ForOp a, scf::ForOp b) {
 }
 
 /// The steps in which the parts come to their ends, or nothing.
-std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
+std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstIteration &played) {
   std::vector<Step> steps;
   SmallVector<Operation *> next;
   for (const Part &part : parts)
@@ -208,16 +82,16 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
     auto loop = dyn_cast<scf::ForOp>(next[i]);
     return loop && holdsWait(loop) ? loop : scf::ForOp();
   };
-  bool mayPassOver = false; // the next branch that the first trip does not take
+  bool mayPassOver = false; // the next branch that the first iteration does not take
   while (true) {
     bool progress = false;
     for (auto [i, part] : llvm::enumerate(parts)) {
       Step step;
       step.role = part.role;
       while (!isAtEnd(i)) {
-        bool passesOver = trip.skipsWait(next[i]);
+        bool passesOver = played.skipsWait(next[i]);
         Operation *behind = findEndOfStatement(next[i])->getNextNode();
-        if ((passesOver && !mayPassOver) || !trip.pass(behind->getPrevNode()))
+        if ((passesOver && !mayPassOver) || !played.pass(behind->getPrevNode()))
           break;
         mayPassOver &= !passesOver;
         for (; next[i] != behind; next[i] = next[i]->getNextNode())
@@ -230,7 +104,7 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
     }
     if (progress)
       continue;
-    auto skipsWait = [&](unsigned i) { return !isAtEnd(i) && trip.skipsWait(next[i]); };
+    auto skipsWait = [&](unsigned i) { return !isAtEnd(i) && played.skipsWait(next[i]); };
     if (!std::exchange(mayPassOver, true) &&
         llvm::any_of(llvm::seq<unsigned>(0, parts.size()), skipsWait))
       continue;
@@ -252,7 +126,7 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
     if (!canShare) {
       // Where all have come to waits, the first of which nobody knows is as good as any.
       auto isFree = [&](unsigned i) {
-        return !isAtEnd(i) && !loopAt(i) && trip.isInDoubt(findEndOfStatement(next[i]));
+        return !isAtEnd(i) && !loopAt(i) && played.isInDoubt(findEndOfStatement(next[i]));
       };
       auto all = llvm::seq<unsigned>(0, parts.size());
       auto found = llvm::find_if(all, isFree);
@@ -270,15 +144,15 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
       return steps;
     for (auto [i, part] : llvm::enumerate(parts))
       if (!isAtEnd(i)) {
-        trip.bind(loopAt(i).getInductionVar(), loopAt(i).getLowerBound());
+        played.bind(loopAt(i).getInductionVar(), loopAt(i).getLowerBound());
         next[i] = next[i]->getNextNode();
       }
-    std::optional<std::vector<Step>> body = plan(bodies, trip);
+    std::optional<std::vector<Step>> body = plan(bodies, played);
     if (!body)
       return std::nullopt;
     shared.body = std::move(*body);
     for (auto [role, loop] : shared.loops)
-      trip.forgetCountsOf(loop);
+      played.forgetCountsOf(loop);
     steps.push_back(std::move(shared));
   }
 }
@@ -291,7 +165,7 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstTrip &trip) {
 bool isForAll(Operation *op, const llvm::DenseSet<Value> &guarded) {
   return (isPureScalar(op) && op->getNumRegions() == 0 &&
           llvm::none_of(op->getOperands(), [&](Value v) { return guarded.contains(v); })) ||
-         isa<AllocOp>(op);
+         isa<AllocOp, BarrierAllocOp>(op);
 }
 
 /// Whether no step uses what another one has read: values under a condition end with it.
@@ -433,9 +307,9 @@ private:
       return;
     for (const Part &part : roles.parts)
       splitBranches(*part.block, facts);
-    FirstTrip trip(facts);
-    playUpTo(first, trip);
-    std::optional<std::vector<Step>> steps = plan(roles.parts, trip);
+    FirstIteration played(facts);
+    playUpTo(first, played);
+    std::optional<std::vector<Step>> steps = plan(roles.parts, played);
     llvm::DenseSet<Value> guarded;
     if (!steps || !areSelfContained(*steps, guarded))
       return;
@@ -444,16 +318,16 @@ private:
       branch.erase();
   }
 
-  /// All that happens in front of `op` in the first trips of the loops around it.
-  void playUpTo(Operation *op, FirstTrip &trip) {
+  /// All that happens in front of `op` in the first iterations of the loops around it.
+  void playUpTo(Operation *op, FirstIteration &played) {
     if (op->getParentOp() != kernel)
-      playUpTo(op->getParentOp(), trip);
+      playUpTo(op->getParentOp(), played);
     if (auto loop = dyn_cast<scf::ForOp>(op->getParentOp()))
-      trip.bind(loop.getInductionVar(), loop.getLowerBound());
+      played.bind(loop.getInductionVar(), loop.getLowerBound());
     for (Operation &before : *op->getBlock()) {
       if (&before == op)
         return;
-      trip.pass(&before);
+      played.pass(&before);
     }
   }
 
@@ -461,8 +335,17 @@ private:
   const ThreadFacts &facts;
 };
 
+/// Interleaves the roles of a kernel (`if tx < 128: … else: …`, `T.ws`) that wait for each other at
+/// barriers. What cannot be interleaved is left as it is.
+struct MergeRolesPass : tilewright::impl::MergeRolesBase<MergeRolesPass> {
+  void runOnOperation() override {
+    getOperation().walk([](KernelOp kernel) {
+      if (holdsWait(kernel))
+        Merger(kernel, ThreadFacts(kernel)).run();
+    });
+  }
+};
+
 } // namespace
 
-void mergeRoles(KernelOp kernel, const ThreadFacts &facts) { Merger(kernel, facts).run(); }
-
-} // namespace tilewright::frontend
+} // namespace tilewright::threads

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 FragmentAttr ThreadStorage::makeLayout(ArrayRef<int64_t> row) {
   SmallVector<int64_t> shape{kernel.getNumThreads()};
@@ -143,73 +143,6 @@ SmallVector<Value> ThreadStorage::replacePrivateAccesses(Operation *op, Value th
 }
 
 //===----------------------------------------------------------------------------------------===//
-// Arrays that are the block's after all
-//===----------------------------------------------------------------------------------------===//
-
-/// The number of the element that an access names, if it is a constant.
-static std::optional<int64_t> getConstantElement(Operation *access, MemRefType type) {
-  ValueRange indices;
-  if (auto load = dyn_cast<LoadOp>(access))
-    indices = load.getIndices();
-  else if (auto store = dyn_cast<StoreOp>(access))
-    indices = store.getIndices();
-  else
-    return std::nullopt;
-  int64_t element = 0;
-  for (auto [index, extent] : llvm::zip(indices, type.getShape())) {
-    std::optional<int64_t> constant = getConstantIntValue(index);
-    if (!constant || *constant < 0 || *constant >= extent)
-      return std::nullopt;
-    element = element * extent + *constant;
-  }
-  return element;
-}
-
-/// Views of a buffer are in its memory.
-static void updateViewTypes(Value buffer) {
-  for (Operation *user : buffer.getUsers())
-    if (isa<SliceOp, ViewOp>(user)) {
-      auto type = cast<MemRefType>(user->getResult(0).getType());
-      user->getResult(0).setType(
-          makeBufferType(type.getShape(), type.getElementType(), getSpace(buffer)));
-      updateViewTypes(user->getResult(0));
-    }
-}
-
-void placeUniformArray(AllocOp alloc) {
-  MemRefType type = alloc.getBuffer().getType();
-  OpBuilder b(alloc);
-  bool areConstants = llvm::all_of(alloc.getBuffer().getUsers(), [&](Operation *user) {
-    return getConstantElement(user, type).has_value();
-  });
-  auto create = [&](ArrayRef<int64_t> shape, Space space) -> Value {
-    return AllocOp::create(b, alloc.getLoc(), makeBufferType(shape, type.getElementType(), space),
-                           alloc.getNameAttr(), ValueRange(), ReduceKindAttr());
-  };
-  if (!areConstants) {
-    Value tile = create(type.getShape(), Space::Shared);
-    alloc.getBuffer().replaceAllUsesWith(tile);
-    updateViewTypes(tile);
-    alloc.erase();
-    return;
-  }
-  llvm::SmallDenseMap<int64_t, Value> variables;
-  for (Operation *user : llvm::make_early_inc_range(alloc.getBuffer().getUsers())) {
-    Value &variable = variables[*getConstantElement(user, type)];
-    if (!variable)
-      variable = create({}, Space::Local);
-    OpBuilder at(user);
-    if (auto load = dyn_cast<LoadOp>(user))
-      load.replaceAllUsesWith(
-          LoadOp::create(at, load.getLoc(), load.getType(), variable, ValueRange()).getValue());
-    else
-      StoreOp::create(at, user->getLoc(), cast<StoreOp>(user).getValue(), variable, ValueRange());
-    user->erase();
-  }
-  alloc.erase();
-}
-
-//===----------------------------------------------------------------------------------------===//
 // Values that one loop over the threads hands to another
 //===----------------------------------------------------------------------------------------===//
 
@@ -228,4 +161,4 @@ Value ThreadStorage::loadSlot(ImplicitLocOpBuilder &b, Type type, Value slot, Va
   return type.isIndex() ? Value(arith::IndexCastOp::create(b, type, value)) : value;
 }
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads

@@ -1,5 +1,24 @@
 //===- SpreadThreads.cpp - statements of single threads become loops over threads ------------===//
 //
+// A kernel that names its threads means what all others mean, one statement after another: a
+// statement that differs between threads is a loop over the threads of the block, and the next one
+// begins when all threads are through.
+//
+//   %t = tile.thread_id 0                    tile.parallel (%t) in (128) {
+//   %v = tile.load %A[%t]            ──▶       %v = tile.load %A[%t]
+//   tile.store %v, %local[%c0]                 tile.store %v, %local[%t, %c0]   // a fragment
+//   tile.store %v, %s[%t]                      tile.store %v, %s[%t]
+//                                            }
+//   %w = tile.load %s[%u]                    tile.parallel (%t) in (128) {      // %u: of another
+//   tile.store %w, %B[%t]                      ...                              // thread
+//                                            }
+//
+// A tile statement is the whole block's. Under a condition on the thread index (`if tx < 32`, a
+// warp group of its own) it runs once, if some thread meets the condition, in the order of the
+// text.
+//
+// Expects: no barriers, no grid syncs.   Leaves: no thread index, no arrays in the local space.
+//
 // How: a block of the kernel is walked in order, and the statements of single threads are collected
 // into a group. The group ends, as one loop over the threads, in front of a statement that it must
 // not be mixed with. Statements are copied into the loop with the pure values they need; a value
@@ -11,12 +30,11 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Frontend/SpreadThreads.h"
-#include "MergeRoles.h"
+#include "PlaceUniformArrays.h"
 #include "ThreadFacts.h"
-#include "ThreadIndex.h"
 #include "ThreadStatements.h"
 #include "ThreadStorage.h"
+#include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/ThreadLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,10 +42,15 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+namespace tilewright {
+#define GEN_PASS_DEF_SPREADTHREADS
+#include "tilewright/Threads/Passes.h.inc"
+} // namespace tilewright
+
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 namespace {
 
@@ -127,7 +150,7 @@ static bool actsForBlock(Operation *op, const ThreadFacts &facts) {
 }
 
 /// Whether `op` is a loop that all threads go round together, and asks what atomics have found: the
-/// updates of one trip come before those of the next.
+/// updates of one iteration come before those of the next.
 bool Spreader::ordersAtomics(Operation *op) const {
   if (!isUniformLoop(op))
     return false;
@@ -358,22 +381,6 @@ Value Spreader::slotFor(Value value) {
 
 } // namespace
 
-/// Whether an allocation is a `T.alloc_local`.
-static bool isArrayOfThreads(AllocOp alloc) {
-  return getSpace(alloc.getBuffer()) == Space::Local && alloc.getBuffer().getType().getRank() > 0;
-}
-
-/// Whether a kernel says what single threads do.
-static bool namesThreads(KernelOp kernel) {
-  return kernel
-      .walk([](Operation *op) {
-        auto alloc = dyn_cast<AllocOp>(op);
-        return getThreadDim(op) || (alloc && isArrayOfThreads(alloc)) ? WalkResult::interrupt()
-                                                                      : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Moves what threads have of their own in front of all statements: the branch or loop that a
 /// program allocates it in may be copied as a whole, and its rows outlive that.
 static void hoistPrivates(KernelOp kernel, const ThreadFacts &facts) {
@@ -383,26 +390,32 @@ static void hoistPrivates(KernelOp kernel, const ThreadFacts &facts) {
       alloc->moveBefore(&body, body.begin());
 }
 
-LogicalResult spreadThreads(func::FuncOp function) {
-  for (auto kernel : function.getOps<KernelOp>()) {
-    if (!namesThreads(kernel))
-      continue;
-    mergeRoles(kernel, ThreadFacts(kernel));
-    ThreadFacts first(kernel);
-    SmallVector<AllocOp> uniform;
-    kernel.walk([&](AllocOp alloc) {
-      if (isArrayOfThreads(alloc) && !first.isPrivate(alloc.getBuffer()))
-        uniform.push_back(alloc);
-    });
-    llvm::for_each(uniform, placeUniformArray);
-    if (failed(expandThreadStatements(kernel, first)))
-      return failure();
-    ThreadFacts facts(kernel); // the expanded statements are new
-    hoistPrivates(kernel, facts);
-    if (failed(Spreader(kernel, facts).run()))
-      return failure();
-  }
+static LogicalResult spreadKernel(KernelOp kernel) {
+  ThreadFacts traced(kernel);
+  placeUniformArrays(kernel, traced);
+  if (failed(expandThreadStatements(kernel, traced)))
+    return failure();
+  ThreadFacts facts(kernel); // the expanded statements are new
+  hoistPrivates(kernel, facts);
+  if (failed(Spreader(kernel, facts).run()))
+    return failure();
+  eraseDeadOps(kernel);
   return success();
 }
 
-} // namespace tilewright::frontend
+namespace {
+struct SpreadThreadsPass : tilewright::impl::SpreadThreadsBase<SpreadThreadsPass> {
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels;
+    getOperation().walk([&](KernelOp kernel) {
+      if (namesThreads(kernel))
+        kernels.push_back(kernel);
+    });
+    for (KernelOp kernel : kernels)
+      if (failed(spreadKernel(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace tilewright::threads

@@ -1,11 +1,11 @@
 //===- ThreadStatements.h - tile statements of single threads, and what statements touch -----===//
 
-#ifndef TILEWRIGHT_LIB_FRONTEND_THREADSTATEMENTS_H
-#define TILEWRIGHT_LIB_FRONTEND_THREADSTATEMENTS_H
+#ifndef TILEWRIGHT_LIB_THREADS_THREADSTATEMENTS_H
+#define TILEWRIGHT_LIB_THREADS_THREADSTATEMENTS_H
 
 #include "ThreadFacts.h"
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 /// Writes what a thread does by itself as loops and element accesses: copies and fills of its own
 /// memory or of a region that depends on its index, and pipelined loops that hold no tile
@@ -29,6 +29,6 @@ std::optional<llvm::SmallVector<SharedAccess>> collectAccesses(mlir::Operation *
 /// memory, one changes it, and it is not the thread's own part of it.
 bool mayMeet(const SharedAccess &a, const SharedAccess &b);
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads
 
-#endif // TILEWRIGHT_LIB_FRONTEND_THREADSTATEMENTS_H
+#endif // TILEWRIGHT_LIB_THREADS_THREADSTATEMENTS_H

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "ThreadFacts.h"
-#include "ThreadIndex.h"
+
+#include "tilewright/Threads/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -14,28 +15,34 @@
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
+
+void eraseDeadOps(KernelOp kernel) {
+  SmallVector<Operation *> ops;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops)) // uses before definitions, inner ops before outer
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+bool isArrayOfThreads(AllocOp alloc) {
+  return getSpace(alloc.getBuffer()) == Space::Local && alloc.getBuffer().getType().getRank() > 0;
+}
+
+bool namesThreads(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        auto alloc = dyn_cast<AllocOp>(op);
+        return isa<ThreadIdOp>(op) || (alloc && isArrayOfThreads(alloc)) ? WalkResult::interrupt()
+                                                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 bool ThreadFacts::isBlockVariable(Operation *op) const {
   auto load = dyn_cast<LoadOp>(op);
   return load && getSpace(load.getBuffer()) == Space::Local && !isPrivate(load.getBuffer()) &&
          load.getBuffer().getType().getRank() == 0;
-}
-
-bool isPureScalar(Operation *op) { return isMemoryEffectFree(op) && !isa<LoadOp>(op); }
-
-bool areEqual(Value a, Value b) {
-  if (a == b)
-    return true;
-  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  if (!first || !second || first->getName() != second->getName() ||
-      first->getAttrDictionary() != second->getAttrDictionary() ||
-      first->getNumOperands() != second->getNumOperands() || first->getNumRegions() != 0 ||
-      !isPureScalar(first) ||
-      cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber())
-    return false;
-  return llvm::all_of(llvm::zip(first->getOperands(), second->getOperands()),
-                      [](auto pair) { return areEqual(std::get<0>(pair), std::get<1>(pair)); });
 }
 
 Attribute foldScalar(Value value, llvm::function_ref<Attribute(Value)> evaluate) {
@@ -251,4 +258,19 @@ std::optional<llvm::BitVector> ThreadFacts::findThreadsAt(Operation *op, bool or
   return threads;
 }
 
-} // namespace tilewright::frontend
+//===----------------------------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------------------------===//
+
+bool needsRewriting(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        auto alloc = dyn_cast<AllocOp>(op);
+        bool isFound =
+            isa<ThreadIdOp, BarrierAllocOp, GridSyncOp>(op) || (alloc && isArrayOfThreads(alloc));
+        return isFound ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+} // namespace tilewright::threads

@@ -14,13 +14,13 @@
 
 #include "SplitBranches.h"
 
-#include "BarrierCounts.h"
+#include "Waits.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 namespace {
 
@@ -77,4 +77,4 @@ void splitBranches(Block &role, const ThreadFacts &facts) {
   llvm::for_each(branches, split);
 }
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads

@@ -1,8 +1,9 @@
 //===- ThreadFacts.h - what of a kernel differs between its threads --------------------------===//
 
-#ifndef TILEWRIGHT_LIB_FRONTEND_THREADFACTS_H
-#define TILEWRIGHT_LIB_FRONTEND_THREADFACTS_H
+#ifndef TILEWRIGHT_LIB_THREADS_THREADFACTS_H
+#define TILEWRIGHT_LIB_THREADS_THREADFACTS_H
 
+#include "tilewright/Tile/Scalars.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -11,13 +12,25 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
-/// Whether an op computes a scalar or a view and touches no memory.
-bool isPureScalar(mlir::Operation *op);
+/// Erases reads and pure operations in `kernel` that nothing uses.
+void eraseDeadOps(tile::KernelOp kernel);
 
-/// Whether two scalars are the same number, computed in the same way.
-bool areEqual(mlir::Value a, mlir::Value b);
+/// Whether a kernel says what single threads do.
+bool namesThreads(tile::KernelOp kernel);
+
+/// Whether an allocation is a `T.alloc_local`.
+bool isArrayOfThreads(tile::AllocOp alloc);
+
+/// The dimension that a thread index counts in; nothing for any other op.
+inline std::optional<int64_t> getThreadDim(mlir::Operation *op) {
+  auto index = llvm::dyn_cast_or_null<tile::ThreadIdOp>(op);
+  return index ? std::optional<int64_t>(index.getDim()) : std::nullopt;
+}
+
+using tile::areEqual;
+using tile::isPureScalar;
 
 /// What a scalar is, by folding, if `evaluate` knows what it is computed from; else null. Of a
 /// branch the side that its condition names counts.
@@ -71,6 +84,6 @@ private:
   mutable llvm::DenseMap<mlir::Value, std::optional<llvm::BitVector>> conditions;
 };
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads
 
-#endif // TILEWRIGHT_LIB_FRONTEND_THREADFACTS_H
+#endif // TILEWRIGHT_LIB_THREADS_THREADFACTS_H

@@ -1,10 +1,10 @@
-//===- GridSync.cpp - a kernel whose blocks meet becomes several launches --------------------===//
+//===- SplitGrid.cpp - a kernel whose blocks meet becomes several launches -------------------===//
 //
 // Launches follow one another, so all blocks of the first are through when the second begins:
 //
 //   tile.kernel (%b) in (%n) {              tile.kernel (%b) in (%n) { first }
 //     first                           ──▶   tile.kernel (%b) in (%n) { second }
-//     tile.hint "sync_grid"
+//     tile.grid_sync
 //     second
 //   }
 //
@@ -15,27 +15,30 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "GridSync.h"
-
 #include "ThreadFacts.h"
+#include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/Effects.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
+namespace tilewright {
+#define GEN_PASS_DEF_SPLITGRID
+#include "tilewright/Threads/Passes.h.inc"
+} // namespace tilewright
+
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
 namespace {
 
-HintOp findSync(KernelOp kernel) {
-  for (auto hint : kernel.getBody().getOps<HintOp>())
-    if (hint.getName() == kGridSync)
-      return hint;
-  return {};
+GridSyncOp findSync(KernelOp kernel) {
+  auto syncs = kernel.getBody().getOps<GridSyncOp>();
+  return syncs.empty() ? GridSyncOp() : *syncs.begin();
 }
 
 /// Whether a loop over all of `root` stores each element, whatever happens.
@@ -87,15 +90,14 @@ bool mayReadOld(Block::iterator first, Block::iterator end, Value root, bool &is
 }
 
 /// What of the part in front of `sync` cannot be done in the second part with the same result.
-llvm::SetVector<Operation *> findUnrepeatable(KernelOp kernel, HintOp sync) {
+llvm::SetVector<Operation *> findUnrepeatable(KernelOp kernel, GridSyncOp sync) {
   auto isRepeatable = [&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op)) {
       Value root = getRoot(load.getBuffer());
       return getSpace(root) == Space::Global && !mayWrite(kernel, root);
     }
     return isPureScalar(op) ||
-           isa<AllocOp, AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp>(op) ||
-           (isa<HintOp>(op) && op != sync);
+           isa<AllocOp, AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, HintOp>(op);
   };
   llvm::SetVector<Operation *> found;
   Block &body = kernel.getBody().front();
@@ -114,7 +116,28 @@ llvm::SetVector<Operation *> findUnrepeatable(KernelOp kernel, HintOp sync) {
   return found;
 }
 
-LogicalResult checkTiles(KernelOp kernel, HintOp sync) {
+/// Reports a tile that would have to keep its values.
+LogicalResult refuseTile(GridSyncOp sync, Value tile) {
+  auto error = sync.emitError("'T.sync_grid' ends the blocks, but '")
+               << getName(tile)
+               << "' may be read after it with values from before; store them in a global tensor "
+                  "and read them from there";
+  error.attachNote(tile.getLoc()) << "'" << getName(tile) << "' is allocated here";
+  return error;
+}
+
+/// Refuses barriers that are used on both sides: their counts would have to stay.
+LogicalResult checkBarriers(KernelOp kernel, GridSyncOp sync) {
+  Block &body = kernel.getBody().front();
+  for (auto alloc : body.getOps<BarrierAllocOp>())
+    if (alloc->isBeforeInBlock(sync))
+      for (Operation *user : alloc->getUsers())
+        if (sync->isBeforeInBlock(body.findAncestorOpInBlock(*user)))
+          return refuseTile(sync, alloc.getBarriers());
+  return success();
+}
+
+LogicalResult checkTiles(KernelOp kernel, GridSyncOp sync) {
   Block &body = kernel.getBody().front();
   for (auto alloc : body.getOps<AllocOp>()) {
     auto before = llvm::make_range(body.begin(), sync->getIterator());
@@ -124,19 +147,14 @@ LogicalResult checkTiles(KernelOp kernel, HintOp sync) {
         llvm::none_of(before, [&](Operation &op) { return mayWrite(&op, tile); }) ||
         !mayReadOld(std::next(sync->getIterator()), body.end(), tile, isWritten))
       continue;
-    auto error = sync.emitError("'T.sync_grid' ends the blocks, but '")
-                 << alloc.getName()
-                 << "' may be read after it with values from before; store them in a global tensor "
-                    "and read them from there";
-    error.attachNote(alloc.getLoc()) << "'" << alloc.getName() << "' is allocated here";
-    return error;
+    return refuseTile(sync, tile);
   }
   return success();
 }
 
-/// Makes what stands behind `sync` a kernel of its own, and gives it.
-FailureOr<KernelOp> splitAt(KernelOp kernel, HintOp sync) {
-  if (failed(checkTiles(kernel, sync)))
+/// Makes what stands after `sync` a kernel of its own, and gives it.
+FailureOr<KernelOp> splitAt(KernelOp kernel, GridSyncOp sync) {
+  if (failed(checkTiles(kernel, sync)) || failed(checkBarriers(kernel, sync)))
     return failure();
   Block &body = kernel.getBody().front();
   llvm::SetVector<Operation *> left = findUnrepeatable(kernel, sync);
@@ -163,17 +181,29 @@ FailureOr<KernelOp> splitAt(KernelOp kernel, HintOp sync) {
   return second;
 }
 
-} // namespace
-
-LogicalResult splitAtGridSyncs(func::FuncOp function) {
-  for (KernelOp kernel : llvm::to_vector(function.getOps<KernelOp>()))
-    while (HintOp sync = findSync(kernel)) {
-      FailureOr<KernelOp> second = splitAt(kernel, sync);
-      if (failed(second))
-        return failure();
-      kernel = *second;
-    }
+/// Splits a kernel at each place where its blocks meet.
+LogicalResult splitAll(KernelOp kernel) {
+  while (GridSyncOp sync = findSync(kernel)) {
+    FailureOr<KernelOp> second = splitAt(kernel, sync);
+    if (failed(second))
+      return failure();
+    eraseDeadOps(kernel);
+    eraseDeadOps(*second);
+    kernel = *second;
+  }
   return success();
 }
 
-} // namespace tilewright::frontend
+struct SplitGridPass : tilewright::impl::SplitGridBase<SplitGridPass> {
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels;
+    getOperation().walk([&](KernelOp kernel) { kernels.push_back(kernel); });
+    for (KernelOp kernel : kernels)
+      if (failed(splitAll(kernel)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace tilewright::threads

@@ -1,0 +1,355 @@
+//===- Threads.cpp - runs kernels that name their threads, as they were traced ----------------===//
+
+#include "Threads.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::interp;
+
+bool tilewright::interp::namesThreads(tile::KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<tile::ThreadIdOp, tile::BarrierAllocOp>(op) ? WalkResult::interrupt()
+                                                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+ThreadRunner::ThreadRunner(Machine &machine, tile::KernelOp kernel, const Body &body)
+    : machine(machine), body(body), numThreads(kernel.getNumThreads()),
+      random(machine.options.threadOrder) {
+  machine.threadShape = kernel.getThreads();
+  machine.barriers = &barriers;
+  plan.emplace(machine, kernel, body);
+  rows.resize(numThreads);
+  for (Row &row : rows) {
+    row.values = machine.values;
+    row.views = machine.views;
+  }
+  if (machine.options.threadOrder && machine.options.check)
+    machine.roles = &watch.emplace();
+}
+
+ThreadRunner::~ThreadRunner() {
+  machine.threadShape = {};
+  machine.thread = 0;
+  machine.barriers = nullptr;
+  machine.roles = nullptr;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------------------------===//
+
+/// A second call swaps it out again.
+void ThreadRunner::swapRow(unsigned thread) {
+  machine.values.swap(rows[thread].values);
+  machine.views.swap(rows[thread].views);
+  machine.thread = thread;
+}
+
+void ThreadRunner::forEachRow(llvm::function_ref<void()> visit) {
+  forEachThread(llvm::BitVector(numThreads, true), [&](unsigned) { visit(); });
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Who goes on
+//===----------------------------------------------------------------------------------------===//
+
+void ThreadRunner::run(ArrayRef<int64_t> block, size_t begin, size_t last) {
+  end = last;
+  for (Row &row : rows)
+    for (auto [slot, coordinate] : llvm::zip_equal(body.arguments, block))
+      row.values[slot] = Scalar::ofInteger(coordinate);
+  if (watch)
+    watch->reset();
+  allocatedFor.clear();
+  strands.clear();
+  Strand &all = strands.emplace_back();
+  all.threads = llvm::BitVector(numThreads, true);
+  all.frames.push_back({&body, nullptr, 0, 0, begin});
+  if (watch)
+    all.clock.assign(numThreads, 0);
+  while (!strands.empty() && !machine.stopped) {
+    Strand *strand = pick();
+    if (!strand)
+      return reportDeadlock();
+    advance(*strand);
+  }
+}
+
+/// The step that a strand is at; null at the end of a body.
+const Step *ThreadRunner::getStep(const Strand &strand) const {
+  const Frame &frame = strand.frames.back();
+  size_t size = strand.frames.size() == 1 ? end : frame.body->steps.size();
+  return frame.next < size ? &frame.body->steps[frame.next] : nullptr;
+}
+
+/// Whether a strand waits for others.
+bool ThreadRunner::isBlocked(Strand &strand) {
+  const Step *step = getStep(strand);
+  if (!step)
+    return false;
+  const Conduct &conduct = plan->at(*step);
+  if (conduct.manner == Manner::Together) {
+    llvm::BitVector present = strand.threads;
+    for (const Strand &other : strands)
+      if (comparePlaces(other, strand) == 0)
+        present |= other.threads;
+    return present != conduct.threads;
+  }
+  if (conduct.manner != Manner::Wait || machine.stopped)
+    return false;
+  if (strand.waitsSince == barriers.getNumChanges())
+    return true;
+  bool isOver = false;
+  forEachThread(strand.threads, [&](unsigned) { isOver |= barriers.isOver(machine, *step); });
+  if (!isOver)
+    strand.waitsSince = barriers.getNumChanges();
+  return !isOver;
+}
+
+/// Whether threads that can come to the statement of a strand are on their way. In the order of the
+/// text they have come before it is the strand's turn.
+bool ThreadRunner::mustLetPass(Strand &strand) {
+  const Step *step = getStep(strand);
+  if (!step || !plan->at(*step).touchesMemory)
+    return false;
+  const llvm::BitVector &expected = plan->at(*step).threads;
+  return llvm::any_of(strands, [&](Strand &other) {
+    return &other != &strand && other.threads.anyCommon(expected) &&
+           comparePlaces(other, strand) < 0 && !isBlocked(other);
+  });
+}
+
+/// The strand whose turn it is; null if all wait.
+Strand *ThreadRunner::pick() {
+  if (strands.size() == 1)
+    return isBlocked(strands.front()) ? nullptr : &strands.front();
+  uint64_t order = machine.options.threadOrder;
+  Strand *best = nullptr;
+  unsigned candidates = 0;
+  for (Strand &strand : strands) {
+    if (order == 0 && best && comparePlaces(strand, *best) > 0)
+      continue;
+    if (isBlocked(strand) || (order != 0 && mustLetPass(strand)))
+      continue;
+    ++candidates;
+    bool isBetter = !best || (order == 0   ? true
+                              : order == 1 ? comparePlaces(strand, *best) > 0
+                                           : random.oneIn(candidates));
+    if (isBetter)
+      best = &strand;
+  }
+  return best;
+}
+
+/// Threads that have come to the same place go on as one. In other orders than that of the text
+/// they meet where they run a statement together, and not before.
+void ThreadRunner::mergeInto(Strand &strand) {
+  const Step *step = getStep(strand);
+  if (strands.size() == 1 || !step)
+    return;
+  if (machine.options.threadOrder && !plan->at(*step).touchesMemory)
+    return;
+  for (auto other = strands.begin(); other != strands.end();) {
+    if (&*other == &strand || comparePlaces(*other, strand) != 0) {
+      ++other;
+      continue;
+    }
+    strand.threads |= other->threads;
+    strand.waitsSince.reset();
+    join(strand.clock, other->clock);
+    other = strands.erase(other);
+  }
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Deadlocks
+//===----------------------------------------------------------------------------------------===//
+
+std::string ThreadRunner::describeWaiting(Strand &strand, bool isHere) {
+  const Step &step = *getStep(strand);
+  std::string text = describeThreads(strand.threads) + " wait " +
+                     (isHere ? "here" : "at " + describePlace(step.op)) + " for ";
+  if (plan->at(step).manner == Manner::Wait) {
+    unsigned first = strand.threads.find_first();
+    swapRow(first);
+    text += barriers.describe(machine, step);
+    swapRow(first);
+    return text;
+  }
+  llvm::BitVector missing = plan->at(step).threads;
+  missing.reset(strand.threads);
+  return text + describeThreads(missing) + " to come to this tile statement";
+}
+
+void ThreadRunner::reportDeadlock() {
+  for (Strand &strand : strands)
+    mergeInto(strand);
+  strands.sort([](const Strand &a, const Strand &b) { return comparePlaces(a, b) < 0; });
+  auto atBarrier = llvm::find_if(strands, [&](const Strand &strand) {
+    return plan->at(*getStep(strand)).manner == Manner::Wait;
+  });
+  Strand &first = atBarrier == strands.end() ? strands.front() : *atBarrier;
+  std::string message = "this wait is not met: what it waits for never comes; " +
+                        describeWaiting(first, /*isHere=*/true);
+  for (Strand &strand : strands)
+    if (&strand != &first)
+      message += ", " + describeWaiting(strand, /*isHere=*/false);
+  machine.fail(FindingKind::Deadlock, *getStep(first), message);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------------------------===//
+
+void ThreadRunner::advance(Strand &strand) {
+  if (++machine.steps >= machine.nextPoll)
+    machine.poll();
+  mergeInto(strand);
+  const Step *step = getStep(strand);
+  if (!step)
+    return finishBody(strand);
+  runStep(strand, *step);
+}
+
+void ThreadRunner::runStep(Strand &strand, const Step &step) {
+  const Conduct &conduct = plan->at(step);
+  if (watch && conduct.touchesMemory) {
+    unsigned first = strand.threads.find_first();
+    ++strand.clock[first];
+    watch->begin(strand.clock, first);
+  }
+  switch (conduct.manner) {
+  case Manner::Walk:
+    return enter(strand, step);
+  case Manner::Wait:
+    return runWait(strand, step);
+  case Manner::Skip:
+    break;
+  case Manner::Each:
+    if (haveSameOperands(strand, step))
+      runOnce(strand, step, conduct);
+    else
+      runEach(strand, step, conduct);
+    break;
+  case Manner::Own:
+    runEach(strand, step, conduct);
+    break;
+  case Manner::Once:
+    runOnce(strand, step, conduct);
+    break;
+  case Manner::Together:
+    runTogether(strand, step, conduct);
+    break;
+  case Manner::Allocate:
+    runAllocation(strand, step, conduct);
+    break;
+  case Manner::Arrive:
+    runArrival(strand, step);
+    break;
+  }
+  ++strand.frames.back().next;
+}
+
+static bool isSame(const Scalar &a, const Scalar &b) {
+  return a.integer == b.integer && a.isPoison == b.isPoison;
+}
+
+static bool isSame(const View &a, const View &b) {
+  return a.storage == b.storage && a.format == b.format && a.extents == b.extents &&
+         a.surface == b.surface && a.base == b.base && a.dims == b.dims && a.steps == b.steps;
+}
+
+bool ThreadRunner::haveSameOperands(const Strand &strand, const Step &step) const {
+  if (isa<tile::ThreadIdOp>(step.op) || step.op->getNumRegions() != 0)
+    return strand.threads.count() == 1;
+  const Row &first = rows[strand.threads.find_first()];
+  for (auto [operand, slot] : llvm::zip_equal(step.op->getOperands(), step.in)) {
+    bool isView = isa<MemRefType>(operand.getType());
+    for (unsigned thread : strand.threads.set_bits())
+      if (isView ? !isSame(rows[thread].views[slot], first.views[slot])
+                 : !isSame(rows[thread].values[slot], first.values[slot]))
+        return false;
+  }
+  return true;
+}
+
+/// Threads that run one statement are as independent as iterations of `T.Parallel`.
+void ThreadRunner::runEach(Strand &strand, const Step &step, const Conduct &conduct) {
+  if (conduct.mayMeet && machine.options.check) {
+    ParallelRun &run = machine.parallel.emplace();
+    run.extents.assign(1, numThreads);
+    run.base = machine.claimIterations(numThreads);
+  }
+  forEachThread(strand.threads, [&](unsigned thread) {
+    if (machine.parallel)
+      machine.parallel->iteration = machine.parallel->base + thread;
+    bool isAllocation = isa<tile::AllocOp>(step.op);
+    if (isAllocation || step.op->getNumRegions() != 0)
+      std::swap(machine.allocations, rows[thread].allocations);
+    step.run(machine, step);
+    if (isAllocation || step.op->getNumRegions() != 0)
+      std::swap(machine.allocations, rows[thread].allocations);
+  });
+  machine.parallel.reset();
+}
+
+/// One thread runs the step, and all have its results.
+void ThreadRunner::runOnce(Strand &strand, const Step &step, const Conduct &conduct) {
+  unsigned first = strand.threads.find_first();
+  swapRow(first);
+  step.run(machine, step);
+  swapRow(first);
+  for (unsigned thread : strand.threads.set_bits()) {
+    for (Slot slot : conduct.values)
+      rows[thread].values[slot] = rows[first].values[slot];
+    if (thread != first)
+      for (Slot slot : conduct.views)
+        rows[thread].views[slot] = rows[first].views[slot];
+  }
+}
+
+void ThreadRunner::runTogether(Strand &strand, const Step &step, const Conduct &conduct) {
+  runOnce(strand, step, conduct);
+  unsigned first = strand.threads.find_first();
+  for (Slot slot : conduct.ownWritten)
+    for (unsigned thread : strand.threads.set_bits())
+      if (thread != first)
+        rows[thread].views[slot].storage->copyFrom(*rows[first].views[slot].storage);
+}
+
+/// Those who come to an allocation later than others find the same memory.
+void ThreadRunner::runAllocation(Strand &strand, const Step &step, const Conduct &conduct) {
+  llvm::BitVector &known = allocatedFor[step.op];
+  if (known.empty() || known.anyCommon(strand.threads)) {
+    known = strand.threads;
+    return runOnce(strand, step, conduct);
+  }
+  unsigned other = known.find_first();
+  known |= strand.threads;
+  for (unsigned thread : strand.threads.set_bits())
+    for (Slot slot : conduct.views)
+      rows[thread].views[slot] = rows[other].views[slot];
+}
+
+void ThreadRunner::runArrival(Strand &strand, const Step &step) {
+  forEachThread(strand.threads, [&](unsigned) { step.run(machine, step); });
+}
+
+/// Those whose wait is over go on.
+void ThreadRunner::runWait(Strand &strand, const Step &step) {
+  llvm::BitVector waiting = strand.threads;
+  forEachThread(strand.threads, [&](unsigned thread) {
+    if (!barriers.isOver(machine, step))
+      return;
+    waiting.reset(thread);
+    if (watch)
+      if (const Barriers::Barrier *barrier = barriers.find(machine, step))
+        join(strand.clock, barrier->clock);
+  });
+  if (waiting.any())
+    split(strand, waiting);
+  ++strand.frames.back().next;
+}

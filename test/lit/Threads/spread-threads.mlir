@@ -1,0 +1,84 @@
+// RUN: tw-opt %s -tile-spread-threads | FileCheck %s
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#local = #tile.space<local>
+
+// A thread reads what another one has written: the loop over the threads is cut.
+// CHECK-LABEL: func.func @cut
+// CHECK: tile.parallel (%[[T:.*]]) in (128) {
+// CHECK:   %[[V:.*]] = tile.load %arg0[%[[T]]]
+// CHECK:   tile.store %[[V]], %s[%[[T]]]
+// CHECK: }
+// CHECK: tile.parallel (%[[U:.*]]) in (128) {
+// CHECK:   tile.load %s
+// CHECK:   tile.store %{{.*}}, %arg0[%[[U]]]
+// CHECK-NOT: tile.thread_id
+func.func @cut(%a: memref<128xf32, #global>, %n: index) {
+  %c127 = arith.constant 127 : index
+  tile.kernel (%b) in (%n) threads [128] {
+    %s = tile.alloc "s" : memref<128xf32, #shared>
+    %t = tile.thread_id 0
+    %v = tile.load %a[%t] : memref<128xf32, #global>
+    tile.store %v, %s[%t] : memref<128xf32, #shared>
+    %u = arith.subi %c127, %t : index
+    %w = tile.load %s[%u] : memref<128xf32, #shared>
+    tile.store %w, %a[%t] : memref<128xf32, #global>
+  }
+  return
+}
+
+// Memory of a thread is a row of a fragment; a variable of a thread is one element of it.
+// CHECK-LABEL: func.func @own
+// CHECK-DAG: %[[R:.*]] = tile.alloc "row" : memref<64x2xf32, #tile.space<fragment>>
+// CHECK-DAG: %[[V:.*]] = tile.alloc "v" : memref<64xf32, #tile.space<fragment>>
+// CHECK: tile.parallel (%[[T:.*]]) in (64) {
+// CHECK:   tile.store %{{.*}}, %[[R]][%[[T]], %c0]
+// CHECK:   tile.store %{{.*}}, %[[V]][%[[T]]]
+func.func @own(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.kernel (%b) in (%n) threads [64] {
+    %row = tile.alloc "row" : memref<2xf32, #local>
+    %v = tile.alloc "v" : memref<f32, #local>
+    %t = tile.thread_id 0
+    %x = tile.load %a[%t] : memref<64xf32, #global>
+    tile.store %x, %row[%c0] : memref<2xf32, #local>
+    %y = tile.load %row[%c0] : memref<2xf32, #local>
+    tile.store %y, %v[] : memref<f32, #local>
+    %z = tile.load %v[] : memref<f32, #local>
+    tile.store %z, %a[%t] : memref<64xf32, #global>
+  }
+  return
+}
+
+// An array that all threads fill alike is the block's: a variable for each element.
+// CHECK-LABEL: func.func @uniform
+// CHECK: %[[AT:.*]] = tile.alloc "at" : memref<i32, #tile.space<local>>
+// CHECK: tile.store %{{.*}}, %[[AT]][]
+// CHECK-NOT: tile.parallel
+func.func @uniform(%n: index) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  tile.kernel (%b) in (%n) threads [64] {
+    %at = tile.alloc "at" : memref<2xi32, #local>
+    tile.store %one, %at[%c0] : memref<2xi32, #local>
+  }
+  return
+}
+
+// A tile statement of some threads runs once, where the text has it.
+// CHECK-LABEL: func.func @role
+// CHECK-NOT: scf.if
+// CHECK: tile.copy %arg0, %s
+func.func @role(%a: memref<64xf32, #global>, %n: index) {
+  %c32 = arith.constant 32 : index
+  tile.kernel (%b) in (%n) threads [64] {
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    scf.if %first {
+      tile.copy %a, %s : memref<64xf32, #global> to memref<64xf32, #shared>
+    }
+  }
+  return
+}
