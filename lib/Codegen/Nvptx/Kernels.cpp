@@ -240,10 +240,7 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
         barrier();
         return success();
       })
-      .Case([&](AsyncCommitOp) {
-        NVVM::CpAsyncCommitGroupOp::create(b);
-        return success();
-      })
+      .Case([&](AsyncGroupOp group) { return lowerAsyncGroup(group); })
       .Case([&](AsyncWaitOp wait) {
         NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(wait.getPending()));
         return success();
@@ -278,11 +275,8 @@ LogicalResult ThreadLowering::lowerOp(Operation *op) {
         return lowerIf(branch, only);
       })
       .Case([&](scf::WhileOp loop) { return lowerWhile(loop); })
-      .Case([&](FloorModOp mod) {
-        Value version = carried.lookup(mod);
-        if (!version)
-          return lowerScalar(mod);
-        define(mod, version);
+      .Case([&](VersionOp version) {
+        lowerVersion(version);
         return success();
       })
       .Case([&](GemmOp gemm) { return lowerGemm(gemm); })
@@ -313,59 +307,58 @@ LogicalResult ThreadLowering::lowerFor(scf::ForOp op) {
                        mapped(op.getStep()), op.getInductionVar(), *op.getBody());
 }
 
-namespace {
-/// A version of a multi-buffered tile: (iteration number + distance) mod count.
-struct Version {
-  FloorModOp op;
-  int64_t count, distance;
-};
-} // namespace
-
-/// The versions that the body of a loop names, as plan-pipeline writes them.
-static SmallVector<Version> findVersions(PipelinedOp loop) {
-  SmallVector<Version> versions;
-  for (auto mod : loop.getBody().front().getOps<FloorModOp>()) {
-    std::optional<int64_t> count = getConstantIntValue(mod.getRhs());
-    std::optional<int64_t> distance = 0;
-    Value number = mod.getLhs();
-    if (auto sum = number.getDefiningOp<arith::AddIOp>()) {
-      distance = getConstantIntValue(sum.getRhs());
-      number = sum.getLhs();
-    }
-    auto difference = number.getDefiningOp<arith::SubIOp>();
-    if (count && *count > 0 && distance && *distance >= 0 && difference &&
-        difference.getLhs() == loop.getInductionVar() && difference.getRhs() == loop.getLower())
-      versions.push_back({mod, *count, *distance % *count});
-  }
-  return versions;
+/// Copies of an iteration that does not exist are left out; the group is committed all the same, so
+/// that groups can be counted.
+LogicalResult ThreadLowering::lowerAsyncGroup(AsyncGroupOp op) {
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, mapped(op.getIteration()),
+                                       mapped(op.getUpper()));
+  LogicalResult result = success();
+  guarded(exists, [&] { result = lowerBlock(op.getBody().front()); });
+  b.setLoc(op.getLoc());
+  NVVM::CpAsyncCommitGroupOp::create(b);
+  return result;
 }
 
-/// Versions go round as the loop runs, so no iteration divides: each is carried by the loop, in 32
-/// bits. The next iteration's version at distance d is this one's at d + 1, where there is such,
-/// else one more, or 0 behind the last.
+/// Carried by the loop whose iterations it counts, or computed.
+void ThreadLowering::lowerVersion(VersionOp op) {
+  if (Value known = carried.lookup(op))
+    return define(op, known);
+  Value number =
+      b.createOrFold<arith::SubIOp>(mapped(op.getIteration()), mapped(op.getFirst()));
+  number = b.createOrFold<arith::AddIOp>(number, index(op.getAhead()));
+  define(op, floorModConstant(number, op.getCount()));
+}
+
+/// Versions of its own iterations go round as the loop runs, so no iteration divides: each is
+/// carried by the loop, in 32 bits. The next iteration's version at distance d is this one's at
+/// d + 1, where there is such, else one more, or 0 after the last.
 LogicalResult ThreadLowering::lowerPipelined(PipelinedOp op) {
-  SmallVector<Version> versions = findVersions(op);
+  SmallVector<VersionOp> versions;
+  for (auto version : op.getBody().front().getOps<VersionOp>())
+    if (version.getIteration() == op.getInductionVar() && version.getFirst() == op.getLower())
+      versions.push_back(version);
+  auto distanceOf = [](VersionOp version) { return version.getAhead() % version.getCount(); };
   auto number = [&](int64_t value) { return constant(b.getI32IntegerAttr(int32_t(value))); };
   SmallVector<Value> starts, next;
-  for (const Version &version : versions)
-    starts.push_back(number(version.distance));
+  for (VersionOp version : versions)
+    starts.push_back(number(distanceOf(version)));
   auto loop = scf::ForOp::create(b, mapped(op.getLower()), mapped(op.getUpper()), index(1), starts);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   b.setLoc(op.getLoc());
   define(op.getInductionVar(), loop.getInductionVar());
   for (auto [version, current] : llvm::zip(versions, loop.getRegionIterArgs())) {
-    carried[version.op] = arith::IndexCastUIOp::create(b, b.getIndexType(), current);
-    const Version *after = llvm::find_if(versions, [&](const Version &other) {
-      return other.count == version.count &&
-             other.distance == (version.distance + 1) % version.count;
+    carried[version] = arith::IndexCastUIOp::create(b, b.getIndexType(), current);
+    uint64_t count = version.getCount(), distance = (distanceOf(version) + 1) % count;
+    auto *after = llvm::find_if(versions, [&](VersionOp other) {
+      return other.getCount() == count && distanceOf(other) == distance;
     });
     if (after != versions.end()) {
       next.push_back(loop.getRegionIterArgs()[after - versions.begin()]);
       continue;
     }
     Value one = arith::AddIOp::create(b, current, number(1));
-    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, number(version.count));
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, number(count));
     next.push_back(arith::SelectOp::create(b, isLast, number(0), one));
   }
   if (failed(lowerBlock(op.getBody().front())))
@@ -516,42 +509,6 @@ LogicalResult ThreadLowering::run() {
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());
   return success();
-}
-
-/// The tiles that have a place in the block's shared memory, as written.
-static std::vector<SharedTile> listSharedTiles(KernelOp kernel) {
-  std::vector<SharedTile> tiles;
-  kernel.walk([&](AllocOp alloc) {
-    auto offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr);
-    auto layout = alloc->getAttrOfType<LayoutAttr>(kPlacementAttr);
-    if (!offset || !layout)
-      return;
-    MemRefType type = alloc.getBuffer().getType();
-    tiles.push_back({alloc.getName().str(), offset.getInt(), analysis::getPlacedBytes(alloc),
-                     getStorageBytes(type.getElementType()), std::vector<int64_t>(type.getShape()),
-                     layout.getLayout().str()});
-  });
-  return tiles;
-}
-
-FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arch &arch,
-                                                std::vector<KernelInfo> &kernels,
-                                                const LaunchAssumptions &assumptions) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
-  unsigned number = 0;
-  for (KernelOp kernel : function.getOps<KernelOp>()) {
-    KernelInfo info;
-    info.name = (function.getName() + "_kernel" + (number ? std::to_string(number) : "")).str();
-    info.numThreads = kernel.getNumThreads();
-    if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
-      info.sharedBytes = bytes.getInt();
-    info.tiles = listSharedTiles(kernel);
-    if (failed(ThreadLowering(*module, kernel, arch, info.name, assumptions).run()))
-      return failure();
-    kernels.push_back(info);
-    ++number;
-  }
-  return module;
 }
 
 } // namespace tilewright::nvptx

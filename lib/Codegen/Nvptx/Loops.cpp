@@ -177,7 +177,7 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
       storeRegister(*own, 0, loadRegister(outer, 0));
       at.variables[root] = std::move(own);
     }
-  if (chunk.loop->hasAttr(kAsyncAttr)) {
+  if (isa<AsyncGroupOp>(chunk.loop->getParentOp())) {
     Block &body = chunk.loop.getBody().front();
     copyAsync(*body.getOps<LoadOp>().begin(), *body.getOps<StoreOp>().begin(), members);
     return success();

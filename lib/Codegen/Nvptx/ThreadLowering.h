@@ -121,6 +121,8 @@ private:
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerPipelined(tile::PipelinedOp op);
+  mlir::LogicalResult lowerAsyncGroup(tile::AsyncGroupOp op);
+  void lowerVersion(tile::VersionOp op);
   /// One branch for these iterations, which all take the same way; the current one may be null.
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op, llvm::ArrayRef<Iteration *> members);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
