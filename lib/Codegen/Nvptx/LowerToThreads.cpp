@@ -1,6 +1,6 @@
-//===- LowerToThreads.cpp - the pass, and what launches must know --------------------------===//
+//===- LowerToThreads.cpp - the pass, and what launches must know ----------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Analysis/SharedTiles.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -49,15 +49,15 @@ std::vector<KernelInfo> describeKernels(func::FuncOp function) {
   return kernels;
 }
 
-FailureOr<OwningOpRef<ModuleOp>> lowerToThreads(func::FuncOp function, const Arch &arch,
-                                                const LaunchAssumptions &assumptions) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(function.getLoc());
+/// Appends the code of one thread of each kernel to a module.
+static LogicalResult lowerKernels(func::FuncOp function, ModuleOp threads, const Arch &arch,
+                                  const LaunchAssumptions &assumptions) {
   for (auto [number, kernel] : llvm::enumerate(function.getOps<KernelOp>())) {
-    std::string name = getKernelName(function, number);
-    if (failed(ThreadLowering(*module, kernel, arch, name, assumptions).run()))
+    Thread thread(threads, kernel, arch, getKernelName(function, number), assumptions);
+    if (failed(lowerKernel(thread)))
       return failure();
   }
-  return module;
+  return success();
 }
 
 namespace {
@@ -71,15 +71,11 @@ struct LowerToThreadsPass : impl::LowerToThreadsBase<LowerToThreadsPass> {
                                  << getArchNames();
       return signalPassFailure();
     }
-    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
-      FailureOr<OwningOpRef<ModuleOp>> threads =
-          lowerToThreads(function, *target, {disjoint, alignment});
-      if (failed(threads))
+    OwningOpRef<ModuleOp> threads = ModuleOp::create(getOperation().getLoc());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(lowerKernels(function, *threads, *target, {disjoint, alignment})))
         return signalPassFailure();
-      Block &body = *getOperation().getBody();
-      body.getOperations().splice(body.end(), (*threads)->getBody()->getOperations());
-      function.erase();
-    }
+    getOperation().getBodyRegion().takeBody(threads->getBodyRegion());
   }
 };
 } // namespace
