@@ -95,6 +95,11 @@ def passes(fix: bool) -> bool:
     return run(sys.executable, "scripts/check_passes.py")
 
 
+def classes(fix: bool) -> bool:
+    del fix
+    return run(sys.executable, "scripts/check_classes.py")
+
+
 @dataclass(frozen=True)
 class Lint:
     check: Callable[[bool], bool]
@@ -109,6 +114,7 @@ LINTS = {
     "includes": Lint(includes),
     "imports": Lint(imports),
     "passes": Lint(passes),
+    "classes": Lint(classes),
     "clang-tidy": Lint(clang_tidy, quick=False),
 }
 

@@ -1,6 +1,7 @@
 //===- CompilePass.cpp - a compilation as a pass, for tw-opt ----------------------------------===//
 //
 //   tw-opt --tile-compile=target=sm_80 kernel.mlir     checks and compiles, and keeps nothing
+//   tw-opt --tile-plan-gpu=arch=sm_80 kernel.mlir      the passes on tile IR alone
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -8,24 +9,21 @@
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/Tile/Tile.h"
 
-#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 
 namespace tilewright::driver {
+#define GEN_PASS_DECL
+#define GEN_PASS_DEF_COMPILE
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Driver/Passes.h.inc"
 
 namespace {
-struct CompilePass : PassWrapper<CompilePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CompilePass)
+struct CompilePass : impl::CompileBase<CompilePass> {
+  using CompileBase::CompileBase;
 
-  CompilePass() = default;
-  CompilePass(const CompilePass &other) : PassWrapper(other) {}
-
-  StringRef getArgument() const override { return "tile-compile"; }
-  StringRef getDescription() const override {
-    return "compiles a module for the CPU or a GPU, and keeps no code";
-  }
   void getDependentDialects(DialectRegistry &registry) const override {
     nvptx::registerDialects(registry);
   }
@@ -56,18 +54,29 @@ struct CompilePass : PassWrapper<CompilePass, OperationPass<ModuleOp>> {
         failed(arch ? LogicalResult(compileForGpu(module, *arch, options)) : compileForHost()))
       signalPassFailure();
   }
+};
+} // namespace
 
-  Option<std::string> target{*this, "target", llvm::cl::desc("'cpu' or an architecture"),
-                             llvm::cl::init("cpu")};
-  Option<int64_t> alignment{*this, "alignment",
-                            llvm::cl::desc("bytes that divide the address of every tensor"),
+namespace {
+struct PlanGpuOptions : PassPipelineOptions<PlanGpuOptions> {
+  Option<std::string> arch{*this, "arch", llvm::cl::desc("architecture"), llvm::cl::init("sm_80")};
+  Option<int64_t> alignment{*this, "alignment", llvm::cl::desc("of arguments, in bytes"),
                             llvm::cl::init(16)};
-  Option<bool> disjoint{*this, "disjoint",
-                        llvm::cl::desc("no tensor that is written shares memory with another"),
+  Option<bool> disjoint{*this, "disjoint", llvm::cl::desc("arguments share no memory"),
                         llvm::cl::init(true)};
 };
 } // namespace
 
-void registerCompilePass() { PassRegistration<CompilePass>(); }
+void registerDriverPasses() {
+  registerTilewrightDriverPasses();
+  PassPipelineRegistration<PlanGpuOptions>("tile-plan-gpu",
+                                           "All passes on tile IR of a compilation for a GPU",
+                                           [](OpPassManager &pm, const PlanGpuOptions &given) {
+                                             PipelineOptions options;
+                                             options.calls.argumentAlignment = given.alignment;
+                                             options.calls.disjointArguments = given.disjoint;
+                                             buildGpuPipeline(pm, given.arch, options);
+                                           });
+}
 
 } // namespace tilewright::driver

@@ -46,7 +46,7 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   if (options.checkPlans)
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
-  pm.addPass(createInsertBarriers(InsertBarriersOptions{disjoint}));
+  pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
 }
 
 void buildCpuPipeline(OpPassManager &pm) {
@@ -178,18 +178,20 @@ static FailureOr<GpuProgram> compileGuarded(ModuleOp module, const Arch &arch,
   if (failed(pm.run(*planned)))
     return failure();
   recorder.finish("passes");
-  FailureOr<OwningOpRef<ModuleOp>> threads =
-      nvptx::lowerToThreads(function, arch, program.kernels,
-                            {options.calls.disjointArguments, options.calls.argumentAlignment});
-  if (failed(threads))
-    return failure();
-  recorder.finish("threads", [&](raw_ostream &os) { (*threads)->print(os); });
   nvptx::EmitOptions emit;
+  program.kernels = nvptx::describeKernels(function);
   emit.fastMath = function->hasAttr("tile.fast_math");
+  PassManager lowering(module.getContext());
+  lowering.enableVerifier(false); // emitPtx verifies what it is given, where assertions are on
+  lowering.addPass(nvptx::createLowerToThreads(
+      {arch.name.str(), options.calls.argumentAlignment, options.calls.disjointArguments}));
+  if (failed(lowering.run(*planned)))
+    return failure();
+  recorder.finish("threads", [&](raw_ostream &os) { planned->print(os); });
   emit.observer = [&](StringRef stage, llvm::function_ref<void(raw_ostream &)> print) {
     recorder.finish(stage, print);
   };
-  FailureOr<std::string> ptx = nvptx::emitPtx(**threads, arch, emit);
+  FailureOr<std::string> ptx = nvptx::emitPtx(*planned, arch, emit);
   if (failed(ptx))
     return failure();
   recorder.finish("ptx");

@@ -229,6 +229,11 @@ std::optional<Register> ModelBuilder::translateOp(Operation *op, unsigned depth)
       .Case([&](CastOp cast) {
         return convert(cast.getFrom().isUnsignedInteger() || cast.getFrom().isInteger(1));
       })
+      .Case([&](VersionOp version) -> std::optional<Register> {
+        Register number = tape.emit(Op::Add, {tape.emit(Op::Sub, {operand(0), operand(1)}),
+                                              tape.constant(version.getAhead())});
+        return tape.emit(Op::FloorMod, {number, tape.constant(version.getCount())});
+      })
       .Case([&](memref::DimOp dim) -> std::optional<Register> {
         std::optional<int64_t> position = dim.getConstantIndex();
         return position ? std::optional(extentOf(dim.getSource(), *position)) : std::nullopt;
@@ -395,6 +400,10 @@ void ModelBuilder::addConditions() {
     if (auto branch = dyn_cast<scf::IfOp>(op))
       conditions.push_back(
           {valueOf(branch.getCondition()), child->getParentRegion() == &branch.getThenRegion()});
+    if (auto group = dyn_cast<AsyncGroupOp>(op))
+      conditions.push_back(
+          {tape.emit(Op::Less, {valueOf(group.getIteration()), valueOf(group.getUpper())}, 1),
+           true});
     if (auto serial = dyn_cast<scf::ForOp>(op))
       conditions.push_back({valueOf(serial.getInductionVar()), std::nullopt});
     if (auto serial = dyn_cast<PipelinedOp>(op))

@@ -8,8 +8,8 @@
 
 namespace tilewright::plancheck {
 
-/// What is wrong with a loop that is to run as asynchronous copies (`tile.async`), besides what may
-/// be wrong with the plans of its read and its write; empty if nothing.
+/// What is wrong with a loop that is to run as asynchronous copies (`tile.async_group`), besides
+/// what may be wrong with the plans of its read and its write; empty if nothing.
 std::string findAsyncFault(tile::ParallelOp loop, const Arch &arch);
 
 } // namespace tilewright::plancheck

@@ -39,7 +39,7 @@ LogicalResult checkPlans(Operation *root, const Options &options) {
   bool isRight = true;
   root->walk([&](ParallelOp loop) {
     std::string fault =
-        loop->hasAttr(kAsyncAttr) ? findAsyncFault(loop, options.arch) : std::string();
+        isa<AsyncGroupOp>(loop->getParentOp()) ? findAsyncFault(loop, options.arch) : std::string();
     if (fault.empty())
       return;
     loop.emitError() << "internal error: the plan of this asynchronous copy is wrong: " << fault;

@@ -105,7 +105,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is the plan of an operand of 'tile.gemm'";
   }
-  if (name == kAsyncAttr || name == kExchangeAttr || name == kThreadLoopAttr) {
+  if (name == kExchangeAttr || name == kThreadLoopAttr) {
     if (isa<ParallelOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.parallel'";

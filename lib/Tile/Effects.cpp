@@ -163,7 +163,11 @@ std::optional<SmallVector<Effect>> getEffects(Operation *op) {
   SmallVector<Effect> effects;
   WalkResult result = op->walk([&](Operation *nested) {
     if (auto declared = dyn_cast<TileEffectsOpInterface>(nested)) {
+      size_t first = effects.size();
       declared.getTileEffects(effects);
+      if (auto group = nested->getParentOfType<AsyncGroupOp>())
+        for (Effect &effect : llvm::MutableArrayRef(effects).drop_front(first))
+          effect.until = group;
       return WalkResult::advance();
     }
     // An op that touches no memory of its own; what its regions do is walked too.

@@ -174,7 +174,6 @@ void BarrierWaitOp::getTileEffects(Effects &effects) {
 void AnnotateLayoutOp::getTileEffects(Effects &) {}
 void BarrierOp::getTileEffects(Effects &) {}
 bool BarrierOp::synchronisesInside() { return true; }
-void AsyncCommitOp::getTileEffects(Effects &) {}
 void AsyncWaitOp::getTileEffects(Effects &) {}
 void AnnotateSafeValueOp::getTileEffects(Effects &) {}
 void UseSwizzleOp::getTileEffects(Effects &) {}

@@ -270,6 +270,11 @@ void PipelinedOp::print(OpAsmPrinter &printer) {
   printBody(printer, getBody());
 }
 
+void AsyncGroupOp::build(OpBuilder &builder, OperationState &state, Value iteration, Value upper) {
+  state.addOperands({iteration, upper});
+  addIndexRegion(builder, state, 0);
+}
+
 //===----------------------------------------------------------------------------------------===//
 // Buffers and scalars
 //===----------------------------------------------------------------------------------------===//

@@ -159,6 +159,22 @@ LogicalResult PipelinedOp::verifyRegions() {
   return success();
 }
 
+LogicalResult AsyncGroupOp::verify() {
+  for (Operation &op : getBody().front().without_terminator())
+    if (!isa<ParallelOp, SliceOp, ViewOp>(op) && (op.getNumRegions() || !isMemoryEffectFree(&op)))
+      return op.emitOpError() << "in 'tile.async_group', which holds copies ('tile.parallel') and "
+                                 "the arithmetic of their indices";
+  return verifyUniformFlow(*this, "a group of asynchronous copies");
+}
+
+LogicalResult VersionOp::verify() {
+  if (int64_t(getCount()) < 1)
+    return emitOpError() << "of " << int64_t(getCount()) << " versions, expected at least 1";
+  if (int64_t(getAhead()) < 0)
+    return emitOpError() << "ahead " << int64_t(getAhead()) << " is negative";
+  return success();
+}
+
 //===----------------------------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------------------------===//

@@ -13,7 +13,7 @@
 //
 // A statement reads all before it writes the first element. One that reads a part of the buffer
 // that it writes, which may overlap, reads a fragment instead, filled by a statement before; what
-// stands between them is the business of tile-insert-barriers.
+// stands between them is the business of tile-insert-orderings.
 //
 // The previous value of an atomic outside a loop is known to the one thread that updates; it
 // reaches the others through a shared tile of one element.

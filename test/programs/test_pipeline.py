@@ -139,6 +139,52 @@ def test_inside_another_loop() -> None:
     assert not kernel.findings
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+@pytest.mark.parametrize("stages", [1, 2, 3, 12])
+def test_readers_in_branches_and_inner_loops(stages: int, count: int) -> None:
+    """A wait stands on every path to a reader; a version that no branch read is filled again."""
+
+    @T.prim_func
+    def main(A: T.Tensor((80, 64), "float32"), B: T.Tensor((16, 64), "float32"), count: T.int32):
+        with T.Kernel(1, threads=64):
+            tile = T.alloc_shared((16, 64), "float32")
+            total = T.alloc_fragment((16, 64), "float32")
+            T.clear(total)
+            for r in T.serial(2):
+                for k in T.Pipelined(count, num_stages=stages):
+                    T.copy(A[k * 16, 0], tile)
+                    if k % 2 == r:
+                        for i, j in T.Parallel(16, 64):
+                            total[i, j] += tile[15 - i, j]
+                for k in T.Pipelined(count, num_stages=stages):
+                    T.copy(A[k * 16, 0], tile)
+                    for n in T.serial(k):
+                        for i, j in T.Parallel(16, 64):
+                            total[i, j] += tile[i, 63 - j] * (n + 1)
+            T.copy(total, B)
+
+    kernel = tilewright.compile(main, target="sm_80")
+    a = np.random.default_rng(count).integers(-9, 9, (80, 64)).astype(np.float32)
+    b = np.full((16, 64), -1, np.float32)
+    kernel(a, b, count)
+    tiles = a.reshape(5, 16, 64)[:count]
+    weights = np.array([k * (k + 1) // 2 for k in range(count)], np.float32).reshape(-1, 1, 1)
+    expected = tiles[:, ::-1].sum(0) + 2 * (tiles[:, :, ::-1] * weights).sum(0)
+    np.testing.assert_array_equal(b, expected)
+    assert not kernel.findings
+
+
+def test_one_barrier_an_iteration() -> None:
+    """The barrier that publishes a version also frees the one before: with two versions or more an
+    iteration has one, with one version two. What the loop reads once meets in front of it."""
+
+    def barriers(stages: int) -> int:
+        kernel = tilewright.compile(add_rows(stages), target="sm_80")
+        return kernel.ir("tile-insert-orderings").count("tile.barrier")
+
+    assert [barriers(stages) for stages in (1, 2, 3, 12)] == [2, 1, 1, 1]
+
+
 def test_overlapping_arguments_take_careful_code() -> None:
     """Each iteration reads what the one before wrote, through another argument."""
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
@@ -38,12 +39,13 @@ int main(int argc, char **argv) {
   tilewright::registerTilewrightThreadsPasses();
   tilewright::registerTilewrightPasses();
   tilewright::registerTilewrightPlanCheckPasses();
+  tilewright::nvptx::registerTilewrightNvptxPasses();
 #ifdef TW_TESTS
   tilewright::test::registerInterpTestPass();
   tilewright::test::registerMutatePlansPass();
   tilewright::test::registerPrintEffectsPass();
 #endif
-  tilewright::driver::registerCompilePass();
+  tilewright::driver::registerDriverPasses();
   // One thread, whose stops are caught.
   llvm::SmallVector<char *> arguments(argv, argv + argc);
   char oneThread[] = "--mlir-disable-threading";

@@ -15,8 +15,9 @@ namespace tilewright::driver {
 std::string reportStop(mlir::ModuleOp module, llvm::StringRef target, const CallFacts &calls,
                        llvm::StringRef reason);
 
-/// The pass `tile-compile`, which compiles a module to code and throws it away.
-void registerCompilePass();
+/// The pass `tile-compile`, which compiles a module to code and throws it away, and the pipeline
+/// `tile-plan-gpu`, which runs the passes of a compilation for a GPU.
+void registerDriverPasses();
 
 } // namespace tilewright::driver
 

@@ -2,7 +2,7 @@
 //
 // Every pass that orders, overlaps or moves statements asks this header and nothing else. An effect
 // names the root allocation (never a view of it), the rectangle of it that may be touched, and its
-// time: at the op, or from the op until a named wait (an asynchronous copy).
+// time: at the op, or from the op until its asynchronous group has ended.
 //
 // A rectangle's offsets are sums `constant + factor * value + …` of index values, so that slices of
 // slices need no new IR. What cannot be expressed so (a view with another element type, a loaded
@@ -64,7 +64,7 @@ struct Effect {
   EffectKind kind;
   mlir::Value root;
   EffectRegion region;
-  /// The op whose completion ends the effect; null when the effect is over when the op is.
+  /// The `tile.async_group` whose end ends the effect; null when the effect is over when the op is.
   mlir::Operation *until = nullptr;
   /// Of an `Accumulate`.
   Combination combination = Combination::Ordered;

@@ -64,8 +64,6 @@ inline constexpr llvm::StringLiteral kAccessAttr = "tile.access";
 /// of an 8 x 8 matrix.
 inline constexpr llvm::StringLiteral kAccessAAttr = "tile.access_a";
 inline constexpr llvm::StringLiteral kAccessBAttr = "tile.access_b";
-/// Of tile.parallel: a copy whose groups run asynchronously until a tile.async_wait.
-inline constexpr llvm::StringLiteral kAsyncAttr = "tile.async";
 /// Of tile.parallel: a copy from one fragment to another whose lanes exchange elements
 /// (infer-layouts leaves it for code generation).
 inline constexpr llvm::StringLiteral kExchangeAttr = "tile.exchange";

@@ -137,7 +137,7 @@ def Tile_PipelinedOp : TileOp<"pipelined", [
 }
 
 def Tile_YieldOp : TileOp<"yield", [Pure, Terminator,
-    ParentOneOf<["KernelOp", "ParallelOp", "PipelinedOp"]>]> {
+    ParentOneOf<["AsyncGroupOp", "KernelOp", "ParallelOp", "PipelinedOp"]>]> {
   let summary = "end of a region";
   let assemblyFormat = "attr-dict";
 }
@@ -532,25 +532,60 @@ def Tile_BarrierOp : TileOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<TileEffectsOpInterface, ["synchronisesInside"]>]> {
   let summary = "the threads of the block meet; what was written before is seen after";
   let description = [{
-    Placed by `tile-insert-barriers`; it orders accesses and touches no memory itself. All threads
+    Placed by `tile-insert-orderings`; it orders accesses and touches no memory itself. All threads
     reach it, so it never stands in `tile.parallel`, whose iterations go their own ways.
   }];
   let assemblyFormat = "attr-dict";
   let hasVerifier = 1;
 }
 
-def Tile_AsyncCommitOp : TileOp<"async_commit", [MemoryEffects<[MemRead, MemWrite]>,
-    DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
-  let summary = "the asynchronous copies since the last commit form one group";
-  let assemblyFormat = "attr-dict";
+def Tile_AsyncGroupOp : TileOp<"async_group", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "copies of one iteration of a loop, which run on while the threads go on";
+  let description = [{
+    If `iteration < upper`, starts the copies of its region (`tile.parallel` loops from global to
+    shared memory); from `upper` on there is nothing to copy. Either way they form one group: groups
+    of a thread end in the order in which they started. The effects of the copies last until a
+    `tile.async_wait` that waits for the group (`Effect::until`).
+
+    ```mlir
+    tile.async_group %next below %upper {
+      tile.parallel ... // A[next] -> S
+    }
+    ```
+  }];
+  let arguments = (ins Index:$iteration, Index:$upper);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$iteration `below` $upper $body attr-dict";
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$iteration, "::mlir::Value":$upper)>];
+}
+
+def Tile_VersionOp : TileOp<"version", [Pure]> {
+  let summary = "which version of a multi-buffered tile an iteration of a loop uses";
+  let description = [{
+    `(iteration - first + ahead) mod count`, where `first` is the loop's first iteration: the version
+    of the iteration that comes `ahead` iterations after this one. Code generation carries it around
+    the loop, without a division.
+
+    ```mlir
+    %now = tile.version %k from %lower ahead 0 of 3
+    %next = tile.version %k from %lower ahead 2 of 3
+    ```
+  }];
+  let arguments = (ins Index:$iteration, Index:$first, I64Attr:$ahead, I64Attr:$count);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$iteration `from` $first `ahead` $ahead `of` $count attr-dict";
+  let hasVerifier = 1;
 }
 
 def Tile_AsyncWaitOp : TileOp<"async_wait", [MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
   let summary = "wait until at most `pending` groups of this thread's copies are under way";
   let description = [{
-    Ends the effects of the copies of all older groups for the thread that waits; a barrier behind it
-    publishes them to the block.
+    Ends the effects of the copies of all older groups for the thread that waits; a barrier after it
+    publishes them to the block. Placed by `tile-insert-orderings`.
   }];
   let arguments = (ins I64Attr:$pending);
   let assemblyFormat = "$pending attr-dict";

@@ -188,15 +188,17 @@ def PlanPipeline : Pass<"tile-plan-pipeline"> {
   let description = [{
     In a `tile.pipelined` loop with n stages, a copy from global to shared memory that depends only
     on the loop's variable is issued n - 1 iterations ahead. Its tile gets n versions, which are a
-    leading dimension; the body is not peeled. A copy that cannot move stays, and a remark says why.
+    leading dimension; the body is not peeled. The pass states which group of copies serves which
+    iteration; `tile-insert-orderings` places the waits and barriers. A copy that cannot move stays,
+    and a remark says why.
 
     ```mlir
-    tile.pipelined %k = %a to %b stages 2 {    ->    // the first copy, then
-      copy A[k] -> S                                 scf.for %k = %a to %b {
-      use S                                            tile.async_wait 0; tile.barrier
-    }                                                  scf.if (k + 1 < b) { async copy A[k + 1] -> S[(k + 1) % 2] }
-                                                       tile.async_commit
-                                                       use S[k % 2]
+    tile.pipelined %k = %a to %b stages 2 {    ->    tile.async_group %a below %b { copy A[a] -> S[0] }
+      copy A[k] -> S                                 tile.pipelined %k = %a to %b stages 2 {
+      use S                                            %now = tile.version %k from %a ahead 0 of 2
+    }                                                  %next = tile.version %k from %a ahead 1 of 2
+                                                       tile.async_group %k1 below %b { copy A[k + 1] -> S[next] }
+                                                       use S[now]
                                                      }
     ```
   }];
@@ -219,17 +221,21 @@ def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
   let options = [Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose limit holds">];
 }
 
-def InsertBarriers : Pass<"tile-insert-barriers"> {
-  let summary = "Order conflicting accesses of a block's threads";
+def InsertOrderings : Pass<"tile-insert-orderings"> {
+  let summary = "Order conflicting accesses of a block's threads by barriers and waits";
   let description = [{
     Two statements of a block conflict when one writes memory that the other touches. Every
     conflicting pair, pairs over the back edge of a loop included, gets a barrier between; one
-    barrier serves all hazards that are open where it stands.
+    barrier serves all hazards that are open where it stands. Where the first of the two is an
+    asynchronous copy, the thread that issued it waits for its group in front of the barrier, with as
+    many younger groups still under way as is right. Versions of a multi-buffered tile conflict only
+    with themselves.
 
     ```mlir
-    tile.parallel { … store %s }        tile.parallel { … store %s }
-    tile.gemm %s, %k, %c         ->     tile.barrier            // %s: written above, read below
-                                        tile.gemm %s, %k, %c
+    tile.async_group %i below %n { … store %s }        tile.async_group %i below %n { … store %s }
+    tile.gemm %s, %k, %c                         ->     tile.async_wait 0
+                                                        tile.barrier            // %s: written above
+                                                        tile.gemm %s, %k, %c
     ```
   }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Analysis/SharedTiles.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -69,8 +69,9 @@ static std::pair<Value, std::string> splitAddress(Value address, unsigned operan
 }
 
 /// One instruction `opcode [address], operands`; gives the old value, or nothing for `red`.
-Value ThreadLowering::atomicInstruction(StringRef opcode, Value address, ArrayRef<Value> operands,
-                                        Type resultType) {
+static Value atomicInstruction(Emitter &e, StringRef opcode, Value address,
+                               ArrayRef<Value> operands, Type resultType) {
+  ImplicitLocOpBuilder &b = e.b;
   auto [base, place] = splitAddress(address, resultType ? 1 : 0);
   std::string text = opcode.str() + (resultType ? " $0, " : " ") + place, constraints;
   if (resultType)
@@ -91,7 +92,8 @@ Value ThreadLowering::atomicInstruction(StringRef opcode, Value address, ArrayRe
 
 /// `.acq_rel.gpu.global`: order, scope and space of an atomic. A sequentially consistent one stands
 /// behind a fence.
-std::string ThreadLowering::atomicQualifiers(const Storage &storage, MemoryOrder order) {
+static std::string atomicQualifiers(Emitter &e, const Storage &storage, MemoryOrder order) {
+  ImplicitLocOpBuilder &b = e.b;
   if (order == MemoryOrder::SeqCst)
     LLVM::InlineAsmOp::create(
         b, TypeRange(), ValueRange(), storage.isGlobal ? "fence.sc.gpu;" : "fence.sc.cta;",
@@ -106,24 +108,27 @@ std::string ThreadLowering::atomicQualifiers(const Storage &storage, MemoryOrder
 }
 
 /// The element that an update leaves, as it is stored.
-Value ThreadLowering::updatedElement(AtomicKind kind, Type elementType, Value old, Value operand) {
+static Value updatedElement(Emitter &e, AtomicKind kind, Type elementType, Value old,
+                            Value operand) {
+  ImplicitLocOpBuilder &b = e.b;
   if (kind == AtomicKind::Exchange)
     return operand;
   Type working = isStorageFloat(elementType) ? Type(b.getF32Type()) : elementType;
   auto number = [&](Value stored) {
-    return convertScalar(fromStorage(stored, elementType), elementType, working,
+    return convertScalar(e, fromStorage(e, stored, elementType), elementType, working,
                          Rounding::NearestEven, false);
   };
-  Value result = combine(kind, number(old), number(operand), working, /*propagate=*/false);
-  return toStorage(convertScalar(result, working, elementType, Rounding::NearestEven, false),
+  Value result = combine(e, kind, number(old), number(operand), working, /*propagate=*/false);
+  return toStorage(e, convertScalar(e, result, working, elementType, Rounding::NearestEven, false),
                    elementType);
 }
 
 /// An update by compare-and-swap; gives the old element. An element of 8 bits is a part of the word
 /// around it. The first read is atomic too: a plain one would race with the updates of other
 /// threads.
-Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value address,
-                                  Value operand, MemoryOrder order) {
+static Value updateByCas(Emitter &e, AtomicKind kind, const Storage &storage, Value address,
+                         Value operand, MemoryOrder order) {
+  ImplicitLocOpBuilder &b = e.b;
   unsigned own = operand.getType().getIntOrFloatBitWidth(), width = std::max(own, 16u);
   Type bits = b.getIntegerType(width), element = operand.getType();
   auto convert = [&](Value value, Type type) -> Value {
@@ -154,7 +159,7 @@ Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value
     Value moved = arith::ShLIOp::create(b, arith::ExtUIOp::create(b, bits, value), shift);
     return arith::OrIOp::create(b, rest, moved);
   };
-  std::string qualifiers = atomicQualifiers(storage, order), name = "b" + std::to_string(width);
+  std::string qualifiers = atomicQualifiers(e, storage, order), name = "b" + std::to_string(width);
   std::string load = storage.isGlobal ? "ld.relaxed.gpu.global." : "ld.relaxed.cta.shared.";
   auto first =
       LLVM::InlineAsmOp::create(b, TypeRange(bits), address, load + name + " $0, [$1];",
@@ -164,8 +169,8 @@ Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&loop.getBefore(), {}, bits, b.getLoc());
   Value expected = before->getArgument(0);
-  Value updated = updatedElement(kind, storage.elementType, extract(expected), operand);
-  Value seen = atomicInstruction("atom" + qualifiers + "cas." + name, address,
+  Value updated = updatedElement(e, kind, storage.elementType, extract(expected), operand);
+  Value seen = atomicInstruction(e, "atom" + qualifiers + "cas." + name, address,
                                  {expected, insert(expected, updated)}, bits);
   Value failed = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, seen, expected);
   scf::ConditionOp::create(b, failed, ValueRange(seen));
@@ -179,9 +184,10 @@ Value ThreadLowering::updateByCas(AtomicKind kind, const Storage &storage, Value
 /// must have a value, or what nobody wrote would decide whether the swap took place: the neighbour
 /// of an element that is never written, and behind a tile of an odd number of bytes its padding.
 /// So such tiles start as zeros; every engine may do so, an unwritten element has any value.
-void ThreadLowering::clearByteAtomics() {
+void clearByteAtomics(Thread &t) {
+  ImplicitLocOpBuilder &b = t.b;
   llvm::SmallSetVector<AllocOp, 4> tiles;
-  kernel.walk([&](Operation *op) {
+  t.kernel.walk([&](Operation *op) {
     Value buffer;
     if (auto update = dyn_cast<AtomicElementOp>(op))
       buffer = update.getBuffer();
@@ -200,49 +206,52 @@ void ThreadLowering::clearByteAtomics() {
   for (AllocOp alloc : tiles) {
     int64_t pairs = llvm::divideCeil(analysis::getPlacedBytes(alloc), 2);
     int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
-    Value base = LLVM::GEPOp::create(b, arena.getType(), b.getI8Type(), arena,
+    Value base = LLVM::GEPOp::create(b, t.arena.getType(), b.getI8Type(), t.arena,
                                      ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    auto loop = scf::ForOp::create(b, threadId, index(pairs), index(kernel.getNumThreads()));
+    auto loop =
+        scf::ForOp::create(b, t.threadId, t.index(pairs), t.index(t.kernel.getNumThreads()));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value address = LLVM::GEPOp::create(b, arena.getType(), pair, base,
-                                        ArrayRef<LLVM::GEPArg>{i64(loop.getInductionVar())});
+    Value address = LLVM::GEPOp::create(b, t.arena.getType(), pair, base,
+                                        ArrayRef<LLVM::GEPArg>{t.i64(loop.getInductionVar())});
     LLVM::StoreOp::create(b, zero, address);
   }
-  barrier();
+  t.barrier();
 }
 
 /// Updates an element; gives its old value if that is used.
-Value ThreadLowering::updateElement(AtomicKind kind, const Storage &storage, Value address,
-                                    Value operand, MemoryOrder order, bool isUsed) {
-  std::string type = atomicType(kind, storage.elementType, arch);
+Value updateElement(Emitter &e, AtomicKind kind, const Storage &storage, Value address,
+                    Value operand, MemoryOrder order, bool isUsed) {
+  ImplicitLocOpBuilder &b = e.b;
+  std::string type = atomicType(kind, storage.elementType, e.arch);
   if (type.empty())
-    return updateByCas(kind, storage, address, operand, order);
+    return updateByCas(e, kind, storage, address, operand, order);
   // `red` has relaxed and release forms only.
   bool isRed = !isUsed && kind != AtomicKind::Exchange &&
                (order == MemoryOrder::Relaxed || order == MemoryOrder::Release);
-  std::string opcode = (isRed ? "red" : "atom") + atomicQualifiers(storage, order) +
+  std::string opcode = (isRed ? "red" : "atom") + atomicQualifiers(e, storage, order) +
                        atomicName(kind).str() + "." + type;
   Type own = operand.getType();
   bool asBits = own.getIntOrFloatBitWidth() == 16 || StringRef(type).starts_with("b");
   Type passed = asBits ? Type(b.getIntegerType(own.getIntOrFloatBitWidth())) : own;
   if (passed != own)
     operand = LLVM::BitcastOp::create(b, passed, operand);
-  Value old = atomicInstruction(opcode, address, operand, isRed ? Type() : passed);
+  Value old = atomicInstruction(e, opcode, address, operand, isRed ? Type() : passed);
   return !old || passed == own ? old : LLVM::BitcastOp::create(b, own, old).getResult();
 }
 
-LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value value, Value buffer,
-                                          ValueRange indices, MemoryOrder order, Value result) {
-  const Storage &root = storageOf(getRoot(buffer));
+LogicalResult lowerAtomic(Thread &t, Operation *op, AtomicKind kind, Value value, Value buffer,
+                          ValueRange indices, MemoryOrder order, Value result) {
+  ImplicitLocOpBuilder &b = t.b;
+  const Storage &root = t.storageOf(getRoot(buffer));
   Storage storage = root; // as the buffer sees it
   SmallVector<Value> coordinates;
   Value byte; // inside the root's element, behind a view
   if (changesElement(buffer)) {
     storage.elementType = cast<MemRefType>(buffer.getType()).getElementType();
-    if (failed(checkViews(op)))
+    if (failed(checkViews(t, op)))
       return failure();
-    if (!isOnePiece(buffer))
+    if (!isOnePiece(t, buffer))
       return op->emitError() << "an atomic on a view of '" << tile::getName(buffer) << "': its "
                              << describeElementType(storage.elementType)
                              << " elements lie in pieces, where the layout of '"
@@ -250,54 +259,56 @@ LogicalResult ThreadLowering::lowerAtomic(Operation *op, AtomicKind kind, Value 
                              << describeElementType(root.elementType)
                              << "; update the buffer itself, or leave the layout out";
     storage.safeValue = cast<TypedAttr>(b.getZeroAttr(getScalarType(storage.elementType)));
-    std::tie(coordinates, byte) = byteCoordinates(buffer, mappedAll(indices), 0);
+    std::tie(coordinates, byte) = byteCoordinates(t, buffer, t.mappedAll(indices), 0);
   } else {
-    coordinates = rootCoordinates(buffer, indices);
+    coordinates = rootCoordinates(t, buffer, indices);
   }
   bool isUsed = result && !result.use_empty();
-  if (isUsed && (!iteration || iteration->isOwner))
+  if (isUsed && (!t.iteration || t.iteration->isOwner))
     return op->emitError() << "internal error: one thread has the previous value of an atomic and "
                               "others need it";
-  Value operand = toStorage(mapped(value), storage.elementType);
+  Value operand = toStorage(t, t.mapped(value), storage.elementType);
   auto update = [&]() -> Value {
-    Value address = addressOf(root, coordinates);
+    Value address = addressOf(t, root, coordinates);
     if (byte)
       address = LLVM::GEPOp::create(b, address.getType(), b.getI8Type(), address,
-                                    ArrayRef<LLVM::GEPArg>{i64(byte)});
-    return updateElement(kind, storage, address, operand, order, isUsed);
+                                    ArrayRef<LLVM::GEPArg>{t.i64(byte)});
+    return updateElement(t, kind, storage, address, operand, order, isUsed);
   };
-  Value condition = inBounds(root, coordinates);
+  Value condition = inBounds(t, root, coordinates);
   if (isUsed) {
     // A dropped atomic gives the safe value.
     if (!condition) {
-      define(result, fromStorage(update(), storage.elementType));
+      t.define(result, fromStorage(t, update(), storage.elementType));
       return success();
     }
     auto branch =
         scf::IfOp::create(b, TypeRange(getScalarType(storage.elementType)), condition, true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&branch.getThenRegion().front());
-    scf::YieldOp::create(b, fromStorage(update(), storage.elementType));
+    scf::YieldOp::create(b, fromStorage(t, update(), storage.elementType));
     b.setInsertionPointToStart(&branch.getElseRegion().front());
     scf::YieldOp::create(b, arith::ConstantOp::create(b, storage.safeValue).getResult());
-    define(result, branch.getResult(0));
+    t.define(result, branch.getResult(0));
     return success();
   }
-  guarded(both(writerCondition(), condition), [&] { update(); });
+  t.guarded(t.both(t.writerCondition(), condition), [&] { update(); });
   return success();
 }
 
 /// Adds neighbouring elements by one `red` (access::getAtomicWidth says which there are).
-void ThreadLowering::updateVector(const Storage &storage, Value address, ArrayRef<Value> operands) {
+void updateVector(Emitter &e, const Storage &storage, Value address, ArrayRef<Value> operands) {
+  ImplicitLocOpBuilder &b = e.b;
   SmallVector<Value> words(operands);
   std::string type = "f32";
   if (getStorageBytes(storage.elementType) == 2) { // pairs are one operand
     words.clear();
     type = storage.elementType.isBF16() ? "noftz.bf16x2" : "noftz.f16x2";
     for (size_t i = 0; i < operands.size(); i += 2)
-      words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), packVector(operands.slice(i, 2))));
+      words.push_back(
+          LLVM::BitcastOp::create(b, b.getI32Type(), packVector(e, operands.slice(i, 2))));
   }
-  std::string text = "red" + atomicQualifiers(storage, MemoryOrder::Relaxed) + "add.";
+  std::string text = "red" + atomicQualifiers(e, storage, MemoryOrder::Relaxed) + "add.";
   std::string list, constraints = "l";
   // `add.noftz.v2.f16x2`: the vector stands in front of the type.
   if (words.size() > 1) {
@@ -319,6 +330,19 @@ void ThreadLowering::updateVector(const Storage &storage, Value address, ArrayRe
   LLVM::InlineAsmOp::create(b, TypeRange(), arguments, text, constraints + ",~{memory}",
                             /*has_side_effects=*/true, /*is_align_stack=*/false,
                             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+}
+
+LogicalResult lowerReducerUpdate(Thread &t, ReducerUpdateOp op) {
+  auto alloc = getRoot(op.getBuffer()).getDefiningOp<AllocOp>();
+  static constexpr std::pair<ReduceKind, AtomicKind> kinds[] = {
+      {ReduceKind::Sum, AtomicKind::Add}, {ReduceKind::Max, AtomicKind::Max},
+      {ReduceKind::Min, AtomicKind::Min}, {ReduceKind::And, AtomicKind::And},
+      {ReduceKind::Or, AtomicKind::Or},   {ReduceKind::Xor, AtomicKind::Xor}};
+  for (auto [reduce, atomic] : kinds)
+    if (alloc.getReducer() == reduce)
+      return lowerAtomic(t, op, atomic, op.getValue(), op.getBuffer(), op.getIndices(),
+                         MemoryOrder::Relaxed, Value());
+  return unsupported(op) << "this kind of reducer";
 }
 
 } // namespace tilewright::nvptx

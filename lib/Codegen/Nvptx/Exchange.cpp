@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Analysis/Conversion.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -141,9 +141,10 @@ private:
 
 } // namespace
 
-LogicalResult ThreadLowering::lowerExchange(ParallelOp op) {
-  const Storage &from = storageOf(getRoot((*op.getOps<LoadOp>().begin()).getBuffer())),
-                &to = storageOf(getRoot((*op.getOps<StoreOp>().begin()).getBuffer()));
+LogicalResult lowerExchange(Thread &t, ParallelOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  const Storage &from = t.storageOf(getRoot((*op.getOps<LoadOp>().begin()).getBuffer())),
+                &to = t.storageOf(getRoot((*op.getOps<StoreOp>().begin()).getBuffer()));
   std::optional<ExchangePlan> plan = planExchange(from.places, to.places);
   if (!plan)
     return op.emitError() << "internal error: an exchange that leaves the warp";
@@ -154,10 +155,11 @@ LogicalResult ThreadLowering::lowerExchange(ParallelOp op) {
   };
   SmallVector<Value> slots;
   for (int64_t slot = 0; slot < from.places.slots; ++slot)
-    slots.push_back(bitcast(LLVM::LoadOp::create(b, stored, registerAddress(from, slot)), integer));
-  slots = Exchanger(b, *plan, threadId, bits).run(std::move(slots));
+    slots.push_back(
+        bitcast(LLVM::LoadOp::create(b, stored, t.registerAddress(from, slot)), integer));
+  slots = Exchanger(b, *plan, t.threadId, bits).run(std::move(slots));
   for (auto [slot, value] : llvm::enumerate(slots))
-    LLVM::StoreOp::create(b, bitcast(value, stored), registerAddress(to, slot));
+    LLVM::StoreOp::create(b, bitcast(value, stored), t.registerAddress(to, slot));
   return success();
 }
 

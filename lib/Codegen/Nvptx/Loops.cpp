@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Layout/Algebra.h"
 
@@ -48,59 +48,9 @@ static Activity classify(const PlaceTable &table, int64_t slot, int64_t &prefix)
 // Values of one iteration
 //===----------------------------------------------------------------------------------------===//
 
-bool ThreadLowering::isKnownEarly(Value old) {
-  SlotChunk *chunk = iteration->chunk;
-  if (!chunk)
-    return false;
-  if (auto argument = dyn_cast<BlockArgument>(old)) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    return owner == chunk->loop.getOperation() || !chunk->loop->isAncestor(owner);
-  }
-  return !chunk->loop->isAncestor(old.getDefiningOp()) ||
-         chunk->lazyOps->contains(old.getDefiningOp());
-}
-
-Value ThreadLowering::mapped(Value old) {
-  if (!iteration)
-    return values.lookup(old);
-  if (auto it = iteration->values.find(old); it != iteration->values.end())
-    return it->second;
-  SlotChunk *chunk = iteration->chunk;
-  if (!chunk || !isKnownEarly(old))
-    return values.lookup(old);
-  if (auto it = values.find(old); it != values.end())
-    return it->second; // from outside the loop
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(chunk->start);
-  if (isa<BlockArgument>(old))
-    computeIterators(*iteration);
-  else if (failed(lowerOp(old.getDefiningOp())))
-    llvm::report_fatal_error("arithmetic of index values is always supported");
-  return iteration->values.lookup(old);
-}
-
-/// The loop's variables for this thread and slot, and whether this is the first copy.
-void ThreadLowering::computeIterators(Iteration &at) {
-  SlotChunk &chunk = *at.chunk;
-  SmallVector<Value> place{threadId, at.slotValue}, coordinates;
-  for (const IndexExpr &output : chunk.inverse->getOutputs().drop_back())
-    coordinates.push_back(evaluate(output, place));
-  ArrayRef<int64_t> extents = chunk.distribution->extents;
-  if (coordinates.size() != extents.size()) { // iterations are numbered row-major
-    Value number = coordinates[0];
-    coordinates.assign(extents.size(), Value());
-    for (int64_t dim = coordinates.size() - 1; dim >= 0; --dim) {
-      IndexExpr extent(extents[dim]), n = IndexExpr::dim(0);
-      coordinates[dim] = dim == 0 ? number : evaluate(n % extent, number);
-      number = evaluate(floorDiv(n, extent), number);
-    }
-  }
-  for (auto [iterator, coordinate] : llvm::zip(chunk.loop.getIterators(), coordinates))
-    at.values[iterator] = coordinate;
-}
-
 /// The condition under which this thread runs an iteration in a slot; null if every thread does.
-Value ThreadLowering::activeCondition(const SlotChunk &chunk, int64_t slot, Value slotValue) {
+static Value activeCondition(Thread &t, const SlotChunk &chunk, int64_t slot, Value slotValue) {
+  ImplicitLocOpBuilder &b = t.b;
   const PlaceTable &table = chunk.distribution->table;
   auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
     return b.createOrFold<arith::CmpIOp>(predicate, lhs, rhs);
@@ -111,7 +61,7 @@ Value ThreadLowering::activeCondition(const SlotChunk &chunk, int64_t slot, Valu
     case Activity::All:
       return Value();
     case Activity::Prefix:
-      return compare(arith::CmpIPredicate::ult, threadId, index(prefix));
+      return compare(arith::CmpIPredicate::ult, t.threadId, t.index(prefix));
     case Activity::None:
     case Activity::Other:
       break;
@@ -122,16 +72,16 @@ Value ThreadLowering::activeCondition(const SlotChunk &chunk, int64_t slot, Valu
   // The place that the inverse names must lead back here.
   const Fragment fragment =
       ParallelOp(chunk.loop)->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
-  SmallVector<Value> place{threadId, slotValue}, dims;
+  SmallVector<Value> place{t.threadId, slotValue}, dims;
   for (const IndexExpr &output : chunk.inverse->getOutputs())
-    dims.push_back(evaluate(output, place));
+    dims.push_back(t.evaluate(output, place));
   Value guard;
   for (auto [coordinate, extent] : llvm::zip(dims, fragment.getShape()))
-    guard = both(guard, compare(arith::CmpIPredicate::ult, coordinate, index(extent)));
-  guard = both(guard,
-               compare(arith::CmpIPredicate::eq, evaluate(fragment.getThread(), dims), threadId));
-  return both(guard,
-              compare(arith::CmpIPredicate::eq, evaluate(fragment.getSlot(), dims), slotValue));
+    guard = t.both(guard, compare(arith::CmpIPredicate::ult, coordinate, t.index(extent)));
+  guard = t.both(
+      guard, compare(arith::CmpIPredicate::eq, t.evaluate(fragment.getThread(), dims), t.threadId));
+  return t.both(guard,
+                compare(arith::CmpIPredicate::eq, t.evaluate(fragment.getSlot(), dims), slotValue));
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -140,8 +90,9 @@ Value ThreadLowering::activeCondition(const SlotChunk &chunk, int64_t slot, Valu
 
 /// Builds the body for these slots, op by op: iterations are independent, so all slots may do the
 /// first op before any does the second, and the groups of a plan meet at their op.
-LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slots,
-                                         Value firstSlot) {
+static LogicalResult lowerSlots(Thread &t, SlotChunk chunk, ArrayRef<int64_t> slots,
+                                Value firstSlot) {
+  ImplicitLocOpBuilder &b = t.b;
   chunk.hasConstantSlots = !firstSlot;
   const Fragment fragment =
       chunk.loop->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
@@ -149,11 +100,13 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
   for (auto [at, slot] : llvm::zip(iterations, slots)) {
     at.chunk = &chunk;
     at.slot = slot;
-    at.slotValue = firstSlot ? b.createOrFold<arith::AddIOp>(firstSlot, index(slot)) : index(slot);
+    at.slotValue =
+        firstSlot ? b.createOrFold<arith::AddIOp>(firstSlot, t.index(slot)) : t.index(slot);
     if (fragment.getReplicas() > 1) {
-      SmallVector<Value> place{threadId, at.slotValue};
+      SmallVector<Value> place{t.threadId, at.slotValue};
       at.isOwner = b.createOrFold<arith::CmpIOp>(
-          arith::CmpIPredicate::eq, evaluate(chunk.inverse->getOutputs().back(), place), index(0));
+          arith::CmpIPredicate::eq, t.evaluate(chunk.inverse->getOutputs().back(), place),
+          t.index(0));
     }
   }
   SmallVector<Iteration *> members;
@@ -169,49 +122,20 @@ LogicalResult ThreadLowering::lowerSlots(SlotChunk chunk, ArrayRef<int64_t> slot
   });
   for (Iteration &at : iterations)
     for (Value root : written) {
-      const Storage &outer = storageOf(root);
+      const Storage &outer = t.storageOf(root);
       auto own = std::make_unique<Storage>();
       own->kind = Storage::Kind::Variable;
       own->elementType = outer.elementType;
-      own->base = allocateStack(getRegisterType(outer.elementType), 1);
-      storeRegister(*own, 0, loadRegister(outer, 0));
+      own->base = t.allocateStack(getRegisterType(outer.elementType), 1);
+      t.storeRegister(*own, 0, t.loadRegister(outer, 0));
       at.variables[root] = std::move(own);
     }
-  if (chunk.loop->hasAttr(kAsyncAttr)) {
+  if (isa<AsyncGroupOp>(chunk.loop->getParentOp())) {
     Block &body = chunk.loop.getBody().front();
-    copyAsync(*body.getOps<LoadOp>().begin(), *body.getOps<StoreOp>().begin(), members);
+    copyAsync(t, *body.getOps<LoadOp>().begin(), *body.getOps<StoreOp>().begin(), members);
     return success();
   }
-  return lowerBlock(chunk.loop.getBody().front(), members);
-}
-
-LogicalResult ThreadLowering::lowerBlock(Block &block, ArrayRef<Iteration *> members) {
-  if (!members[0] || !members[0]->chunk)
-    return lowerBlock(block);
-  Iteration *current = iteration;
-  for (Operation &op : block.without_terminator()) {
-    if (members[0]->chunk->lazyOps->contains(&op))
-      continue;
-    b.setLoc(op.getLoc());
-    LogicalResult result = success();
-    if (isPlanned(&op)) {
-      result = lowerPlanned(&op, members);
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      result = lowerBranches(branch, members);
-    } else if (isPackable(&op)) {
-      result = lowerPacked(&op, members);
-    } else {
-      for (Iteration *member : members) {
-        iteration = member;
-        if (failed(result = lowerOp(&op)))
-          break;
-      }
-    }
-    iteration = current;
-    if (failed(result))
-      return failure();
-  }
-  return success();
+  return lowerBlock(t, chunk.loop.getBody().front(), members);
 }
 
 /// Joins the slots that plans below `root` do at once.
@@ -231,7 +155,7 @@ static void joinGroups(Operation *root, llvm::EquivalenceClasses<int64_t> &toget
 
 /// One branch for the slots that accesses inside do at once, which all take the same way: that is
 /// what their plans say. Every other iteration has its own.
-LogicalResult ThreadLowering::lowerBranches(scf::IfOp op, ArrayRef<Iteration *> members) {
+static LogicalResult lowerBranches(Thread &t, scf::IfOp op, ArrayRef<Iteration *> members) {
   llvm::EquivalenceClasses<int64_t> together;
   for (Iteration *member : members)
     together.insert(member->slot);
@@ -240,8 +164,38 @@ LogicalResult ThreadLowering::lowerBranches(scf::IfOp op, ArrayRef<Iteration *> 
   for (Iteration *member : members)
     sets[together.getLeaderValue(member->slot)].push_back(member);
   for (auto &[leader, set] : sets)
-    if (failed(lowerIf(op, set)))
+    if (failed(lowerIf(t, op, set)))
       return failure();
+  return success();
+}
+
+LogicalResult lowerBlock(Thread &t, Block &block, ArrayRef<Iteration *> members) {
+  ImplicitLocOpBuilder &b = t.b;
+  if (!members[0] || !members[0]->chunk)
+    return lowerBlock(t, block);
+  Iteration *current = t.iteration;
+  for (Operation &op : block.without_terminator()) {
+    if (members[0]->chunk->lazyOps->contains(&op))
+      continue;
+    b.setLoc(op.getLoc());
+    LogicalResult result = success();
+    if (isPlanned(&op)) {
+      result = lowerPlanned(t, &op, members);
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      result = lowerBranches(t, branch, members);
+    } else if (isPackable(&op)) {
+      result = lowerPacked(t, &op, members);
+    } else {
+      for (Iteration *member : members) {
+        t.iteration = member;
+        if (failed(result = lowerOp(t, &op)))
+          break;
+      }
+    }
+    t.iteration = current;
+    if (failed(result))
+      return failure();
+  }
   return success();
 }
 
@@ -267,8 +221,8 @@ static void findLazyOps(ParallelOp loop, Block &block, llvm::DenseSet<Operation 
   }
 }
 
-FailureOr<ThreadLowering::RegisterTable>
-ThreadLowering::resolveRegisters(ParallelOp op, const LoopDistribution &distribution) {
+static FailureOr<RegisterTable> resolveRegisters(Thread &t, ParallelOp op,
+                                                 const LoopDistribution &distribution) {
   RegisterTable registers;
   bool resolved = true;
   op.walk([&](Operation *access) {
@@ -276,14 +230,14 @@ ThreadLowering::resolveRegisters(ParallelOp op, const LoopDistribution &distribu
     if (!isWrite && !isa<LoadOp>(access))
       return;
     Value buffer = access->getOperand(isWrite ? 1 : 0);
-    auto it = storages.find(getRoot(buffer));
-    if (it == storages.end() || it->second->kind != Storage::Kind::Registers)
+    const Storage *storage = t.findStorage(getRoot(buffer));
+    if (!storage || storage->kind != Storage::Kind::Registers)
       return;
     ValueRange indices = isWrite ? ValueRange(cast<StoreOp>(access).getIndices())
                                  : ValueRange(cast<LoadOp>(access).getIndices());
     auto expressions = getAccessIndices(op, buffer, indices);
-    auto slots = expressions ? resolveSlots(distribution, *expressions, it->second->staticExtents,
-                                            it->second->places, isWrite)
+    auto slots = expressions ? resolveSlots(distribution, *expressions, storage->staticExtents,
+                                            storage->places, isWrite)
                              : std::nullopt;
     if (slots)
       registers[access] = *slots;
@@ -356,62 +310,17 @@ static std::optional<int64_t> getLoopStep(ParallelOp loop, const PlaceTable &tab
   return fits ? std::optional(step) : std::nullopt;
 }
 
-LogicalResult ThreadLowering::lowerParallel(ParallelOp op) {
-  std::optional<LoopDistribution> distribution = getDistribution(op, kernel.getNumThreads());
-  if (!distribution)
-    return lowerRunTimeParallel(op);
-  if (distribution->getNumIterations() == 0)
-    return success();
-  if (op->hasAttr(kExchangeAttr))
-    return lowerExchange(op);
-  const Fragment fragment = op->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
-  llvm::Expected<Layout> inverse = invert(fragment);
-  if (!inverse)
-    return op.emitError() << "internal error: the distribution " << fragment.str()
-                          << " has no inverse: " << llvm::toString(inverse.takeError());
-  FailureOr<RegisterTable> registers = resolveRegisters(op, *distribution);
-  if (failed(registers))
-    return failure();
-  llvm::DenseSet<Operation *> lazyOps;
-  findLazyOps(op, op.getBody().front(), lazyOps);
-  SlotChunk chunk;
-  chunk.loop = op;
-  chunk.distribution = &*distribution;
-  chunk.inverse = &*inverse;
-  chunk.registers = &*registers;
-  chunk.lazyOps = &lazyOps;
-  const PlaceTable &table = distribution->table;
-  std::optional<int64_t> step = getLoopStep(op, table);
-  if (registers->empty() && step && table.slots / *step > kMaxUnrolledGroups) {
-    auto loop = scf::ForOp::create(b, index(0), index(table.slots), index(*step));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    SmallVector<int64_t> slots = llvm::to_vector(llvm::seq<int64_t>(0, *step));
-    LogicalResult result = success();
-    guarded(activeCondition(chunk, -1, loop.getInductionVar()),
-            [&] { result = lowerSlots(chunk, slots, loop.getInductionVar()); });
-    return result;
-  }
-  for (ArrayRef<int64_t> slots : splitSlots(op, table)) {
-    LogicalResult result = success();
-    guarded(activeCondition(chunk, slots[0], index(slots[0])),
-            [&] { result = lowerSlots(chunk, slots, Value()); });
-    if (failed(result))
-      return failure();
-  }
-  return success();
-}
-
 /// Extents known when the kernel runs: thread t takes iterations t, t + threads, …
-LogicalResult ThreadLowering::lowerRunTimeParallel(ParallelOp op) {
+static LogicalResult lowerRunTimeParallel(Thread &t, ParallelOp op) {
+  ImplicitLocOpBuilder &b = t.b;
   SmallVector<Value> extents;
-  Value total = index(1);
+  Value total = t.index(1);
   for (OpFoldResult extent : op.getMixedExtents()) {
     std::optional<int64_t> constant = getConstantIntValue(extent);
-    extents.push_back(constant ? index(*constant) : mapped(cast<Value>(extent)));
+    extents.push_back(constant ? t.index(*constant) : t.mapped(cast<Value>(extent)));
     total = b.createOrFold<arith::MulIOp>(total, extents.back());
   }
-  auto loop = scf::ForOp::create(b, threadId, total, index(kernel.getNumThreads()));
+  auto loop = scf::ForOp::create(b, t.threadId, total, t.index(t.kernel.getNumThreads()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -425,10 +334,57 @@ LogicalResult ThreadLowering::lowerRunTimeParallel(ParallelOp op) {
   Iteration current;
   for (auto [iterator, coordinate] : llvm::zip(op.getIterators(), coordinates))
     current.values[iterator] = coordinate;
-  iteration = &current;
-  LogicalResult result = lowerBlock(op.getBody().front());
-  iteration = nullptr;
+  t.iteration = &current;
+  LogicalResult result = lowerBlock(t, op.getBody().front());
+  t.iteration = nullptr;
   return result;
+}
+
+LogicalResult lowerParallel(Thread &t, ParallelOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  std::optional<LoopDistribution> distribution = getDistribution(op, t.kernel.getNumThreads());
+  if (!distribution)
+    return lowerRunTimeParallel(t, op);
+  if (distribution->getNumIterations() == 0)
+    return success();
+  if (op->hasAttr(kExchangeAttr))
+    return lowerExchange(t, op);
+  const Fragment fragment = op->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
+  llvm::Expected<Layout> inverse = invert(fragment);
+  if (!inverse)
+    return op.emitError() << "internal error: the distribution " << fragment.str()
+                          << " has no inverse: " << llvm::toString(inverse.takeError());
+  FailureOr<RegisterTable> registers = resolveRegisters(t, op, *distribution);
+  if (failed(registers))
+    return failure();
+  llvm::DenseSet<Operation *> lazyOps;
+  findLazyOps(op, op.getBody().front(), lazyOps);
+  SlotChunk chunk;
+  chunk.loop = op;
+  chunk.distribution = &*distribution;
+  chunk.inverse = &*inverse;
+  chunk.registers = &*registers;
+  chunk.lazyOps = &lazyOps;
+  const PlaceTable &table = distribution->table;
+  std::optional<int64_t> step = getLoopStep(op, table);
+  if (registers->empty() && step && table.slots / *step > kMaxUnrolledGroups) {
+    auto loop = scf::ForOp::create(b, t.index(0), t.index(table.slots), t.index(*step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    SmallVector<int64_t> slots = llvm::to_vector(llvm::seq<int64_t>(0, *step));
+    LogicalResult result = success();
+    t.guarded(activeCondition(t, chunk, -1, loop.getInductionVar()),
+              [&] { result = lowerSlots(t, chunk, slots, loop.getInductionVar()); });
+    return result;
+  }
+  for (ArrayRef<int64_t> slots : splitSlots(op, table)) {
+    LogicalResult result = success();
+    t.guarded(activeCondition(t, chunk, slots[0], t.index(slots[0])),
+              [&] { result = lowerSlots(t, chunk, slots, Value()); });
+    if (failed(result))
+      return failure();
+  }
+  return success();
 }
 
 } // namespace tilewright::nvptx

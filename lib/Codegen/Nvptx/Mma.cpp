@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Access/Matrices.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,8 +22,8 @@ namespace tilewright::nvptx {
 /// Reads an operand by ldmatrix, as its plan says.
 class MatrixReader {
 public:
-  MatrixReader(ThreadLowering &lowering, GemmOp op, access::GemmOperand operand,
-               const MmaShape &shape, ArrayRef<int64_t> warps)
+  MatrixReader(Thread &lowering, GemmOp op, access::GemmOperand operand, const MmaShape &shape,
+               ArrayRef<int64_t> warps)
       : lowering(lowering), buffer(operand == access::GemmOperand::A ? op.getA() : op.getB()),
         plan(op->getAttrOfType<AccessAttr>(operand == access::GemmOperand::A ? kAccessAAttr
                                                                              : kAccessBAttr)) {
@@ -63,8 +63,8 @@ private:
                                      lowering.evaluate(load.column, lowering.threadId)};
       while (int64_t(coordinates.size()) < cast<MemRefType>(buffer.getType()).getRank())
         coordinates.insert(coordinates.begin(), lowering.index(0));
-      it->second =
-          lowering.addressOf(storage, lowering.viewCoordinates(buffer, std::move(coordinates)));
+      it->second = nvptx::addressOf(lowering, storage,
+                                    viewCoordinates(lowering, buffer, std::move(coordinates)));
     }
     if (plan.getDeltas()[index] == 0)
       return it->second;
@@ -73,7 +73,7 @@ private:
                                ArrayRef<LLVM::GEPArg>{int32_t(plan.getDeltas()[index])});
   }
 
-  ThreadLowering &lowering;
+  Thread &lowering;
   Value buffer;
   AccessAttr plan;
   access::MatrixLoads loads;
@@ -84,7 +84,7 @@ private:
 /// One mma instruction for the element types of a gemm.
 class MmaInstruction {
 public:
-  MmaInstruction(ThreadLowering &lowering, GemmOp op, const MmaShape &shape)
+  MmaInstruction(Thread &lowering, GemmOp op, const MmaShape &shape)
       : lowering(lowering), b(lowering.b), shape(shape), a(op.getA().getType().getElementType()),
         other(op.getB().getType().getElementType()),
         accumulator(op.getC().getType().getElementType()) {}
@@ -95,7 +95,7 @@ public:
   Value pack(ArrayRef<Value> elements) {
     if (elements.size() == 1)
       return elements[0].getType().isF64() ? elements[0] : fromWord(elements[0]);
-    return fromWord(lowering.packVector(elements));
+    return fromWord(packVector(lowering, elements));
   }
   /// The same for a register that ldmatrix filled.
   Value fromWord(Value word) {
@@ -138,7 +138,7 @@ public:
     for (size_t slot = 0; slot < sums.size(); ++slot) {
       Value part = LLVM::ExtractValueOp::create(b, product, isHalf ? slot / 2 : slot);
       if (isHalf)
-        part = lowering.elementOf(part, slot % 2);
+        part = elementOf(lowering, part, slot % 2);
       next.push_back(part);
     }
     return next;
@@ -186,39 +186,40 @@ private:
     return next;
   }
 
-  ThreadLowering &lowering;
+  Thread &lowering;
   ImplicitLocOpBuilder &b;
   MmaShape shape;
   Type a, other, accumulator;
 };
 
-LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
+LogicalResult lowerMma(Thread &t, GemmOp op, ArrayRef<int64_t> warps) {
+  ImplicitLocOpBuilder &b = t.b;
   auto [m, n, k] = op.getExtents();
-  MmaShape shape = *access::getMmaShape(op, arch);
+  MmaShape shape = *access::getMmaShape(op, t.arch);
   int64_t warpM = m / warps[0], warpN = n / warps[1];
   int64_t tilesM = warpM / shape.m, tilesN = warpN / shape.n, tilesK = k / shape.k;
   int64_t packed = std::max<int64_t>(1, 32 / shape.operandBits), halves = shape.m / 8;
   int64_t registersB = shape.k / (4 * packed), registersA = registersB * halves;
-  const Storage &c = storageOf(getRoot(op.getC()));
-  const Storage &a = storageOf(getRoot(op.getA()));
-  auto expression = [&](const IndexExpr &expr) { return evaluate(expr, threadId); };
+  const Storage &c = t.storageOf(getRoot(op.getC()));
+  const Storage &a = t.storageOf(getRoot(op.getA()));
+  auto expression = [&](const IndexExpr &expr) { return t.evaluate(expr, t.threadId); };
   IndexExpr tid = IndexExpr::dim(0), warp = floorDiv(tid, kWarpSize), lane = tid % kWarpSize;
   Value rowBase = expression(warp % warps[0] * warpM + floorDiv(lane, 4));
   Value columnBase = expression(floorDiv(warp, warps[0]) * warpN + floorDiv(lane, 4));
   Value depthBase = expression(lane % 4 * packed);
   auto plus = [&](Value value, int64_t constant) {
-    return b.createOrFold<arith::AddIOp>(value, index(constant));
+    return b.createOrFold<arith::AddIOp>(value, t.index(constant));
   };
-  MmaInstruction instruction(*this, op, shape);
-  MatrixReader readA(*this, op, access::GemmOperand::A, shape, warps),
-      readB(*this, op, access::GemmOperand::B, shape, warps);
+  MmaInstruction instruction(t, op, shape);
+  MatrixReader readA(t, op, access::GemmOperand::A, shape, warps),
+      readB(t, op, access::GemmOperand::B, shape, warps);
   auto fromWords = [&](ArrayRef<Value> words) {
     SmallVector<Value> registers;
     for (Value word : words)
       registers.push_back(instruction.fromWord(word));
     return registers;
   };
-  auto asElement = [&](Value value, Type type) { return toStorage(value, type); };
+  auto asElement = [&](Value value, Type type) { return toStorage(t, value, type); };
   auto loadA = [&](int64_t tile, int64_t step) {
     if (readA.isPlanned())
       return fromWords(readA.load(tile, step));
@@ -228,10 +229,10 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
       for (int64_t e = 0; e < packed; ++e) {
         if (a.kind == Storage::Kind::Registers)
           elements.push_back(
-              loadRegister(a, ((tile * tilesK + step) * registersA + r) * packed + e));
+              t.loadRegister(a, ((tile * tilesK + step) * registersA + r) * packed + e));
         else
           elements.push_back(loadMatrix(
-              op.getA(), plus(rowBase, shape.m * tile + 8 * (r % halves)),
+              t, op.getA(), plus(rowBase, shape.m * tile + 8 * (r % halves)),
               plus(depthBase, shape.k * step + 4 * packed * (r / halves) + e), op.getTransposeA()));
         elements.back() = asElement(elements.back(), op.getA().getType().getElementType());
       }
@@ -247,7 +248,7 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
       SmallVector<Value> elements;
       for (int64_t e = 0; e < packed; ++e)
         elements.push_back(
-            asElement(loadMatrix(op.getB(), plus(depthBase, shape.k * step + 4 * packed * r + e),
+            asElement(loadMatrix(t, op.getB(), plus(depthBase, shape.k * step + 4 * packed * r + e),
                                  plus(columnBase, shape.n * tile), op.getTransposeB()),
                       op.getB().getType().getElementType()));
       registers.push_back(instruction.pack(elements));
@@ -256,14 +257,14 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
   };
 
   // Accumulators: in registers from the first product to the last.
-  Value clear = op.getClear() ? mapped(op.getClear()) : Value();
+  Value clear = op.getClear() ? t.mapped(op.getClear()) : Value();
   int64_t slots = instruction.getNumSlots();
   SmallVector<SmallVector<Value, 4>> sums(tilesM * tilesN);
   for (int64_t tile = 0; tile < tilesM * tilesN; ++tile)
     for (int64_t slot = 0; slot < slots; ++slot) {
-      Value value = loadRegister(c, tile * slots + slot);
+      Value value = t.loadRegister(c, tile * slots + slot);
       if (clear) {
-        Value zero = constant(b.getZeroAttr(value.getType()));
+        Value zero = t.constant(b.getZeroAttr(value.getType()));
         value = b.createOrFold<arith::SelectOp>(clear, zero, value);
       }
       sums[tile].push_back(value);
@@ -282,7 +283,7 @@ LogicalResult ThreadLowering::lowerMma(GemmOp op, ArrayRef<int64_t> warps) {
   }
   for (int64_t tile = 0; tile < tilesM * tilesN; ++tile)
     for (int64_t slot = 0; slot < slots; ++slot)
-      storeRegister(c, tile * slots + slot, sums[tile][slot]);
+      t.storeRegister(c, tile * slots + slot, sums[tile][slot]);
   return success();
 }
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -66,10 +66,11 @@ Value roundToTf32(ImplicitLocOpBuilder &b, Value value) {
 }
 
 /// The float32 that a register of a storage type stands for.
-Value ThreadLowering::widenStorageFloat(Value value, Type from) {
+Value widenStorageFloat(Emitter &e, Value value, Type from) {
+  ImplicitLocOpBuilder &b = e.b;
   if (isa<FloatTF32Type>(from))
     return LLVM::BitcastOp::create(b, b.getF32Type(), roundToTf32(b, value));
-  if (arch.version >= 89) { // two at a time; the upper one is zero
+  if (e.arch.version >= 89) { // two at a time; the upper one is zero
     Value pair = arith::ExtUIOp::create(b, b.getI16Type(), value);
     StringRef format = isa<Float8E4M3FNType>(from) ? "e4m3x2" : "e5m2x2";
     Value halves =
@@ -81,11 +82,12 @@ Value ThreadLowering::widenStorageFloat(Value value, Type from) {
   SmallVector<Value, 4> operands = makeFields(b, from);
   Value bits = arith::ExtUIOp::create(b, b.getI32Type(), value);
   operands.insert(operands.begin(), bits);
-  return callDeviceLibrary(b, module, "__tw_widen_f32", b.getF32Type(), operands);
+  return callDeviceLibrary(b, e.module, "__tw_widen_f32", b.getF32Type(), operands);
 }
 
 /// Rounds a float32 or float64 by the device library.
-Value ThreadLowering::narrowByLibrary(Value value, Type to, Rounding rounding, bool saturate) {
+static Value narrowByLibrary(Emitter &e, Value value, Type to, Rounding rounding, bool saturate) {
+  ImplicitLocOpBuilder &b = e.b;
   SmallVector<Value, 4> operands = makeFields(b, to);
   operands.insert(operands.begin(), value);
   auto constant = [&](int number) {
@@ -94,7 +96,7 @@ Value ThreadLowering::narrowByLibrary(Value value, Type to, Rounding rounding, b
   constant(int(rounding));
   constant(saturate);
   StringRef function = value.getType().isF64() ? "__tw_narrow_f64" : "__tw_narrow_f32";
-  Value bits = callDeviceLibrary(b, module, function, b.getI32Type(), operands);
+  Value bits = callDeviceLibrary(b, e.module, function, b.getI32Type(), operands);
   if (isa<FloatTF32Type>(to)) { // the upper digits of a float32
     Value unused = arith::ConstantOp::create(b, b.getI32IntegerAttr(13));
     bits = arith::ShLIOp::create(b, bits, unused);
@@ -107,7 +109,8 @@ Value ThreadLowering::narrowByLibrary(Value value, Type to, Rounding rounding, b
 }
 
 /// Infinities become the greatest number.
-Value ThreadLowering::saturateFloat(Value value) {
+static Value saturateFloat(Emitter &e, Value value) {
+  ImplicitLocOpBuilder &b = e.b;
   auto type = cast<FloatType>(value.getType());
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   auto constant = [&](const APFloat &number) -> Value {
@@ -122,7 +125,8 @@ Value ThreadLowering::saturateFloat(Value value) {
   return value;
 }
 
-Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool saturate) {
+Value convertFloat(Emitter &e, Value value, Type to, Rounding rounding, bool saturate) {
+  ImplicitLocOpBuilder &b = e.b;
   Type from = value.getType(), f32 = b.getF32Type();
   bool isDefault = rounding == Rounding::NearestEven && !saturate;
   auto widened = [&]() -> Value { // at least float32
@@ -134,13 +138,13 @@ Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool
     bool isInstruction = !saturate && isNearest && !from.isF64();
     if (isInstruction)
       return LLVM::BitcastOp::create(b, f32, roundToTf32(b, widened()));
-    return narrowByLibrary(widened(), to,
+    return narrowByLibrary(e, widened(), to,
                            rounding == Rounding::NearestEven ? Rounding::NearestAway : rounding,
                            saturate);
   }
   if (isFloat8(to)) { // always saturates
-    if (rounding != Rounding::NearestEven || from.isF64() || arch.version < 89)
-      return narrowByLibrary(widened(), to, rounding, /*saturate=*/true);
+    if (rounding != Rounding::NearestEven || from.isF64() || e.arch.version < 89)
+      return narrowByLibrary(e, widened(), to, rounding, /*saturate=*/true);
     Value zero = arith::ConstantOp::create(b, b.getZeroAttr(f32));
     StringRef format = isa<Float8E4M3FNType>(to) ? "e4m3x2" : "e5m2x2";
     Value pair = inlinePtx(b, ("cvt.rn.satfinite." + format + ".f32 $0, $1, $2;").str(), "=h,f,f",
@@ -148,25 +152,26 @@ Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool
     return arith::TruncIOp::create(b, b.getI8Type(), pair);
   }
   if (from == to)
-    return saturate ? saturateFloat(value) : value;
+    return saturate ? saturateFloat(e, value) : value;
   unsigned own = from.getIntOrFloatBitWidth(), wanted = to.getIntOrFloatBitWidth();
   if (own < wanted) {
     value = arith::ExtFOp::create(b, to, value);
-    return saturate ? saturateFloat(value) : value;
+    return saturate ? saturateFloat(e, value) : value;
   }
   // LLVM would see where a float64 came from, and convert an integer as below.
-  bool roundsOnce = !to.isBF16() || !from.isF64() || arch.version >= 90;
+  bool roundsOnce = !to.isBF16() || !from.isF64() || e.arch.version >= 90;
   return isDefault && roundsOnce ? arith::TruncFOp::create(b, to, widened()).getResult()
-                                 : narrowByLibrary(widened(), to, rounding, saturate);
+                                 : narrowByLibrary(e, widened(), to, rounding, saturate);
 }
 
-Value ThreadLowering::convertIntegerToFloat(Value value, bool isUnsigned, Type to,
-                                            Rounding rounding, bool saturate) {
+Value convertIntegerToFloat(Emitter &e, Value value, bool isUnsigned, Type to, Rounding rounding,
+                            bool saturate) {
+  ImplicitLocOpBuilder &b = e.b;
   Type f64 = b.getF64Type(), i64 = b.getI64Type();
   bool isDefault = rounding == Rounding::NearestEven && !saturate;
   // Before sm_90 LLVM forms a bfloat16 by way of float32, which holds 24 digits.
   bool isExactIn32 = value.getType().getIntOrFloatBitWidth() <= 16;
-  bool roundsOnce = !to.isBF16() || isExactIn32 || arch.version >= 90;
+  bool roundsOnce = !to.isBF16() || isExactIn32 || e.arch.version >= 90;
   if (isDefault && !isStorageFloat(to) && roundsOnce)
     return isUnsigned ? arith::UIToFPOp::create(b, to, value).getResult()
                       : arith::SIToFPOp::create(b, to, value).getResult();
@@ -179,9 +184,9 @@ Value ThreadLowering::convertIntegerToFloat(Value value, bool isUnsigned, Type t
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(number));
   };
   Value exact = callDeviceLibrary(
-      b, module, "__tw_from_integer_f64", f64,
+      b, e.module, "__tw_from_integer_f64", f64,
       {value, constant(isUnsigned), constant(to.isF64() ? int(rounding) : kToOdd)});
-  return convertFloat(exact, to, rounding, saturate);
+  return convertFloat(e, exact, to, rounding, saturate);
 }
 
 } // namespace tilewright::nvptx

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 
 #include "mlir/IR/Location.h"
 
@@ -17,20 +17,21 @@ using namespace tilewright::tile;
 namespace tilewright::nvptx {
 
 /// A constant text on the device, as a generic pointer.
-Value ThreadLowering::textPointer(StringRef text) {
+static Value textPointer(Emitter &e, StringRef text) {
+  ImplicitLocOpBuilder &b = e.b;
   constexpr unsigned kGlobalSpace = 1;
   std::string bytes = text.str() + '\0', symbol;
-  for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>())
+  for (LLVM::GlobalOp global : e.module.getOps<LLVM::GlobalOp>())
     if (auto known = dyn_cast_if_present<StringAttr>(global.getValueOrNull());
         known && known.getValue() == bytes)
       symbol = global.getSymName().str();
   if (symbol.empty()) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(module.getBody());
+    b.setInsertionPointToStart(e.module.getBody());
     unsigned number = 0;
     do
       symbol = "tilewright_text" + std::to_string(number++);
-    while (module.lookupSymbol(symbol));
+    while (e.module.lookupSymbol(symbol));
     LLVM::GlobalOp::create(b, LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size()),
                            /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
                            b.getStringAttr(bytes), /*alignment=*/1, kGlobalSpace);
@@ -41,87 +42,92 @@ Value ThreadLowering::textPointer(StringRef text) {
 }
 
 /// One call of vprintf with arguments of 64 bits.
-void ThreadLowering::printText(StringRef format, ArrayRef<Value> values) {
+static void printText(Emitter &e, StringRef format, ArrayRef<Value> values = {}) {
+  ImplicitLocOpBuilder &b = e.b;
   Value arguments = LLVM::ZeroOp::create(b, LLVM::LLVMPointerType::get(b.getContext()));
   if (!values.empty()) {
-    arguments = allocateStack(b.getI64Type(), values.size());
+    arguments = e.allocateStack(b.getI64Type(), values.size());
     for (auto [position, value] : llvm::enumerate(values))
       LLVM::StoreOp::create(b, value,
                             LLVM::GEPOp::create(b, arguments.getType(), b.getI64Type(), arguments,
                                                 ArrayRef<LLVM::GEPArg>{int32_t(position)}));
   }
-  callExternal(b, module, "vprintf", b.getI32Type(), {textPointer(format), arguments});
+  callExternal(b, e.module, "vprintf", b.getI32Type(), {textPointer(e, format), arguments});
 }
 
-void ThreadLowering::printElement(StringRef before, Value value, Type elementType,
-                                  StringRef after) {
+static void printElement(Emitter &e, StringRef before, Value value, Type elementType,
+                         StringRef after) {
+  ImplicitLocOpBuilder &b = e.b;
   bool isFloat = isa<FloatType>(elementType);
   bool isUnsigned = elementType.isUnsignedInteger() || elementType.isInteger(1);
   Type wide = isFloat ? Type(b.getF64Type()) : Type(b.getI64Type());
   StringRef conversion = isFloat ? "%.9g" : isUnsigned ? "%llu" : "%lld";
-  Value promoted = convertScalar(value, elementType, wide, Rounding::NearestEven, false);
-  printText((before + conversion + after).str(), promoted);
+  Value promoted = convertScalar(e, value, elementType, wide, Rounding::NearestEven, false);
+  printText(e, (before + conversion + after).str(), promoted);
 }
 
-LogicalResult ThreadLowering::lowerPrint(PrintOp op) {
+LogicalResult lowerPrint(Thread &t, PrintOp op) {
+  ImplicitLocOpBuilder &b = t.b;
   std::string text; // as a format
   for (char c : op.getMessage())
     text += c == '%' ? std::string("%%") : std::string(1, c);
   Value printed = op.getValue();
   if (!printed) {
-    guarded(writerCondition(), [&] { printText(text + "\n"); });
+    t.guarded(t.writerCondition(), [&] { printText(t, text + "\n"); });
     return success();
   }
   if (!text.empty())
     text += " ";
   auto type = dyn_cast<MemRefType>(printed.getType());
   if (!type) {
-    guarded(writerCondition(),
-            [&] { printElement(text, mapped(printed), printed.getType(), "\n"); });
+    t.guarded(t.writerCondition(),
+              [&] { printElement(t, text, t.mapped(printed), printed.getType(), "\n"); });
     return success();
   }
-  const Storage &storage = storageOf(getRoot(printed));
+  const Storage &storage = t.storageOf(getRoot(printed));
   if (storage.kind == Storage::Kind::Variable) {
-    guarded(writerCondition(),
-            [&] { printElement(text, loadRegister(storage, 0), storage.elementType, "\n"); });
+    t.guarded(t.writerCondition(), [&] {
+      printElement(t, text, t.loadRegister(storage, 0), storage.elementType, "\n");
+    });
     return success();
   }
   if (!type.hasStaticShape())
     return unsupported(op) << "'T.print' of a tile whose extents are known only at run time";
   if (storage.kind != Storage::Kind::Memory)
     return unsupported(op) << "'T.print' of a tile in registers";
-  if (failed(checkViews(op)))
+  if (failed(checkViews(t, op)))
     return failure();
   SmallVector<Value> coordinates;
   auto printDim = [&](auto &&self) -> void {
     int64_t dim = coordinates.size();
     if (dim == type.getRank()) {
-      return printElement("", loadElement(printed, coordinates), type.getElementType(), "");
+      return printElement(t, "", loadElement(t, printed, coordinates), type.getElementType(), "");
     }
-    printText("[");
-    auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(dim)), index(1));
+    printText(t, "[");
+    auto loop = scf::ForOp::create(b, t.index(0), t.index(type.getDimSize(dim)), t.index(1));
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
       Value position = loop.getInductionVar();
-      guarded(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, position, index(0)),
-              [&] { printText(", "); });
+      t.guarded(arith::CmpIOp::create(b, arith::CmpIPredicate::ne, position, t.index(0)),
+                [&] { printText(t, ", "); });
       coordinates.push_back(position);
       self(self);
       coordinates.pop_back();
     }
-    printText("]");
+    printText(t, "]");
   };
-  guarded(writerCondition(), [&] {
+  t.guarded(t.writerCondition(), [&] {
     if (!text.empty())
-      printText(text);
+      printText(t, text);
     printDim(printDim);
-    printText("\n");
+    printText(t, "\n");
   });
   return success();
 }
 
-void ThreadLowering::lowerAssert(AssertOp op) {
+void lowerAssert(Thread &t, AssertOp op) {
+  ImplicitLocOpBuilder &b = t.b;
   std::string file;
   int32_t line = 0;
   op.getLoc()->walk([&](Location location) {
@@ -132,14 +138,14 @@ void ThreadLowering::lowerAssert(AssertOp op) {
     line = place.getLine();
     return WalkResult::interrupt();
   });
-  Value holds = mapped(op.getCondition());
+  Value holds = t.mapped(op.getCondition());
   Value one = arith::ConstantOp::create(b, b.getBoolAttr(true));
-  guarded(arith::XOrIOp::create(b, holds, one), [&] {
+  t.guarded(arith::XOrIOp::create(b, holds, one), [&] {
     Value number = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(line));
     Value charBytes = LLVM::ConstantOp::create(b, b.getI64IntegerAttr(1));
-    callExternal(b, module, "__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
-                 {textPointer(op.getMessage()), textPointer(file), number,
-                  textPointer(function.getName()), charBytes});
+    callExternal(b, t.module, "__assertfail", LLVM::LLVMVoidType::get(b.getContext()),
+                 {textPointer(t, op.getMessage()), textPointer(t, file), number,
+                  textPointer(t, t.function.getName()), charBytes});
   });
 }
 

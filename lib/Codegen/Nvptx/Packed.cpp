@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -23,7 +23,7 @@ static bool isRounding(CastOp cast) {
          cast.getRounding() == Rounding::NearestEven && !cast.getSaturate();
 }
 
-bool ThreadLowering::isPackable(Operation *op) {
+bool isPackable(Operation *op) {
   if (auto cast = dyn_cast<CastOp>(op))
     return isRounding(cast);
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaxNumFOp,
@@ -41,11 +41,12 @@ static Value roundPair(ImplicitLocOpBuilder &b, Value low, Value high, Type to) 
   return LLVM::BitcastOp::create(b, VectorType::get({2}, to), code.getResult(0));
 }
 
-LogicalResult ThreadLowering::lowerPacked(Operation *op, ArrayRef<Iteration *> members) {
+LogicalResult lowerPacked(Thread &t, Operation *op, ArrayRef<Iteration *> members) {
+  ImplicitLocOpBuilder &b = t.b;
   Type type = getScalarType(op->getResult(0).getType());
   auto operandOf = [&](Iteration *member, Value old) {
-    iteration = member;
-    return mapped(old);
+    t.iteration = member;
+    return t.mapped(old);
   };
   for (; members.size() >= 2; members = members.drop_front(2)) {
     SmallVector<Value> operands;
@@ -54,7 +55,7 @@ LogicalResult ThreadLowering::lowerPacked(Operation *op, ArrayRef<Iteration *> m
       if (isa<CastOp>(op))
         operands.append({low, high});
       else
-        operands.push_back(packVector({low, high}));
+        operands.push_back(packVector(t, {low, high}));
     }
     Value pair;
     if (auto cast = dyn_cast<CastOp>(op)) {
@@ -65,21 +66,21 @@ LogicalResult ThreadLowering::lowerPacked(Operation *op, ArrayRef<Iteration *> m
       state.addTypes(VectorType::get({2}, type));
       Operation *packed = b.create(state);
       auto contractable = dyn_cast<arith::ArithFastMathInterface>(packed);
-      if (contractable && function->hasAttr("tile.fast_math"))
+      if (contractable && t.function->hasAttr("tile.fast_math"))
         packed->setAttr(
             contractable.getFastMathAttrName(),
             arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::contract));
       pair = packed->getResult(0);
     }
     for (int64_t half : {0, 1}) {
-      iteration = members[half];
-      define(op->getResult(0), elementOf(pair, half));
+      t.iteration = members[half];
+      t.define(op->getResult(0), elementOf(t, pair, half));
     }
   }
   if (members.empty())
     return success();
-  iteration = members[0];
-  return lowerOp(op);
+  t.iteration = members[0];
+  return lowerOp(t, op);
 }
 
 } // namespace tilewright::nvptx

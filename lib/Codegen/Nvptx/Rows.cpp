@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Analysis/RowTeams.h"
 
 using namespace mlir;
@@ -19,7 +19,7 @@ class RowWalker {
 public:
   using Load = llvm::function_ref<Value(ArrayRef<Value> row, Value position)>;
 
-  RowWalker(ThreadLowering &lowering, MemRefType tile, int64_t dim, Type sumType);
+  RowWalker(Thread &lowering, MemRefType tile, int64_t dim, Type sumType);
 
   /// Whether a row is shared by warps, which meet in scratch memory.
   bool hasSeveralWarps() const { return warps > 1; }
@@ -49,7 +49,7 @@ private:
     return arith::CmpIOp::create(b, predicate, lhs, t.index(rhs));
   }
 
-  ThreadLowering &t;
+  Thread &t;
   ImplicitLocOpBuilder &b;
   Type sumType;
   analysis::TileRows rows;
@@ -57,7 +57,7 @@ private:
   Value team, member, lane; ///< Which of the teams, warps and lanes this thread is.
 };
 
-RowWalker::RowWalker(ThreadLowering &lowering, MemRefType tile, int64_t dim, Type sumType)
+RowWalker::RowWalker(Thread &lowering, MemRefType tile, int64_t dim, Type sumType)
     : t(lowering), b(lowering.b), sumType(sumType),
       rows(analysis::TileRows::get(tile.getShape(), dim)) {
   int64_t threads = t.kernel.getNumThreads();
@@ -144,27 +144,27 @@ Value RowWalker::combineOwn(ArrayRef<Value> row, ReduceKind kind, bool propagate
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(b, t.combine(kind, loop.getRegionIterArg(0),
-                                      loadChunk(loop.getInductionVar()), sumType, propagate));
+    scf::YieldOp::create(b, combine(t, kind, loop.getRegionIterArg(0),
+                                    loadChunk(loop.getInductionVar()), sumType, propagate));
   }
   Value value = loop.getResult(0);
   for (int64_t mask = 1; mask < lanes; mask *= 2)
-    value = t.combine(kind, value, t.shuffle(value, mask), sumType, propagate);
+    value = combine(t, kind, value, shuffle(t, value, mask), sumType, propagate);
   return value;
 }
 
 void RowWalker::leave(Value part) {
   t.guarded(compare(arith::CmpIPredicate::eq, lane, 0), [&] {
     Value warp = t.evaluate(IndexExpr::dim(0) * warps + IndexExpr::dim(1), {team, member});
-    t.storeScratch(warp, part, sumType);
+    storeScratch(t, warp, part, sumType);
   });
 }
 
 Value RowWalker::combineLeft(ReduceKind kind, bool propagate) {
   Value all;
   for (int64_t warp = 0; warp < warps; ++warp) {
-    Value part = t.loadScratch(t.evaluate(IndexExpr::dim(0) * warps + warp, team), sumType);
-    all = all ? t.combine(kind, all, part, sumType, propagate) : part;
+    Value part = loadScratch(t, t.evaluate(IndexExpr::dim(0) * warps + warp, team), sumType);
+    all = all ? combine(t, kind, all, part, sumType, propagate) : part;
   }
   return all;
 }
@@ -175,15 +175,15 @@ Value RowWalker::sumOfWarpsBefore() {
   b.setInsertionPointToStart(loop.getBody());
   Value warp =
       t.evaluate(IndexExpr::dim(0) * warps + IndexExpr::dim(1), {team, loop.getInductionVar()});
-  scf::YieldOp::create(b, t.combine(ReduceKind::Sum, loop.getRegionIterArg(0),
-                                    t.loadScratch(warp, sumType), sumType, false));
+  scf::YieldOp::create(b, combine(t, ReduceKind::Sum, loop.getRegionIterArg(0),
+                                  loadScratch(t, warp, sumType), sumType, false));
   return loop.getResult(0);
 }
 
 void RowWalker::scan(Value start, llvm::function_ref<Value(Value)> load,
                      llvm::function_ref<void(Value, Value)> store) {
   auto add = [&](Value lhs, Value rhs) {
-    return t.combine(ReduceKind::Sum, lhs, rhs, sumType, false);
+    return combine(t, ReduceKind::Sum, lhs, rhs, sumType, false);
   };
   auto loop = scf::ForOp::create(b, t.index(0), t.index(chunks), t.index(1), start);
   OpBuilder::InsertionGuard guard(b);
@@ -191,13 +191,13 @@ void RowWalker::scan(Value start, llvm::function_ref<Value(Value)> load,
   Value position = positionOf(loop.getInductionVar()), inside = isInside(position);
   Value sum = loadInside(inside, [&] { return load(position); });
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
-    Value longer = add(t.shuffle(sum, distance, NVVM::ShflKind::up), sum);
+    Value longer = add(shuffle(t, sum, distance, NVVM::ShflKind::up), sum);
     Value hasSource = compare(arith::CmpIPredicate::sge, lane, distance);
     sum = arith::SelectOp::create(b, hasSource, longer, sum);
   }
   sum = add(loop.getRegionIterArg(0), sum);
   t.guarded(inside, [&] { store(position, sum); });
-  Value carried = lanes == 1 ? sum : t.shuffle(sum, lanes - 1, NVVM::ShflKind::idx);
+  Value carried = lanes == 1 ? sum : shuffle(t, sum, lanes - 1, NVVM::ShflKind::idx);
   scf::YieldOp::create(b, carried);
 }
 
@@ -208,72 +208,73 @@ Value RowWalker::isFirst() {
                  t.evaluate(IndexExpr::dim(0) * lanes + IndexExpr::dim(1), {member, lane}), 0);
 }
 
-LogicalResult ThreadLowering::lowerMemoryReduce(ReduceOp op) {
+LogicalResult lowerMemoryReduce(Thread &t, ReduceOp op) {
   MemRefType sourceType = op.getSource().getType(), destType = op.getDest().getType();
   int64_t dim = op.getDim();
   ReduceKind kind = op.getKind();
   Type element = sourceType.getElementType(),
-       sumType = combiningType(kind, element, destType.getElementType());
+       sumType = combiningType(t, kind, element, destType.getElementType());
   auto load = [&](ArrayRef<Value> row, Value position) -> Value {
     SmallVector<Value> coordinates(row);
     coordinates.insert(coordinates.begin() + dim, position);
-    return reductionOperand(kind, loadElement(op.getSource(), coordinates), element, sumType);
+    return reductionOperand(t, kind, loadElement(t, op.getSource(), coordinates), element, sumType);
   };
   auto finish = [&](ArrayRef<Value> row, Value value) {
     SmallVector<Value> target(row);
     if (destType.getRank() == sourceType.getRank())
-      target.insert(target.begin() + dim, index(0));
+      target.insert(target.begin() + dim, t.index(0));
     if (target.empty())
-      target.push_back(index(0));
-    auto loadOld = [&] { return loadElement(op.getDest(), target); };
-    storeElement(op.getDest(), target, finishReduction(op, value, sumType, loadOld));
+      target.push_back(t.index(0));
+    auto loadOld = [&] { return loadElement(t, op.getDest(), target); };
+    storeElement(t, op.getDest(), target, finishReduction(t, op, value, sumType, loadOld));
   };
 
-  RowWalker walker(*this, sourceType, dim, sumType);
+  RowWalker walker(t, sourceType, dim, sumType);
   auto combineOwn = [&](ArrayRef<Value> row) {
     return walker.combineOwn(row, kind, op.getNanPropagate(), load);
   };
   if (walker.hasSeveralWarps()) {
     walker.forEachRow([&](ArrayRef<Value> row) { walker.leave(combineOwn(row)); });
-    barrier();
+    t.barrier();
   }
   walker.forEachRow([&](ArrayRef<Value> row) {
     Value value =
         walker.hasSeveralWarps() ? walker.combineLeft(kind, op.getNanPropagate()) : combineOwn(row);
-    guarded(walker.isFirst(), [&] { finish(row, value); });
+    t.guarded(walker.isFirst(), [&] { finish(row, value); });
   });
   return success();
 }
 
-LogicalResult ThreadLowering::lowerCumsum(CumsumOp op) {
-  if (failed(checkViews(op)))
+LogicalResult lowerCumsum(Thread &t, CumsumOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  if (failed(checkViews(t, op)))
     return failure();
   MemRefType type = op.getSource().getType();
   for (Value buffer : op->getOperands())
-    if (storageOf(getRoot(buffer)).kind != Storage::Kind::Memory)
+    if (t.storageOf(getRoot(buffer)).kind != Storage::Kind::Memory)
       return op.emitError() << "internal error: a scan over registers";
   Type element = type.getElementType(), result = op.getDest().getType().getElementType(),
-       sumType = combiningType(ReduceKind::Sum, element, result);
+       sumType = combiningType(t, ReduceKind::Sum, element, result);
   int64_t dim = op.getDim();
   auto coordinatesOf = [&](ArrayRef<Value> row, Value position) {
     if (op.getReverse())
-      position = arith::SubIOp::create(b, index(type.getDimSize(dim) - 1), position);
+      position = arith::SubIOp::create(b, t.index(type.getDimSize(dim) - 1), position);
     SmallVector<Value> coordinates(row);
     coordinates.insert(coordinates.begin() + dim, position);
     return coordinates;
   };
   auto load = [&](ArrayRef<Value> row, Value position) -> Value {
-    return reductionOperand(ReduceKind::Sum,
-                            loadElement(op.getSource(), coordinatesOf(row, position)), element,
+    return reductionOperand(t, ReduceKind::Sum,
+                            loadElement(t, op.getSource(), coordinatesOf(row, position)), element,
                             sumType);
   };
 
-  RowWalker walker(*this, type, dim, sumType);
+  RowWalker walker(t, type, dim, sumType);
   if (walker.hasSeveralWarps()) {
     walker.forEachRow([&](ArrayRef<Value> row) {
       walker.leave(walker.combineOwn(row, ReduceKind::Sum, false, load));
     });
-    barrier();
+    t.barrier();
   }
   walker.forEachRow([&](ArrayRef<Value> row) {
     Value start = walker.hasSeveralWarps()
@@ -282,8 +283,8 @@ LogicalResult ThreadLowering::lowerCumsum(CumsumOp op) {
     walker.scan(
         start, [&](Value position) { return load(row, position); },
         [&](Value position, Value sum) {
-          storeElement(op.getDest(), coordinatesOf(row, position),
-                       convertScalar(sum, sumType, result, Rounding::NearestEven, false));
+          storeElement(t, op.getDest(), coordinatesOf(row, position),
+                       convertScalar(t, sum, sumType, result, Rounding::NearestEven, false));
         });
   });
   return success();

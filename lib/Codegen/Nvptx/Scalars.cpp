@@ -1,6 +1,6 @@
 //===- Scalars.cpp - arithmetic of a thread with the language's corners ----------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -162,12 +162,63 @@ std::string suffix(Type type) {
 
 } // namespace
 
-Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding rounding,
-                                    bool saturate) {
+Type getStorageType(Type elementType) {
+  MLIRContext *context = elementType.getContext();
+  if (elementType.isInteger(1))
+    return IntegerType::get(context, 8);
+  if (isa<FloatTF32Type>(elementType))
+    return Float32Type::get(context);
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(elementType))
+    return IntegerType::get(context, 8);
+  return getScalarType(elementType);
+}
+
+Type getRegisterType(Type elementType) {
+  if (isa<IndexType>(elementType))
+    return IntegerType::get(elementType.getContext(), 64);
+  return getStorageType(elementType);
+}
+
+Value toStorage(Emitter &e, Value value, Type elementType) {
+  ImplicitLocOpBuilder &b = e.b;
+  Type stored = getRegisterType(elementType);
+  if (value.getType() == stored)
+    return value;
+  if (isa<IndexType>(elementType))
+    return e.i64(value);
+  if (elementType.isInteger(1))
+    return arith::ExtUIOp::create(b, stored, value);
+  return LLVM::BitcastOp::create(b, stored, value);
+}
+
+Value fromStorage(Emitter &e, Value value, Type elementType) {
+  ImplicitLocOpBuilder &b = e.b;
+  Type scalar = getScalarType(elementType);
+  if (value.getType() == scalar)
+    return value;
+  if (isa<IndexType>(elementType))
+    return arith::IndexCastOp::create(b, scalar, value);
+  if (elementType.isInteger(1)) {
+    Value zero = e.constant(b.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
+  }
+  return LLVM::BitcastOp::create(b, scalar, value);
+}
+
+Value magnitudeOf(Emitter &e, Value value, Type type) {
+  ImplicitLocOpBuilder &b = e.b;
+  if (type.isUnsignedInteger() || type.isInteger(1))
+    return value;
+  return isa<FloatType>(type) ? math::AbsFOp::create(b, value).getResult()
+                              : math::AbsIOp::create(b, value).getResult();
+}
+
+Value convertScalar(Emitter &e, Value value, Type from, Type to, Rounding rounding, bool saturate) {
+  ImplicitLocOpBuilder &b = e.b;
   if (from == to && !saturate)
     return value;
   if (isStorageFloat(from)) {
-    value = widenStorageFloat(value, from);
+    value = widenStorageFloat(e, value, from);
     from = b.getF32Type();
     if (from == to && !saturate)
       return value;
@@ -183,14 +234,14 @@ Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding ro
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
   }
   if (fromFloat && toFloat)
-    return convertFloat(value, to, rounding, saturate);
+    return convertFloat(e, value, to, rounding, saturate);
   bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   if (!fromFloat && isa<IndexType>(from)) {
     value = arith::IndexCastOp::create(b, b.getI64Type(), value);
     from = b.getI64Type();
   }
   if (!fromFloat && toFloat)
-    return convertIntegerToFloat(value, isUnsigned, to, rounding, saturate);
+    return convertIntegerToFloat(e, value, isUnsigned, to, rounding, saturate);
   Type integer = isa<IndexType>(to) ? Type(b.getI64Type()) : result;
   if (fromFloat) {
     // Truncates and saturates; NaN gives 0.
@@ -210,8 +261,8 @@ Value ThreadLowering::convertScalar(Value value, Type from, Type to, Rounding ro
   return isa<IndexType>(to) ? arith::IndexCastOp::create(b, result, value).getResult() : value;
 }
 
-Value ThreadLowering::combine(AtomicKind kind, Value lhs, Value rhs, Type elementType,
-                              bool propagate) {
+Value combine(Emitter &e, AtomicKind kind, Value lhs, Value rhs, Type elementType, bool propagate) {
+  ImplicitLocOpBuilder &b = e.b;
   if (!isa<FloatType>(elementType))
     return combineIntegers(b, kind, lhs, rhs, elementType.isUnsignedInteger());
   switch (kind) {
@@ -228,12 +279,13 @@ Value ThreadLowering::combine(AtomicKind kind, Value lhs, Value rhs, Type elemen
   }
 }
 
-LogicalResult ThreadLowering::lowerScalar(Operation *op) {
+LogicalResult lowerScalar(Thread &t, Operation *op) {
+  ImplicitLocOpBuilder &b = t.b;
   auto result = [&](Value value) {
-    define(op->getResult(0), value);
+    t.define(op->getResult(0), value);
     return success();
   };
-  auto operand = [&](unsigned i) { return mapped(op->getOperand(i)); };
+  auto operand = [&](unsigned i) { return t.mapped(op->getOperand(i)); };
   if (isa<FloorDivOp, FloorModOp, TruncDivOp, TruncModOp, ShlOp, ShrOp>(op)) {
     Integers integers(b, op->getResult(0).getType(), op->hasAttr("isUnsigned"));
     return TypeSwitch<Operation *, LogicalResult>(op)
@@ -245,13 +297,13 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
         .Default([&](Operation *) { return result(integers.shiftRight(operand(0), operand(1))); });
   }
   if (auto convert = dyn_cast<CastOp>(op)) {
-    return result(convertScalar(operand(0), convert.getFrom(), convert.getTo(),
+    return result(convertScalar(t, operand(0), convert.getFrom(), convert.getTo(),
                                 convert.getRounding(), convert.getSaturate()));
   }
   if (auto bits = dyn_cast<BitcastOp>(op)) {
     // The digits that a tfloat32 has not are none of its bits.
     auto rounded = [&](Value value, Type dtype) {
-      return isa<FloatTF32Type>(dtype) ? widenStorageFloat(value, dtype) : value;
+      return isa<FloatTF32Type>(dtype) ? widenStorageFloat(t, value, dtype) : value;
     };
     Value value = rounded(operand(0), bits.getValue().getType());
     Type type = getScalarType(bits.getType());
@@ -260,7 +312,7 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
     return result(rounded(value, bits.getType()));
   }
   if (auto literal = dyn_cast<arith::ConstantOp>(op))
-    return result(constant(getRegisterConstant(literal.getValue())));
+    return result(t.constant(getRegisterConstant(literal.getValue())));
   if (isa<func::ReturnOp>(op))
     return success();
   bool isArith = isa<arith::ArithDialect>(op->getDialect());
@@ -277,8 +329,8 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
   IRMapping mapping;
   for (Value old : op->getOperands())
     mapping.map(old, isWidened(old.getType())
-                         ? convertScalar(mapped(old), old.getType(), b.getF32Type())
-                         : mapped(old));
+                         ? convertScalar(t, t.mapped(old), old.getType(), b.getF32Type())
+                         : t.mapped(old));
   Value value = b.clone(*op, mapping)->getResult(0);
   Type type = value.getType();
   if (!isWidened(type)) {
@@ -286,7 +338,7 @@ LogicalResult ThreadLowering::lowerScalar(Operation *op) {
     return result(value);
   }
   value.setType(b.getF32Type());
-  return result(convertFloat(value, type, Rounding::NearestEven, /*saturate=*/false));
+  return result(convertFloat(t, value, type, Rounding::NearestEven, /*saturate=*/false));
 }
 
 } // namespace tilewright::nvptx

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -16,43 +16,24 @@ using namespace tilewright::tile;
 
 namespace tilewright::nvptx {
 
+/// The addresses of a plan's groups inside one chunk.
+struct GroupAddresses {
+  llvm::DenseMap<int64_t, std::pair<Value, int64_t>> anchors; ///< With the anchor's delta.
+};
+
 /// Whether the chunk's slots are done together for this access. Registers have no address, and a
 /// previous value is made element by element.
-bool ThreadLowering::isPlanned(Operation *op) {
+bool isPlanned(Operation *op) {
   if (!op->hasAttr(kAccessAttr))
     return false;
   auto atomic = dyn_cast<AtomicElementOp>(op);
   return isa<LoadOp, StoreOp>(op) || (atomic && atomic.getPrevious().use_empty());
 }
 
-Value ThreadLowering::packVector(ArrayRef<Value> elements) {
-  if (elements.size() == 1)
-    return elements[0];
-  auto type = VectorType::get({int64_t(elements.size())}, elements[0].getType());
-  auto isElement = [&](Value element, Value vector, int64_t position) {
-    auto taken = element.getDefiningOp<LLVM::ExtractElementOp>();
-    return taken && taken.getVector() == vector &&
-           getConstantIntValue(taken.getPosition()) == position;
-  };
-  if (auto first = elements[0].getDefiningOp<LLVM::ExtractElementOp>();
-      first && first.getVector().getType() == type &&
-      llvm::all_of(llvm::enumerate(elements),
-                   [&](auto it) { return isElement(it.value(), first.getVector(), it.index()); }))
-    return first.getVector();
-  Value vector = LLVM::UndefOp::create(b, type);
-  for (auto [position, element] : llvm::enumerate(elements))
-    vector =
-        LLVM::InsertElementOp::create(b, vector, element, constant(b.getI32IntegerAttr(position)));
-  return vector;
-}
-
-Value ThreadLowering::elementOf(Value vector, int64_t position) {
-  return LLVM::ExtractElementOp::create(b, vector, constant(b.getI32IntegerAttr(position)));
-}
-
-Value ThreadLowering::groupAddress(const Storage &storage, Value buffer, ValueRange indices,
-                                   AccessAttr plan, int64_t group, GroupAddresses &addresses) {
-  bool hasAnchors = iteration->chunk->hasConstantSlots && !plan.getAnchors().empty();
+static Value groupAddress(Thread &t, const Storage &storage, Value buffer, ValueRange indices,
+                          AccessAttr plan, int64_t group, GroupAddresses &addresses) {
+  ImplicitLocOpBuilder &b = t.b;
+  bool hasAnchors = t.iteration->chunk->hasConstantSlots && !plan.getAnchors().empty();
   int64_t anchor = hasAnchors ? plan.getAnchors()[group] : -1;
   int64_t delta = hasAnchors ? plan.getDeltas()[group] : 0;
   if (hasAnchors)
@@ -66,36 +47,37 @@ Value ThreadLowering::groupAddress(const Storage &storage, Value buffer, ValueRa
   // In front of the chunk, so that later groups in other branches may use it.
   OpBuilder::InsertionGuard guard(b);
   auto areEarly = [&](ValueRange values) {
-    return llvm::all_of(values, [&](Value value) { return isKnownEarly(value); });
+    return llvm::all_of(values, [&](Value value) { return t.isKnownEarly(value); });
   };
   bool isEarly = areEarly(indices);
   for (Value view = buffer; view && isEarly; view = getViewSource(view))
     if (auto slice = view.getDefiningOp<SliceOp>())
       isEarly = areEarly(slice->getOperands().drop_front()); // all but the source
   if (isEarly)
-    b.setInsertionPoint(iteration->chunk->start);
-  Value address = addressOf(storage, rootCoordinates(buffer, indices));
+    b.setInsertionPoint(t.iteration->chunk->start);
+  Value address = addressOf(t, storage, rootCoordinates(t, buffer, indices));
   if (hasAnchors && isEarly)
     addresses.anchors.try_emplace(anchor, address, delta);
   return address;
 }
 
-Value ThreadLowering::groupCondition(const Storage &storage, Value buffer, ValueRange indices,
-                                     AccessAttr plan) {
+static Value groupCondition(Thread &t, const Storage &storage, Value buffer, ValueRange indices,
+                            AccessAttr plan) {
   if (!storage.isGlobal || plan.getGuarded().empty())
     return Value();
-  return inBounds(storage, rootCoordinates(buffer, indices), plan.getGuarded());
+  return inBounds(t, storage, rootCoordinates(t, buffer, indices), plan.getGuarded());
 }
 
-void ThreadLowering::loadGroup(LoadOp op, AccessAttr plan, int64_t group,
-                               ArrayRef<Iteration *> members, GroupAddresses &addresses) {
-  const Storage &storage = storageOf(getRoot(op.getBuffer()));
-  iteration = members[0];
+static void loadGroup(Thread &t, LoadOp op, AccessAttr plan, int64_t group,
+                      ArrayRef<Iteration *> members, GroupAddresses &addresses) {
+  ImplicitLocOpBuilder &b = t.b;
+  const Storage &storage = t.storageOf(getRoot(op.getBuffer()));
+  t.iteration = members[0];
   Type stored = getStorageType(storage.elementType);
   int64_t width = members.size(), bytes = getStorageBytes(storage.elementType);
   Type type = width == 1 ? stored : Type(VectorType::get({width}, stored));
-  Value address = groupAddress(storage, op.getBuffer(), op.getIndices(), plan, group, addresses);
-  Value condition = groupCondition(storage, op.getBuffer(), op.getIndices(), plan);
+  Value address = groupAddress(t, storage, op.getBuffer(), op.getIndices(), plan, group, addresses);
+  Value condition = groupCondition(t, storage, op.getBuffer(), op.getIndices(), plan);
   Value loaded;
   if (!condition) {
     loaded = LLVM::LoadOp::create(b, type, address, width * bytes);
@@ -105,39 +87,40 @@ void ThreadLowering::loadGroup(LoadOp op, AccessAttr plan, int64_t group,
     b.setInsertionPointToStart(&branch.getThenRegion().front());
     scf::YieldOp::create(b, LLVM::LoadOp::create(b, type, address, width * bytes).getResult());
     b.setInsertionPointToStart(&branch.getElseRegion().front());
-    Value safe = toStorage(constant(storage.safeValue), storage.elementType);
-    scf::YieldOp::create(b, packVector(SmallVector<Value>(width, safe)));
+    Value safe = toStorage(t, t.constant(storage.safeValue), storage.elementType);
+    scf::YieldOp::create(b, packVector(t, SmallVector<Value>(width, safe)));
     loaded = branch.getResult(0);
   }
   for (auto [position, member] : llvm::enumerate(members)) {
-    iteration = member;
+    t.iteration = member;
     Value element = loaded;
     if (width > 1)
-      element = elementOf(loaded, position);
-    defineLoaded(op, fromStorage(element, storage.elementType));
+      element = elementOf(t, loaded, position);
+    defineLoaded(t, op, fromStorage(t, element, storage.elementType));
   }
 }
 
-void ThreadLowering::storeGroup(Operation *op, Value buffer, ValueRange indices, AccessAttr plan,
-                                int64_t group, ArrayRef<Iteration *> members,
-                                GroupAddresses &addresses,
-                                llvm::function_ref<void(Value address)> write) {
+static void storeGroup(Thread &t, Operation *op, Value buffer, ValueRange indices, AccessAttr plan,
+                       int64_t group, ArrayRef<Iteration *> members, GroupAddresses &addresses,
+                       llvm::function_ref<void(Value address)> write) {
+  ImplicitLocOpBuilder &b = t.b;
   b.setLoc(op->getLoc());
-  const Storage &storage = storageOf(getRoot(buffer));
-  iteration = members[0];
-  Value address = groupAddress(storage, buffer, indices, plan, group, addresses);
-  Value condition = groupCondition(storage, buffer, indices, plan);
-  guarded(both(writerCondition(), condition), [&] { write(address); });
+  const Storage &storage = t.storageOf(getRoot(buffer));
+  t.iteration = members[0];
+  Value address = groupAddress(t, storage, buffer, indices, plan, group, addresses);
+  Value condition = groupCondition(t, storage, buffer, indices, plan);
+  t.guarded(t.both(t.writerCondition(), condition), [&] { write(address); });
 }
 
 /// Copies each group without passing through registers. Out of bounds nothing is read, from an
 /// address that is always good, and zeros are written.
-void ThreadLowering::copyAsync(LoadOp load, StoreOp store, ArrayRef<Iteration *> chunk) {
+void copyAsync(Thread &t, LoadOp load, StoreOp store, ArrayRef<Iteration *> chunk) {
+  ImplicitLocOpBuilder &b = t.b;
   b.setLoc(load.getLoc());
   auto read = load->getAttrOfType<AccessAttr>(kAccessAttr),
        write = store->getAttrOfType<AccessAttr>(kAccessAttr);
-  const Storage &from = storageOf(getRoot(load.getBuffer())),
-                &to = storageOf(getRoot(store.getBuffer()));
+  const Storage &from = t.storageOf(getRoot(load.getBuffer())),
+                &to = t.storageOf(getRoot(store.getBuffer()));
   int32_t bytes = read.getWidth() * getStorageBytes(from.elementType);
   auto modifier = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
   GroupAddresses sources, targets;
@@ -146,23 +129,25 @@ void ThreadLowering::copyAsync(LoadOp load, StoreOp store, ArrayRef<Iteration *>
         chunk, [&](const Iteration *at) { return at->slot == read.getGroup(group)[0]; });
     if (first == chunk.end())
       continue; // of another chunk
-    iteration = *first;
-    Value source = groupAddress(from, load.getBuffer(), load.getIndices(), read, group, sources);
-    Value target = groupAddress(to, store.getBuffer(), store.getIndices(), write, group, targets);
-    Value condition = groupCondition(from, load.getBuffer(), load.getIndices(), read);
+    t.iteration = *first;
+    Value source = groupAddress(t, from, load.getBuffer(), load.getIndices(), read, group, sources);
+    Value target =
+        groupAddress(t, to, store.getBuffer(), store.getIndices(), write, group, targets);
+    Value condition = groupCondition(t, from, load.getBuffer(), load.getIndices(), read);
     Value size;
     if (condition) {
-      size = arith::SelectOp::create(b, condition, constant(b.getI32IntegerAttr(bytes)),
-                                     constant(b.getI32IntegerAttr(0)));
+      size = arith::SelectOp::create(b, condition, t.constant(b.getI32IntegerAttr(bytes)),
+                                     t.constant(b.getI32IntegerAttr(0)));
       source = LLVM::SelectOp::create(b, condition, source, from.base);
     }
-    guarded(writerCondition(),
-            [&] { NVVM::CpAsyncOp::create(b, target, source, bytes, modifier, size); });
+    t.guarded(t.writerCondition(),
+              [&] { NVVM::CpAsyncOp::create(b, target, source, bytes, modifier, size); });
   }
-  iteration = nullptr;
+  t.iteration = nullptr;
 }
 
-LogicalResult ThreadLowering::lowerPlanned(Operation *op, ArrayRef<Iteration *> chunk) {
+LogicalResult lowerPlanned(Thread &t, Operation *op, ArrayRef<Iteration *> chunk) {
+  ImplicitLocOpBuilder &b = t.b;
   auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
   llvm::DenseMap<int64_t, Iteration *> bySlot;
   for (Iteration *at : chunk)
@@ -176,7 +161,7 @@ LogicalResult ThreadLowering::lowerPlanned(Operation *op, ArrayRef<Iteration *> 
     if (members.empty())
       continue; // of another chunk; chunks are made of whole groups
     if (auto load = dyn_cast<LoadOp>(op)) {
-      loadGroup(load, plan, group, members, addresses);
+      loadGroup(t, load, plan, group, members, addresses);
       continue;
     }
     auto store = dyn_cast<StoreOp>(op);
@@ -184,20 +169,20 @@ LogicalResult ThreadLowering::lowerPlanned(Operation *op, ArrayRef<Iteration *> 
     Value value = store ? store.getValue() : atomic.getValue();
     Value buffer = store ? store.getBuffer() : atomic.getBuffer();
     ValueRange indices = store ? ValueRange(store.getIndices()) : ValueRange(atomic.getIndices());
-    const Storage &storage = storageOf(getRoot(buffer));
+    const Storage &storage = t.storageOf(getRoot(buffer));
     SmallVector<Value> elements;
     for (Iteration *member : members) {
-      iteration = member;
-      elements.push_back(toStorage(mapped(value), storage.elementType));
+      t.iteration = member;
+      elements.push_back(toStorage(t, t.mapped(value), storage.elementType));
     }
-    storeGroup(op, buffer, indices, plan, group, members, addresses, [&](Value address) {
+    storeGroup(t, op, buffer, indices, plan, group, members, addresses, [&](Value address) {
       if (store)
-        LLVM::StoreOp::create(b, packVector(elements), address,
+        LLVM::StoreOp::create(b, packVector(t, elements), address,
                               elements.size() * getStorageBytes(storage.elementType));
       else if (elements.size() > 1)
-        updateVector(storage, address, elements);
+        updateVector(t, storage, address, elements);
       else
-        updateElement(atomic.getKind(), storage, address, elements[0], atomic.getOrder(),
+        updateElement(t, atomic.getKind(), storage, address, elements[0], atomic.getOrder(),
                       /*isUsed=*/false);
     });
   }

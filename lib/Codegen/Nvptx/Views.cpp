@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "ThreadLowering.h"
+#include "Lowerings.h"
 #include "tilewright/Layout/Contiguity.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Layout/SharedLayouts.h"
@@ -29,50 +29,52 @@ static int64_t pieceBytes(Value buffer) {
 
 /// Coordinates in the root, and a byte inside that element, of byte `byte` of an element of
 /// `buffer`.
-std::pair<SmallVector<Value>, Value>
-ThreadLowering::byteCoordinates(Value buffer, SmallVector<Value> coordinates, int64_t byte) {
-  Value inElement = index(byte);
+std::pair<SmallVector<Value>, Value> byteCoordinates(Thread &t, Value buffer,
+                                                     SmallVector<Value> coordinates, int64_t byte) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value inElement = t.index(byte);
   while (Value source = getViewSource(buffer)) {
     auto to = cast<MemRefType>(buffer.getType()), from = cast<MemRefType>(source.getType());
     if (!buffer.getDefiningOp<ViewOp>() || to.getElementType() == from.getElementType()) {
-      coordinates = viewStep(buffer, std::move(coordinates));
+      coordinates = viewStep(t, buffer, std::move(coordinates));
       buffer = source;
       continue;
     }
-    Value inside = insideView(buffer.getDefiningOp<ViewOp>(), coordinates);
+    Value inside = insideView(t, buffer.getDefiningOp<ViewOp>(), coordinates);
     IndexExpr number(0), at = IndexExpr::dim(0);
     for (int64_t dim = 0; dim < to.getRank(); ++dim)
       number = number * to.getDimSize(dim) + IndexExpr::dim(dim);
-    Value position = evaluate(number * getStorageBytes(to.getElementType()), coordinates);
+    Value position = t.evaluate(number * getStorageBytes(to.getElementType()), coordinates);
     position = b.createOrFold<arith::AddIOp>(position, inElement);
     int64_t bytes = getStorageBytes(from.getElementType());
-    inElement = evaluate(at % bytes, position);
-    Value element = evaluate(floorDiv(at, bytes), position);
+    inElement = t.evaluate(at % bytes, position);
+    Value element = t.evaluate(floorDiv(at, bytes), position);
     coordinates.assign(from.getRank(), Value());
     for (int64_t dim = from.getRank() - 1; dim >= 0; --dim) {
-      coordinates[dim] = dim == 0 ? element : evaluate(at % from.getDimSize(dim), element);
+      coordinates[dim] = dim == 0 ? element : t.evaluate(at % from.getDimSize(dim), element);
       if (dim)
-        element = evaluate(floorDiv(at, from.getDimSize(dim)), element);
+        element = t.evaluate(floorDiv(at, from.getDimSize(dim)), element);
     }
     if (inside && !coordinates.empty())
-      coordinates[0] = b.createOrFold<arith::SelectOp>(inside, coordinates[0], index(-1));
+      coordinates[0] = b.createOrFold<arith::SelectOp>(inside, coordinates[0], t.index(-1));
     buffer = source;
   }
   return {std::move(coordinates), inElement};
 }
 
 /// Calls `access` with the address of each piece and the bits below it, where it is in bounds.
-void ThreadLowering::forEachPiece(
-    Value buffer, ArrayRef<Value> coordinates,
-    llvm::function_ref<void(Value address, Value condition, int64_t bit)> access) {
-  const Storage &storage = storageOf(getRoot(buffer));
+static void
+forEachPiece(Thread &t, Value buffer, ArrayRef<Value> coordinates,
+             llvm::function_ref<void(Value address, Value condition, int64_t bit)> access) {
+  ImplicitLocOpBuilder &b = t.b;
+  const Storage &storage = t.storageOf(getRoot(buffer));
   int64_t bytes = getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType());
   for (int64_t byte = 0, step = pieceBytes(buffer); byte < bytes; byte += step) {
-    auto [inRoot, inElement] = byteCoordinates(buffer, SmallVector<Value>(coordinates), byte);
-    Value base = addressOf(storage, inRoot);
+    auto [inRoot, inElement] = byteCoordinates(t, buffer, SmallVector<Value>(coordinates), byte);
+    Value base = addressOf(t, storage, inRoot);
     Value address = LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
-                                        ArrayRef<LLVM::GEPArg>{i64(inElement)});
-    access(address, inBounds(storage, inRoot), 8 * byte);
+                                        ArrayRef<LLVM::GEPArg>{t.i64(inElement)});
+    access(address, inBounds(t, storage, inRoot), 8 * byte);
   }
 }
 
@@ -86,8 +88,8 @@ static bool isZero(TypedAttr value) {
 
 /// Whether accesses through this view can be done: its shapes are constants, and what is read out
 /// of bounds is zero bytes.
-bool ThreadLowering::canSeeThrough(Value buffer) {
-  const Storage &storage = storageOf(getRoot(buffer));
+static bool canSeeThrough(Thread &t, Value buffer) {
+  const Storage &storage = t.storageOf(getRoot(buffer));
   if (storage.isGlobal && !isZero(storage.safeValue))
     return false;
   for (Value at = buffer; Value source = getViewSource(at); at = source) {
@@ -101,13 +103,13 @@ bool ThreadLowering::canSeeThrough(Value buffer) {
 /// Whether the bytes of an element of a view follow each other in memory, aligned. A view starts
 /// its elements at multiples of their size, so one lies inside an element of the root or takes a
 /// few whole ones, which the root's layout must keep together.
-bool ThreadLowering::isOnePiece(Value buffer) {
-  const Storage &storage = storageOf(getRoot(buffer));
+bool isOnePiece(Thread &t, Value buffer) {
+  const Storage &storage = t.storageOf(getRoot(buffer));
   int64_t bytes = getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType());
   int64_t count = bytes / getStorageBytes(storage.elementType);
   if (count <= 1)
     return true;
-  if (storage.isGlobal && bytes > assumptions.argumentAlignment)
+  if (storage.isGlobal && bytes > t.assumptions.argumentAlignment)
     return false;
   if (!storage.layout || isEqual(*storage.layout, linearLayout(storage.staticExtents)).isYes())
     return true;
@@ -116,11 +118,11 @@ bool ThreadLowering::isOnePiece(Value buffer) {
          runAlignment(*storage.layout, last, count) % count == 0;
 }
 
-LogicalResult ThreadLowering::checkViews(Operation *op) {
+LogicalResult checkViews(Thread &t, Operation *op) {
   for (Value buffer : op->getOperands()) {
-    if (!isa<MemRefType>(buffer.getType()) || !changesElement(buffer) || canSeeThrough(buffer))
+    if (!isa<MemRefType>(buffer.getType()) || !changesElement(buffer) || canSeeThrough(t, buffer))
       continue;
-    bool isPadded = !isZero(storageOf(getRoot(buffer)).safeValue);
+    bool isPadded = !isZero(t.storageOf(getRoot(buffer)).safeValue);
     return unsupported(op) << "'" << tile::getName(buffer) << "' seen as "
                            << describeElementType(
                                   cast<MemRefType>(buffer.getType()).getElementType())
@@ -130,26 +132,13 @@ LogicalResult ThreadLowering::checkViews(Operation *op) {
   return success();
 }
 
-Value ThreadLowering::loadElement(Value buffer, ArrayRef<Value> coordinates) {
-  if (changesElement(buffer))
-    return loadThroughView(buffer, coordinates);
-  return loadAt(storageOf(getRoot(buffer)),
-                viewCoordinates(buffer, SmallVector<Value>(coordinates)));
-}
-
-void ThreadLowering::storeElement(Value buffer, ArrayRef<Value> coordinates, Value value) {
-  if (changesElement(buffer))
-    return storeThroughView(buffer, coordinates, value);
-  storeAt(storageOf(getRoot(buffer)), viewCoordinates(buffer, SmallVector<Value>(coordinates)),
-          value);
-}
-
-Value ThreadLowering::loadThroughView(Value buffer, ArrayRef<Value> coordinates) {
+static Value loadThroughView(Thread &t, Value buffer, ArrayRef<Value> coordinates) {
+  ImplicitLocOpBuilder &b = t.b;
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   int64_t step = pieceBytes(buffer);
   Type whole = b.getIntegerType(getStorageBits(element)), part = b.getIntegerType(8 * step);
   Value bits;
-  forEachPiece(buffer, coordinates, [&](Value address, Value condition, int64_t bit) {
+  forEachPiece(t, buffer, coordinates, [&](Value address, Value condition, int64_t bit) {
     Value piece;
     if (!condition) {
       piece = LLVM::LoadOp::create(b, part, address, step);
@@ -173,24 +162,39 @@ Value ThreadLowering::loadThroughView(Value buffer, ArrayRef<Value> coordinates)
   Type stored = getStorageType(element);
   if (bits.getType() != stored)
     bits = LLVM::BitcastOp::create(b, stored, bits);
-  return fromStorage(bits, element);
+  return fromStorage(t, bits, element);
 }
 
-void ThreadLowering::storeThroughView(Value buffer, ArrayRef<Value> coordinates, Value value) {
+Value loadElement(Thread &t, Value buffer, ArrayRef<Value> coordinates) {
+  if (changesElement(buffer))
+    return loadThroughView(t, buffer, coordinates);
+  return loadAt(t, t.storageOf(getRoot(buffer)),
+                viewCoordinates(t, buffer, SmallVector<Value>(coordinates)));
+}
+
+static void storeThroughView(Thread &t, Value buffer, ArrayRef<Value> coordinates, Value value) {
+  ImplicitLocOpBuilder &b = t.b;
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
   int64_t step = pieceBytes(buffer);
   Type whole = b.getIntegerType(getStorageBits(element)), part = b.getIntegerType(8 * step);
-  Value bits = toStorage(value, element);
+  Value bits = toStorage(t, value, element);
   if (bits.getType() != whole)
     bits = LLVM::BitcastOp::create(b, whole, bits);
-  forEachPiece(buffer, coordinates, [&](Value address, Value condition, int64_t bit) {
+  forEachPiece(t, buffer, coordinates, [&](Value address, Value condition, int64_t bit) {
     Value piece = bits;
     if (part != whole) {
       Value shift = arith::ConstantOp::create(b, b.getIntegerAttr(whole, bit));
       piece = arith::TruncIOp::create(b, part, b.createOrFold<arith::ShRUIOp>(bits, shift));
     }
-    guarded(condition, [&] { LLVM::StoreOp::create(b, piece, address, step); });
+    t.guarded(condition, [&] { LLVM::StoreOp::create(b, piece, address, step); });
   });
+}
+
+void storeElement(Thread &t, Value buffer, ArrayRef<Value> coordinates, Value value) {
+  if (changesElement(buffer))
+    return storeThroughView(t, buffer, coordinates, value);
+  storeAt(t, t.storageOf(getRoot(buffer)),
+          viewCoordinates(t, buffer, SmallVector<Value>(coordinates)), value);
 }
 
 } // namespace tilewright::nvptx

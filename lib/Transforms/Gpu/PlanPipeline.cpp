@@ -4,23 +4,20 @@
 // variable is taken out of its iteration and issued earlier, asynchronously. With n stages a tile
 // has n versions, the copies run n - 1 iterations ahead, and the body is not peeled:
 //
-//   for k { copy A[k] -> S; use S }   ──▶   for d < n - 1 { if d < trips { async copy } commit }
+//   for k { copy A[k] -> S; use S }   ──▶   for d < n - 1 { async_group d { copy A[d] -> S[d] } }
 //                                           for k {
-//                                             wait n - 2; barrier        // S[k % n] has arrived
-//                                             if k + n - 1 < upper { async copy }
-//                                             commit
+//                                             async_group k + n - 1 { copy -> S[(k + n - 1) % n] }
 //                                             use S[k % n]
 //                                           }
 //
 // With one stage there is one version; the copy of iteration k + 1 follows the last reader of k:
 //
-//   if trips { async copy } commit
-//   for k { wait 0; barrier; use S; barrier; if k + 1 < upper { async copy } commit; rest }
+//   async_group 0; for k { use S; async_group k + 1; rest }
 //
-// The barriers written here order everything that touches such tiles; insert-barriers looks after
-// the rest. A copy that cannot be moved stays where it is, and a remark says why.
+// A group states what runs ahead and for which iteration; insert-orderings places the waits and
+// barriers. A copy that cannot be moved stays where it is, and a remark says why.
 //
-// Expects: plans of accesses.   Leaves: `tile.async` on copies, commits, waits and barriers.
+// Expects: plans of accesses.   Leaves: `tile.async_group` and `tile.version`; no wait, no barrier.
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Analysis/Distribution.h"
@@ -233,24 +230,20 @@ void Pipeliner::makeVersions(Value version) {
   }
 }
 
-/// The copies of one iteration into a version, if there is such an iteration, as one group.
+/// The copies of one iteration into a version, as one group.
 void Pipeliner::issue(ImplicitLocOpBuilder &b, Value iteration, Value version) {
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, iteration, loop.getUpper());
-  auto branch = scf::IfOp::create(b, exists, /*withElse=*/false);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&branch.getThenRegion().front());
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), iteration);
-    for (Prefetch &prefetch : prefetches) {
-      if (version)
-        mapping.map(prefetch.current, sliceVersion(b, prefetch.tile, version));
-      for (Operation *op : prefetch.slice)
-        b.clone(*op, mapping);
-      b.clone(*prefetch.copy, mapping)->setAttr(kAsyncAttr, b.getUnitAttr());
-    }
+  auto group = AsyncGroupOp::create(b, iteration, loop.getUpper());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&group.getBody().front());
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), iteration);
+  for (Prefetch &prefetch : prefetches) {
+    if (version)
+      mapping.map(prefetch.current, sliceVersion(b, prefetch.tile, version));
+    for (Operation *op : prefetch.slice)
+      b.clone(*op, mapping);
+    b.clone(*prefetch.copy, mapping);
   }
-  AsyncCommitOp::create(b);
 }
 
 /// The last statement of the body that touches a prefetched tile.
@@ -315,16 +308,14 @@ void Pipeliner::run() {
   auto add = [&](Value lhs, int64_t rhs) -> Value {
     return b.createOrFold<arith::AddIOp>(lhs, constant(rhs));
   };
-  // Inside another loop the last iteration of the previous round may still be reading.
-  if (!isa<KernelOp>(loop->getParentOp()))
-    BarrierOp::create(b);
   Operation *last = lastReader();
-  Value version, count;
+  auto versionOf = [&](int64_t distance) {
+    return VersionOp::create(b, b.getIndexType(), loop.getInductionVar(), loop.getLower(), distance,
+                             versions);
+  };
   if (versions > 1) {
     b.setInsertionPointToStart(&body);
-    count = arith::SubIOp::create(b, loop.getInductionVar(), loop.getLower());
-    version = FloorModOp::create(b, count, constant(versions), false);
-    makeVersions(version);
+    makeVersions(versionOf(0));
   }
   b.setInsertionPoint(loop);
   if (ahead <= kMaxUnrolledIssues) {
@@ -337,19 +328,10 @@ void Pipeliner::run() {
     Value version = first.getInductionVar();
     issue(b, arith::AddIOp::create(b, loop.getLower(), version), version);
   }
-  if (versions > 1)
-    b.setInsertionPointAfter(prefetches.back().current.getDefiningOp());
-  else
-    b.setInsertionPointToStart(&body);
-  AsyncWaitOp::create(b, ahead - 1);
-  BarrierOp::create(b);
-  if (versions == 1) {
-    b.setInsertionPointAfter(last);
-    BarrierOp::create(b);
-  }
+  b.setInsertionPointAfter(versions > 1 ? prefetches.back().current.getDefiningOp() : last);
   Value next;
   if (versions > 1)
-    next = FloorModOp::create(b, add(count, ahead), constant(versions), false);
+    next = versionOf(ahead);
   issue(b, add(loop.getInductionVar(), ahead), next);
   for (Prefetch &prefetch : prefetches)
     prefetch.copy.erase();

@@ -1,7 +1,7 @@
 //===- PlanSharedMemory.cpp - where each shared tile lies in the block's arena ---------------===//
 //
 // Gives every shared tile of a kernel an offset and checks the total against the architecture.
-// Tiles that are never live at the same time share bytes; insert-barriers orders them by those
+// Tiles that are never live at the same time share bytes; insert-orderings orders them by those
 // bytes.
 //
 // Expects: placements of shared tiles (infer-layouts), versions (plan-pipeline).   Leaves:

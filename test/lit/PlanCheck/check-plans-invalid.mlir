@@ -132,21 +132,27 @@ func.func @async(%B: memref<128xi8, #tile.space<global>>) {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
     %t = tile.alloc "t" {tile.placement = #tile.layout<[128], "(i) -> (i)">} : memref<128xi8, #tile.space<shared>>
+    tile.async_group %bx below %c1 {
     // expected-error @below {{internal error: the plan of this asynchronous copy is wrong: it reads other groups than it writes}}
-    tile.parallel (%i) in (128) attributes {tile.async, tile.distribution = #vectors} {
+    tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
       %v = tile.load %B[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
       tile.store %v, %t[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
     }
+    }
+    tile.async_group %bx below %c1 {
     // expected-error @below {{no asynchronous copy moves 2 bytes}}
-    tile.parallel (%i) in (128) attributes {tile.async, tile.distribution = #vectors} {
+    tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
       %v = tile.load %B[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
       tile.store %v, %t[%i] {tile.access = #tile.access<width = 2 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
     }
+    }
+    tile.async_group %bx below %c1 {
     // expected-error @below {{it changes the value on its way}}
-    tile.parallel (%i) in (128) attributes {tile.async, tile.distribution = #vectors} {
+    tile.parallel (%i) in (128) attributes {tile.distribution = #vectors} {
       %v = tile.load %B[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<global>>
       %w = arith.addi %v, %v : i8
       tile.store %w, %t[%i] {tile.access = #tile.access<width = 4 slots = [0, 1, 2, 3]>} : memref<128xi8, #tile.space<shared>>
+    }
     }
   }
   return

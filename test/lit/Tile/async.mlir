@@ -5,8 +5,16 @@
 func.func @async(%a: memref<64xf32, #tile.space<global>>) {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
-    // CHECK: tile.async_commit
-    tile.async_commit
+    // CHECK: %[[V:.*]] = tile.version %{{.*}} from %{{.*}} ahead 2 of 3
+    %version = tile.version %bx from %c1 ahead 2 of 3
+    // CHECK: tile.async_group %[[V]] below %{{.*}} {
+    // CHECK-NEXT: tile.parallel
+    tile.async_group %version below %c1 {
+      tile.parallel (%i) in (64) {
+        %v = tile.load %a[%i] : memref<64xf32, #tile.space<global>>
+        tile.store %v, %a[%i] : memref<64xf32, #tile.space<global>>
+      }
+    }
     // CHECK: tile.async_wait 2
     tile.async_wait 2
     tile.parallel (%i) in (64) {

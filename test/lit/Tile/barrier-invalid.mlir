@@ -64,3 +64,25 @@ func.func @tile(%n: index) {
   }
   return
 }
+
+// -----
+
+func.func @group(%n: index, %a: memref<8xf32, #tile.space<global>>, %x: f32) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    tile.async_group %bx below %n {
+      // expected-error @+1 {{'tile.fill' op in 'tile.async_group', which holds copies ('tile.parallel') and the arithmetic of their indices}}
+      tile.fill %x, %a : f32, memref<8xf32, #tile.space<global>>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @version(%n: index) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    // expected-error @+1 {{'tile.version' op of 0 versions, expected at least 1}}
+    %v = tile.version %bx from %n ahead 0 of 0
+  }
+  return
+}

@@ -1,6 +1,10 @@
 // RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts -tile-plan-accesses -tile-plan-pipeline | FileCheck %s
 // RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts -tile-plan-accesses -tile-plan-pipeline=disjoint=false | FileCheck %s --check-prefix=OVERLAP
-// Copies of pipelined loops run ahead in one loop body; versions, waits and barriers follow the stages.
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts -tile-plan-accesses -tile-plan-pipeline | FileCheck %s --check-prefix=ORDER
+// Copies of pipelined loops run ahead in one loop body; versions follow the stages. The pass orders nothing.
+
+// ORDER-NOT: tile.barrier
+// ORDER-NOT: tile.async_wait
 
 !global = memref<256x64xf16, #tile.space<global>>
 !shared = memref<64x64xf16, #tile.space<shared>>
@@ -8,16 +12,15 @@
 // Two stages: two versions, one iteration ahead, a prologue of one group.
 // CHECK-LABEL: func.func @two_stages
 // CHECK: tile.alloc "s" {{.*}} : memref<2x64x64xf16
-// CHECK: scf.if
-// CHECK: tile.parallel {{.*}}tile.async
-// CHECK: tile.async_commit
-// CHECK-NEXT: tile.pipelined
-// CHECK: tile.slice {{.*}} to memref<64x64xf16
-// CHECK-NEXT: tile.async_wait 0
-// CHECK-NEXT: tile.barrier
-// CHECK: scf.if
-// CHECK: tile.parallel {{.*}}tile.async
-// CHECK: tile.async_commit
+// CHECK: tile.async_group
+// CHECK: tile.parallel
+// CHECK: tile.pipelined
+// CHECK-NEXT: %[[NOW:.*]] = tile.version %k from %{{.*}} ahead 0 of 2
+// CHECK-NEXT: tile.slice {{.*}}[%[[NOW]], 0, 0]{{.*}} to memref<64x64xf16
+// CHECK-NEXT: %[[NEXT:.*]] = tile.version %k from %{{.*}} ahead 1 of 2
+// CHECK: tile.async_group %{{.*}} below %{{.*}} {
+// CHECK-NEXT: tile.slice {{.*}}[%[[NEXT]], 0, 0]
+// CHECK: tile.parallel
 // CHECK-NOT: tile.async
 // CHECK: tile.store
 // OVERLAP-LABEL: func.func @two_stages
@@ -41,18 +44,16 @@ func.func @two_stages(%a: !global, %b: !global) {
   return
 }
 
-// One stage: one version; the next copy stands behind the last reader.
+// One stage: one version; the next copy follows the last reader.
 // CHECK-LABEL: func.func @one_stage
 // CHECK: tile.alloc "s" {{.*}} : memref<64x64xf16
-// CHECK: tile.async_commit
-// CHECK-NEXT: tile.pipelined
-// CHECK-NEXT: tile.async_wait 0
-// CHECK-NEXT: tile.barrier
-// CHECK: tile.store
-// CHECK: tile.barrier
-// CHECK: scf.if
-// CHECK: tile.parallel {{.*}}tile.async
-// CHECK: tile.async_commit
+// CHECK: tile.async_group
+// CHECK: tile.pipelined
+// CHECK-NOT: tile.version
+// CHECK-NOT: tile.async_group
+// CHECK: tile.store {{.*}} : memref<64x64xf16, #tile.space<global>>
+// CHECK: tile.async_group
+// CHECK: tile.parallel
 func.func @one_stage(%a: !global, %b: !global) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -95,20 +96,16 @@ func.func @stays(%a: !global, %b: memref<64x64xf16, #tile.space<global>>) {
   return
 }
 
-// Readers are followed through views of views: before the copy they forbid it, behind it the next copy
-// waits for them.
+// Readers are followed through views of views: before the copy they forbid it, after it the next copy
+// follows them.
 // CHECK-LABEL: func.func @read_through_views
 // CHECK-NOT: tile.store {{.*}}, %early
 // CHECK: tile.pipelined
-// CHECK-NEXT: tile.async_wait 0
-// CHECK-NEXT: tile.barrier
 // CHECK: tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution
 // CHECK: tile.store {{.*}}, %early
 // CHECK: tile.slice {{.*}}memref<4096xf16
 // CHECK: tile.store {{.*}}, %arg1
-// CHECK: tile.barrier
-// CHECK: scf.if
-// CHECK: tile.parallel {{.*}}tile.async
+// CHECK: tile.async_group
 // CHECK: tile.store {{.*}}, %late
 func.func @read_through_views(%a: !global, %b: memref<4096xf16, #tile.space<global>>) {
   %c0 = arith.constant 0 : index

@@ -1,8 +1,9 @@
 //===- Ptx.h - from planned tile IR to PTX text -------------------------------------*- C++ -*-===//
 //
-// Two steps: `lowerToThreads` turns each kernel into the code of one thread (LLVM and NVVM
-// dialects, scf, arith), the only place where a logical coordinate becomes an address; `emitPtx`
-// takes that to PTX in process.
+// Two steps: the pass `tile-lower-to-threads` turns each kernel into the code of one thread (LLVM
+// and NVVM dialects, scf, arith), the only place where a logical coordinate becomes an address;
+// `emitPtx` takes that to PTX in process. The parameters of a kernel are the function's arguments in
+// order: tensors as pointers, index values as i64; then the workspaces of `T.alloc_global`.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -14,12 +15,16 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/Pass.h"
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace tilewright::nvptx {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "tilewright/Codegen/Nvptx/Passes.h.inc"
 
 /// Dialects and translations that the two steps need in a context.
 void registerDialects(mlir::DialectRegistry &registry);
@@ -48,12 +53,8 @@ struct LaunchAssumptions {
   int64_t argumentAlignment = 1;  ///< Of the addresses of tensors, in bytes.
 };
 
-/// The code of one thread for each kernel of `function`, in a module of its own. The parameters of
-/// a kernel are the function's arguments in order: tensors as pointers, index values as i64; then
-/// the workspaces of `T.alloc_global`.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-lowerToThreads(mlir::func::FuncOp function, const Arch &arch, std::vector<KernelInfo> &kernels,
-               const LaunchAssumptions &assumptions = {});
+/// What launches must know of the kernels of a planned function, in their order.
+std::vector<KernelInfo> describeKernels(mlir::func::FuncOp function);
 
 /// Called when a stage of `emitPtx` is done: "nvvm", then "llvm" (optimised). `print` writes it.
 using StageObserver =
@@ -63,7 +64,7 @@ struct EmitOptions {
   bool fastMath = false;
   StageObserver observer;
 };
-/// PTX text of a module of `lowerToThreads`, which is consumed. `.loc` lines lead back to the
+/// PTX text of a module of `tile-lower-to-threads`, which is consumed. `.loc` lines lead back to the
 /// locations of its operations.
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const Arch &arch,
                                      const EmitOptions &options = {});

@@ -1,4 +1,4 @@
-// RUN: tw-opt %s -tile-insert-barriers | FileCheck %s
+// RUN: tw-opt %s -tile-insert-orderings | FileCheck %s
 // A barrier stands between conflicting statements, back edges included, and nowhere else.
 
 // CHECK-LABEL: func.func @write_then_read

@@ -1,0 +1,107 @@
+//===- Lowerings.h - one function an op: what a thread does for it ---------------------------===//
+//
+// A lowering looks at its own op and at what passes wrote on it; what spans ops was decided before.
+//
+//   Kernels.cpp    the function of a kernel, its parameters
+//   Flow.cpp       which lowering an op has; loops, branches, versions, groups of copies
+//   Vectors.cpp    accesses of many slots at once, as the access planner grouped them
+//   Atomics.cpp    updates of one element by many threads
+//   Loops.cpp      T.Parallel: which thread runs which iteration
+//   Scalars.cpp    arithmetic with the language's corners
+//   Gemm.cpp       matrix products without tensor cores
+//   Mma.cpp        matrix products on tensor cores
+//   Reduce.cpp     reductions of tiles in registers
+//   Rows.cpp       reductions and running sums of tiles in memory
+//   Packed.cpp     pairs of float16 and bfloat16
+//   Notes.cpp      printing and assertions
+//   Exchange.cpp   fragments that change their layout inside a warp
+//
+// Layers below: Memory.h (addresses), Thread.h (values and storage), Numbers.h, Emitter.h.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_CODEGEN_NVPTX_LOWERINGS_H
+#define TILEWRIGHT_LIB_CODEGEN_NVPTX_LOWERINGS_H
+
+#include "Memory.h"
+
+namespace tilewright::nvptx {
+
+/// Writes the function of a kernel.
+mlir::LogicalResult lowerKernel(Thread &t);
+
+// Flow.cpp
+mlir::LogicalResult lowerBlock(Thread &t, mlir::Block &block);
+mlir::LogicalResult lowerOp(Thread &t, mlir::Operation *op);
+/// One branch for these iterations, which all take the same way; the current one may be null.
+mlir::LogicalResult lowerIf(Thread &t, mlir::scf::IfOp op, llvm::ArrayRef<Iteration *> members);
+
+// Loops.cpp
+mlir::LogicalResult lowerParallel(Thread &t, tile::ParallelOp op);
+/// Builds each op of a block for all of these iterations before the next op.
+mlir::LogicalResult lowerBlock(Thread &t, mlir::Block &block, llvm::ArrayRef<Iteration *> members);
+
+// Accesses.cpp
+mlir::LogicalResult lowerLoad(Thread &t, tile::LoadOp op);
+void defineLoaded(Thread &t, tile::LoadOp op, Value value);
+mlir::LogicalResult lowerStore(Thread &t, tile::StoreOp op);
+
+// Vectors.cpp
+/// Whether the chunk's slots are done together for this access.
+bool isPlanned(mlir::Operation *op);
+mlir::LogicalResult lowerPlanned(Thread &t, mlir::Operation *op, llvm::ArrayRef<Iteration *> chunk);
+void copyAsync(Thread &t, tile::LoadOp load, tile::StoreOp store,
+               llvm::ArrayRef<Iteration *> chunk);
+
+// Atomics.cpp
+mlir::LogicalResult lowerAtomic(Thread &t, mlir::Operation *op, tile::AtomicKind kind, Value value,
+                                Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
+                                Value result);
+mlir::LogicalResult lowerReducerUpdate(Thread &t, tile::ReducerUpdateOp op);
+void clearByteAtomics(Thread &t);
+/// Adds neighbouring elements by one `red` (access::getAtomicWidth says which there are).
+void updateVector(Emitter &e, const Storage &storage, Value address,
+                  llvm::ArrayRef<Value> operands);
+/// Updates an element; gives its old value if that is used.
+Value updateElement(Emitter &e, tile::AtomicKind kind, const Storage &storage, Value address,
+                    Value operand, tile::MemoryOrder order, bool isUsed);
+
+// Scalars.cpp
+mlir::LogicalResult lowerScalar(Thread &t, mlir::Operation *op);
+
+// Packed.cpp
+/// Whether two slots can do an op in one instruction.
+bool isPackable(mlir::Operation *op);
+mlir::LogicalResult lowerPacked(Thread &t, mlir::Operation *op,
+                                llvm::ArrayRef<Iteration *> members);
+
+// Gemm.cpp, Mma.cpp
+mlir::LogicalResult lowerGemm(Thread &t, tile::GemmOp op);
+mlir::LogicalResult lowerMma(Thread &t, tile::GemmOp op, llvm::ArrayRef<int64_t> warps);
+/// The element (row, column) of a matrix operand that lives in memory.
+Value loadMatrix(Thread &t, Value buffer, Value row, Value column, bool transposed);
+
+// Reduce.cpp, Rows.cpp
+mlir::LogicalResult lowerReduce(Thread &t, tile::ReduceOp op);
+mlir::LogicalResult lowerMemoryReduce(Thread &t, tile::ReduceOp op);
+mlir::LogicalResult lowerCumsum(Thread &t, tile::CumsumOp op);
+/// The type in which elements are combined: sums of narrow floats are formed in float32, sums of
+/// integers in the width of the result.
+mlir::Type combiningType(Emitter &e, tile::ReduceKind kind, mlir::Type element, mlir::Type result);
+/// An element as an operand: of that type, its magnitude if the kind asks for it.
+Value reductionOperand(Emitter &e, tile::ReduceKind kind, Value value, mlir::Type element,
+                       mlir::Type sumType);
+/// The element of the result, with what it held before if that takes part.
+Value finishReduction(Emitter &e, tile::ReduceOp op, Value combined, mlir::Type sumType,
+                      llvm::function_ref<Value()> loadOld);
+
+// Notes.cpp
+mlir::LogicalResult lowerPrint(Thread &t, tile::PrintOp op);
+void lowerAssert(Thread &t, tile::AssertOp op);
+
+// Exchange.cpp
+mlir::LogicalResult lowerExchange(Thread &t, tile::ParallelOp op);
+
+} // namespace tilewright::nvptx
+
+#endif // TILEWRIGHT_LIB_CODEGEN_NVPTX_LOWERINGS_H

@@ -1,0 +1,93 @@
+//===- OpenAccesses.h - what a block's threads touched and nothing has ordered yet -----------===//
+//
+// The state of insert-orderings at one point of the program: accesses since the last barrier, and
+// asynchronous accesses that are still under way. States of several paths merge into what may be
+// open on any of them.
+//
+//   version   a multi-buffered tile is accessed at a number modulo its versions, a sum of index
+//             values: k + 2 - lower. Two accesses meet unless the difference of their numbers is a
+//             constant that the number of versions does not divide.
+//   flight    how many groups were committed after that of the access: a wait that leaves so many
+//             under way ends it.
+//
+// A loop's variable changes from iteration to iteration, and the state follows it: what was
+// k + 2 in the last iteration is k + 1 in this one.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_TRANSFORMS_GPU_OPENACCESSES_H
+#define TILEWRIGHT_LIB_TRANSFORMS_GPU_OPENACCESSES_H
+
+#include "tilewright/Tile/Tile.h"
+
+namespace tilewright {
+
+/// An asynchronous access that no wait has ended.
+struct Flight {
+  int64_t younger = 0; ///< Groups that were committed after its own.
+  /// iteration - upper of its `tile.async_group`: where this is not negative, nothing is copied.
+  /// Nothing if that is not known here.
+  std::optional<tile::IndexSum> excess;
+};
+
+struct OpenAccess {
+  tile::EffectKind kind = tile::EffectKind::Write;
+  tile::Combination combination = tile::Combination::Ordered;
+  mlir::Value root;                      ///< Null: any memory.
+  std::optional<tile::IndexSum> version; ///< Nothing: any, or the tile has only one.
+  std::optional<Flight> flight;
+  /// Iterations of the innermost loop since the access; nothing: it was made outside of it.
+  std::optional<int64_t> iterations = 0;
+
+  static OpenAccess get(const tile::Effect &effect);
+};
+
+/// Versions of a tile; 1 where it is not multi-buffered.
+int64_t getNumVersions(mlir::Value root);
+/// Whether two accesses to one root are certainly to different versions of it.
+bool areOtherVersions(const OpenAccess &a, const OpenAccess &b);
+
+/// A loop as the state sees it: its variable and bounds, if it has such and runs by steps of 1.
+struct CountedLoop {
+  mlir::Operation *op;
+  mlir::Value variable; ///< Null: none.
+  tile::IndexSum lower, upper;
+
+  static CountedLoop get(mlir::Operation *op);
+  /// How often the body runs, if that is a constant.
+  std::optional<int64_t> getTrips() const;
+  /// Whether the body certainly runs. The first region of a while loop always does.
+  bool runsAtLeastOnce() const;
+};
+
+class OpenAccesses {
+public:
+  llvm::ArrayRef<OpenAccess> get() const { return accesses; }
+  bool empty() const { return accesses.empty(); }
+
+  void add(const OpenAccess &access);
+  /// What is open on either path. Whether something was not known before.
+  bool merge(const OpenAccesses &other);
+
+  /// A barrier: what is over is ordered before all that follows.
+  void meet();
+  /// Asynchronous accesses form a group with those of `add` that follow.
+  void commit();
+  /// Ends the accesses of all groups but the last `pending`, for the thread that issued them.
+  void wait(int64_t pending);
+  /// The numbers of younger groups of what is under way, each once, greatest first.
+  llvm::SmallVector<int64_t> getFlights() const;
+
+  /// The same state in terms of a loop's variable at the start of its first iteration; after an
+  /// iteration, at the start of the next one (`goesOn`) or where the loop is left; and after the loop.
+  void enter(const CountedLoop &loop);
+  void advance(const CountedLoop &loop, bool goesOn);
+  void leave(const CountedLoop &loop);
+
+private:
+  llvm::SmallVector<OpenAccess> accesses;
+};
+
+} // namespace tilewright
+
+#endif // TILEWRIGHT_LIB_TRANSFORMS_GPU_OPENACCESSES_H
