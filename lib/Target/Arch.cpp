@@ -7,7 +7,7 @@ namespace tilewright {
 static constexpr Arch kArchs[] = {
     {"sm_80", "+ptx80", 80, 163 * 1024, 48 * 1024, 1024, true, false, false},
     {"sm_90", "+ptx81", 90, 227 * 1024, 48 * 1024, 1024, true, true, true},
-    {"sm_90a", "+ptx81", 90, 227 * 1024, 48 * 1024, 1024, true, true, true},
+    {"sm_90a", "+ptx81", 90, 227 * 1024, 48 * 1024, 1024, true, true, true, true},
 };
 
 const Arch *findArch(llvm::StringRef name) {

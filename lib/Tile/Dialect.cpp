@@ -115,6 +115,26 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is the warp grid of 'tile.gemm'";
   }
+  if (name == kGroupsAttr) {
+    if (isa<GemmOp>(op) && isa<DenseI64ArrayAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is the grid of warpgroups of 'tile.gemm'";
+  }
+  if (name == kOperandAAttr || name == kOperandBAttr) {
+    if (isa<GemmOp>(op) && isa<OperandAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a #tile.operand of 'tile.gemm'";
+  }
+  if (name == kAlignmentAttr) {
+    if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a number of bytes of 'tile.alloc'";
+  }
+  if (name == kProxyFenceAttr) {
+    if (isa<BarrierOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier'";
+  }
   if (name == "tile.fast_math") {
     if (isa<func::FuncOp, ModuleOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();

@@ -30,6 +30,7 @@ struct Arch {
   bool hasAsyncCopy;               ///< cp.async
   bool hasVectorRed;               ///< red.global.add.v2/v4.f32
   bool hasBf16Atomics;             ///< atom.add.noftz.bf16(x2)
+  bool hasWgmma = false;           ///< wgmma.mma_async
 };
 
 /// The architecture of this name, or null.

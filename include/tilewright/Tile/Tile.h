@@ -69,6 +69,16 @@ inline constexpr llvm::StringLiteral kAccessBAttr = "tile.access_b";
 inline constexpr llvm::StringLiteral kExchangeAttr = "tile.exchange";
 /// Of tile.gemm: how many warps share M and N; absent where the gemm leaves the tensor cores.
 inline constexpr llvm::StringLiteral kWarpsAttr = "tile.warps";
+/// Of tile.gemm: how many warpgroups share M and N, where wgmma computes it; then there is no
+/// `tile.warps`.
+inline constexpr llvm::StringLiteral kGroupsAttr = "tile.groups";
+/// Of tile.gemm with `tile.groups`: the #tile.operand of A (absent where A lives in registers) and B.
+inline constexpr llvm::StringLiteral kOperandAAttr = "tile.operand_a";
+inline constexpr llvm::StringLiteral kOperandBAttr = "tile.operand_b";
+/// Of tile.alloc: the boundary in bytes that it and each of its versions must start on.
+inline constexpr llvm::StringLiteral kAlignmentAttr = "tile.alignment";
+/// Of tile.barrier: what threads wrote before it is read by the asynchronous proxy after it.
+inline constexpr llvm::StringLiteral kProxyFenceAttr = "tile.proxy_fence";
 
 } // namespace tilewright::tile
 

@@ -119,4 +119,18 @@ def TileAccessAttr : AttrDef<TileDialect, "Access"> {
   }];
 }
 
+/// How wgmma reads an operand of a gemm that lies in shared memory
+/// (tilewright/Layout/ProductLayouts.h), e.g.
+/// `#tile.operand<swizzle = 128 k_major = true leading = 0 stride = 1024 panel = 16384>`. Strides are
+/// bytes, from the first element of the operand on.
+def TileOperandAttr : AttrDef<TileDialect, "Operand"> {
+  let mnemonic = "operand";
+  let parameters = (ins "int64_t":$swizzle, "bool":$kMajor, "int64_t":$leading, "int64_t":$stride,
+                        "int64_t":$panel);
+  let assemblyFormat = [{
+    `<` `swizzle` `=` $swizzle `k_major` `=` $kMajor `leading` `=` $leading `stride` `=` $stride
+    `panel` `=` $panel `>`
+  }];
+}
+
 #endif
