@@ -2,7 +2,7 @@
 //
 // Iterations of one T.Parallel are actors; so are the blocks of one kernel. Two actors conflict on
 // an element when both touch it and one writes it, except that atomic updates go together, and that
-// two writers of the same bits are only noted as long as nobody reads. For that it suffices to
+// two writers of the same bits are only noted as long as there is no reader. It suffices to
 // remember, for each granule, two actors of each kind (Storage.h): whoever comes third differs from
 // one of them.
 //

@@ -170,7 +170,7 @@ static void runParallel(Machine &machine, const Step &step) {
     run.base = machine.claimIterations(countElements(extents));
     run.iteration = run.base;
     runIterations(machine, *step.bodies[0], extents, &run.iteration);
-    // What a private variable holds after the loop nobody can say.
+    // The value of a private variable after the loop is unspecified.
     for (Storage *variable : run.assignedVariables)
       if (!variable->poison.empty())
         variable->poison[0] = 1;

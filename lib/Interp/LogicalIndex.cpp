@@ -1,4 +1,4 @@
-//===- LogicalIndex.cpp - from a place in memory to the element that lies there --------------===//
+//===- LogicalIndex.cpp - from an offset in memory to the element that lies there ------------===//
 
 #include "LayoutMap.h"
 #include "tilewright/Interp/Interp.h"

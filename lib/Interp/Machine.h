@@ -207,7 +207,7 @@ public:
     }
   }
 
-  /// Asks the caller whether to go on.
+  /// Asks the caller whether to continue.
   void poll() {
     constexpr uint64_t interval = uint64_t(1) << 16;
     nextPoll = steps + interval;

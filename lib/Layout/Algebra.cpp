@@ -60,7 +60,7 @@ static Error verifyComposable(ArrayRef<int64_t> outer, const Layout &inner) {
 Expected<Layout> tilewright::compose(const Layout &outer, const Layout &inner) {
   if (Error error = verifyComposable(outer.getShape(), inner))
     return error;
-  // The inner symbols come first, the outer ones behind them.
+  // The inner symbols come first, then the outer ones.
   SmallVector<IndexExpr, 2> outerSymbols;
   for (unsigned symbol = 0; symbol < outer.getNumSymbols(); ++symbol)
     outerSymbols.push_back(IndexExpr::symbol(inner.getNumSymbols() + symbol));

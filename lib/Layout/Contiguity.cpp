@@ -16,7 +16,7 @@ using llvm::SmallVector;
 
 namespace {
 
-/// A stride of an output in memory: the product of the extents behind it.
+/// A stride of an output in memory: the product of the extents after it.
 struct Stride {
   std::optional<int64_t> value; ///< If all those extents are known.
   int64_t divisor;              ///< Divides it in any case.

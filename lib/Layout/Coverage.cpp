@@ -1,4 +1,4 @@
-//===- Coverage.cpp - is every place some element's? ----------------------------------------===//
+//===- Coverage.cpp - has every position an element? ----------------------------------------===//
 
 #include "Counterexamples.h"
 #include "LayoutCache.h"
@@ -11,7 +11,7 @@ using namespace tilewright;
 using llvm::ArrayRef;
 using llvm::SmallVector;
 
-/// The row-major number of each element's place; elements at negative coordinates have none.
+/// The row-major number of each element's position; elements at negative coordinates have none.
 static std::optional<std::vector<int64_t>> placeNumbers(const Layout &layout) {
   std::optional<ValueColumns> columns = enumerateValues(layout.getOutputs(), layout.getShape());
   if (!columns)
@@ -79,7 +79,7 @@ static int64_t valueWithTerm(const DigitSum &sum, const DigitTerm *changed) {
 }
 
 /// Where the cuts do not divide the extents, the digits describe a larger tile. If no two elements
-/// of that one share a place, then the places of those that are missing here are holes.
+/// of that one share a position, then the positions of those that are missing here are holes.
 static std::optional<Answer<Hole>> answerByLargerTile(const Layout &layout, const DigitForm &form) {
   SmallVector<uint64_t, 16> rows;
   for (const DigitSum &sum : form.getSums())
@@ -102,8 +102,8 @@ static std::optional<Answer<Hole>> answerByLargerTile(const Layout &layout, cons
   return Answer<Hole>::no({*image});
 }
 
-/// For tensors too large to enumerate whose outputs all tell their terms: they skip a place if one
-/// of them skips a value, or if a term follows from the others.
+/// For tensors too large to enumerate whose outputs all determine their terms: they skip a position
+/// if one of them skips a value, or if a term follows from the others.
 static std::optional<Answer<Hole>> answerByDigits(const Layout &layout) {
   const std::optional<DigitForm> &form = DigitForm::of(layout);
   if (!form)

@@ -1,8 +1,8 @@
 //===- DigitReader.cpp - read the digit form off expressions --------------------------------===//
 //
 // A bottom-up reading: every subexpression becomes a DigitSum over the digits known so far.
-// Division, remainder and xor may find that a term reaches across a boundary; they then ask for its
-// digits to be cut there, and the reading starts again with more digits. Each restart adds a cut
+// Division, remainder and xor may find that a term reaches across a boundary; they then cut
+// its digits there, and the reading starts again with more digits. Each restart adds a cut
 // and the number of digits is bounded, so this ends.
 //
 //===----------------------------------------------------------------------------------------===//

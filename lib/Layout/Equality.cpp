@@ -1,4 +1,4 @@
-//===- Equality.cpp - do two layouts place alike? -------------------------------------------===//
+//===- Equality.cpp - are two layouts the same map? -----------------------------------------===//
 
 #include "Counterexamples.h"
 #include "LayoutCache.h"
@@ -97,7 +97,7 @@ Answer<Difference> tilewright::isEqual(const Layout &first, const Layout &second
 // Fragments
 //===----------------------------------------------------------------------------------------===//
 
-/// The places of all elements; the replicas of an element stand together, sorted.
+/// The owners of all elements; the replicas of an element are adjacent, sorted.
 static std::optional<std::vector<Place>> sortedPlaces(const Fragment &fragment) {
   std::optional<ValueColumns> columns =
       enumerateValues(fragment.asLayout().getOutputs(), fragment.asLayout().getShape());

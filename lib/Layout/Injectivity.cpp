@@ -1,4 +1,4 @@
-//===- Injectivity.cpp - do two elements share a place? -------------------------------------===//
+//===- Injectivity.cpp - do two elements share a position? ----------------------------------===//
 
 #include "Counterexamples.h"
 #include "LayoutCache.h"

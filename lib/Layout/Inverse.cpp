@@ -1,4 +1,4 @@
-//===- Inverse.cpp - from a place back to the element ---------------------------------------===//
+//===- Inverse.cpp - from a position back to the element ------------------------------------===//
 //
 // A decodable output tells its terms: with coefficients 1, 8, 64 they are out % 8, out % 64 // 8
 // and out // 64. The terms are xors of digits; the left inverse of the bit matrix says which terms

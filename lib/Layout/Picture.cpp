@@ -33,7 +33,7 @@ struct Picture {
   const Cell &at(int64_t row, int64_t column) const { return cells[row * numColumns + column]; }
 };
 
-/// Lays out the elements of a shape as rows and columns and asks for each cell.
+/// Lays out the elements of a shape as rows and columns and computes each cell.
 Picture makePicture(ArrayRef<int64_t> shape, const PictureOptions &options,
                     const std::string &title, llvm::function_ref<Cell(ArrayRef<int64_t>)> draw) {
   Picture picture;

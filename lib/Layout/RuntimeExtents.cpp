@@ -7,7 +7,7 @@ using Kind = IndexExpr::Kind;
 
 static bool isNonDecreasing(const IndexExpr &expr);
 
-/// Whether `expr` does not decrease and `factor` is a constant that does not turn it around.
+/// Whether `expr` does not decrease and `factor` is a constant that does not reverse it.
 static bool isScaled(const IndexExpr &expr, const IndexExpr &factor) {
   return factor.getConstant() && *factor.getConstant() >= 0 && isNonDecreasing(expr);
 }

@@ -50,7 +50,7 @@ private:
   size_t size = 0;
 };
 
-/// A time that nobody notices, and in which a look at the clock does not count.
+/// Too short to notice, and long enough that reading the clock costs nothing.
 constexpr auto kSoon = std::chrono::milliseconds(1);
 
 /// More than any machine has; sums of sizes below do not overflow.
@@ -193,8 +193,8 @@ void *CpuRun::allocate(int64_t bytes) {
   return memory;
 }
 
-/// Memory by the number of the statement that asks for it, which asks anew each time it runs. It is
-/// given back with the thread.
+/// Memory by the number of the statement that needs it, which requests it again each time it runs.
+/// It is freed with the thread.
 void *CpuRun::allocateInBlock(int64_t number, int64_t bytes) {
   static thread_local std::vector<std::unique_ptr<Arena>> arenas;
   while (arenas.size() <= static_cast<size_t>(number))
@@ -378,7 +378,7 @@ void LaunchError::log(llvm::raw_ostream &os) const {
 
 llvm::Error tilewright::runtime::runOnCpu(host::Entry entry, llvm::ArrayRef<uint64_t> arguments,
                                           const CpuRunOptions &options) {
-  // A lock that another thread held when this process was forked off is nobody's now.
+  // A lock that another thread held when this process was forked is free now.
   static std::once_flag once;
   std::call_once(once, [] {
     pthread_atfork(nullptr, nullptr, [] {

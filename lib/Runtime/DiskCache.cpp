@@ -110,7 +110,7 @@ void DiskCache::fail(const std::string &text) {
   problem = "nothing is kept in the cache directory '" + directory + "': " + text;
 }
 
-/// Opened anew for each entry: somebody may have emptied, removed or replaced it.
+/// Opened again for each entry: another process may have emptied, removed or replaced it.
 Descriptor DiskCache::openDirectory() {
   std::string reason;
   Descriptor folder = openOwnDirectory(directory, reason);

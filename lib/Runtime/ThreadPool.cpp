@@ -114,8 +114,8 @@ struct ThreadPool::Impl {
   }
 
   /// A worker that sleeps is woken on the core where it went to sleep if no other is idle. That may
-  /// be the caller's, which is busy from then on: the worker would wait for its turn while the
-  /// caller does everything. So it is sent elsewhere, before it is woken.
+  /// be the caller's, which is busy from then on: the worker would wait while the caller does
+  /// everything. So it is moved to another core before it is woken.
   void keepOffCallersCore() {
     int callers = sched_getcpu();
     if (callers < 0 || static_cast<unsigned>(CPU_COUNT(&allowedCores)) < ranges.size() ||
@@ -138,7 +138,7 @@ struct ThreadPool::Impl {
     wake.wait(lock, hasRun);
   }
 
-  /// Does a worker's own numbers, then those of others, until nobody has any.
+  /// Runs a worker's own numbers, then those of others, until none are left.
   void work(unsigned worker) {
     uint32_t begin, end;
     while (!isStopped.load(std::memory_order_relaxed)) {
@@ -162,7 +162,7 @@ struct ThreadPool::Impl {
   }
 
   void run(int64_t newCount, unsigned workers, Task newTask, Idle idle) {
-    // Launches of different callers take turns.
+    // Launches of different callers run one after another.
     std::unique_lock runLock(runMutex, std::defer_lock);
     while (!runLock.try_lock_for(kIdleInterval))
       if (!idle())

@@ -39,7 +39,7 @@ ForkedMutex::ForkedMutex() : state(nullptr) {
 
 ForkedMutex::~ForkedMutex() {
   State *last = state;
-  if (last->generation == generation) // else a thread of the parent may hold it for ever
+  if (last->generation == generation) // else a thread of the parent may hold it forever
     delete last;
 }
 

@@ -1,4 +1,4 @@
-"""The pages of docs/: their links lead somewhere, and each page is listed."""
+"""Pages of docs/: links lead somewhere, each page is listed, and code names pages that exist."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lint import git
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -47,3 +48,13 @@ def test_an_index_lists_the_pages_of_its_folder(index: Path) -> None:
     pages = {file.name for file in folder.glob("*.md")} - {"index.md"}
     pages |= {f"{file.parent.name}/index.md" for file in folder.glob("*/index.md")}
     assert pages <= listed, pages - listed
+
+
+def test_pages_that_code_names_exist() -> None:
+    dead = []
+    for name in git("grep", "-lE", r"docs/[a-z/-]+\.md", "--", ":!test/scripts/test_docs.py"):
+        text = (ROOT / name).read_text(encoding="utf-8", errors="replace")
+        for page in set(re.findall(r"docs/[a-z/-]+\.md", text)):
+            if not (ROOT / page).exists():
+                dead.append(f"{name}: {page}")
+    assert not dead

@@ -129,7 +129,7 @@ struct Result {
 llvm::Expected<Result> run(mlir::func::FuncOp function, llvm::ArrayRef<Argument> arguments,
                            const Options &options = {});
 
-/// The logical index of the element that lies at a place of a tensor's memory (counted in
+/// The logical index of the element that lies at an offset in a tensor's memory (counted in
 /// elements), through the layout that a kernel annotates; nothing if no element lies there.
 std::optional<llvm::SmallVector<int64_t, 4>> findLogicalIndex(mlir::func::FuncOp function,
                                                               unsigned argument,

@@ -31,14 +31,14 @@ llvm::Expected<Layout> invert(const Layout &layout);
 llvm::Expected<Layout> invert(const Fragment &fragment);
 
 /// For every physical offset the row-major number of the element there, -1 in holes. Nothing for
-/// tiles that cannot be enumerated, or whose elements share places or lie at negative coordinates.
+/// tiles that cannot be enumerated, or whose elements share positions or have negative coordinates.
 std::optional<std::vector<int64_t>> invertByTable(const Layout &layout);
 
 /// `x, y -> first(x), second(y)`: the direct product. A tile with several versions is the product
 /// of `identityLayout({versions})` and the tile's layout.
 Layout product(const Layout &first, const Layout &second);
 
-/// A tile `factor` times as long in one dimension, made of copies one behind the other in memory:
+/// A tile `factor` times as long in one dimension, made of copies one after the other in memory:
 /// `x -> x[dim] // extent, layout(x[dim] % extent)`.
 llvm::Expected<Layout> repeat(const Layout &layout, unsigned dim, int64_t factor);
 

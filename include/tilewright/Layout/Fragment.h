@@ -15,7 +15,7 @@ struct Place {
 };
 
 /// The distribution of a tile over the registers of a block: logical index and replica ->
-/// (thread, slot). A tile with n replicas holds each element n times, on places that differ:
+/// (thread, slot). A tile with n replicas holds each element n times, with different owners:
 ///
 ///   (i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2      an mma accumulator
 ///   (i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8                 the sums of its rows

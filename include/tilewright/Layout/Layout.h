@@ -12,7 +12,7 @@
 //   makers     swizzles, padding, tensor-core fragments         SharedLayouts.h, MmaFragments.h
 //   pictures   who owns what, which bank is hit                 Picture.h
 //
-// docs/layouts.md tells the same with examples.
+// docs/internals/layouts.md explains it with examples.
 //
 //===----------------------------------------------------------------------------------------===//
 

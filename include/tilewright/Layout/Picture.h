@@ -24,7 +24,7 @@ struct PictureOptions {
 
 /// A stand-alone SVG document. Each cell has a tooltip with its index and all its owners.
 std::string drawSvg(const Fragment &fragment, const PictureOptions &options = {});
-/// `elementBits` turns offsets into byte addresses, hence banks.
+/// `elementBits` converts offsets to byte addresses, and those to banks.
 std::string drawSvg(const Layout &layout, int64_t elementBits, const PictureOptions &options = {});
 
 /// The same as a table of text: `T5:2` is slot 2 of thread 5, `T5:2+3` has three more replicas;

@@ -26,8 +26,8 @@ using IndexVector = llvm::SmallVector<int64_t, 4>;
 /// Writes `(1, 2)`.
 std::string indexToString(llvm::ArrayRef<int64_t> index);
 
-/// Two elements in one place. For fragments the last number of `first` and `second` is the replica,
-/// and the image is (thread, slot).
+/// Two elements at one position. For fragments the last number of `first` and `second` is the
+/// replica, and the image is (thread, slot).
 struct Collision {
   IndexVector first, second;
   IndexVector image;
@@ -36,24 +36,24 @@ struct Collision {
   std::string str() const;
 };
 
-/// Whether no two elements share a place.
+/// Whether no two elements share a position.
 Answer<Collision> isInjective(const Layout &layout);
 /// Whether no two elements, nor two replicas of one, share a thread's slot.
 Answer<Collision> isInjective(const Fragment &fragment);
 
-/// A place inside the output shape that no element has.
+/// A position inside the output shape without an element.
 struct Hole {
   IndexVector image;
   /// Writes `no element lies at (0, 33)`.
   std::string str() const;
 };
 
-/// Whether every place of the output shape is some element's: the layout has no padding; every
+/// Whether every position of the output shape has an element: the layout has no padding; every
 /// thread of the fragment uses all its slots.
 Answer<Hole> covers(const Layout &layout);
 Answer<Hole> covers(const Fragment &fragment);
 
-/// An element that two layouts place differently. Empty vectors: the shapes differ.
+/// An element that two layouts map differently. Empty vectors: the shapes differ.
 struct Difference {
   IndexVector index;
   IndexVector first, second;
@@ -64,8 +64,8 @@ struct Difference {
 /// Whether both layouts compute the same map. Other expressions, the same shape and number of
 /// outputs.
 Answer<Difference> isEqual(const Layout &first, const Layout &second);
-/// Whether both fragments hold each element on the same places; replicas may be numbered
-/// differently.
+/// Whether both fragments hold each element in the same slots of the same threads; replicas may be
+/// numbered differently.
 Answer<Difference> isEqual(const Fragment &first, const Fragment &second);
 
 /// A thread that needs an element and does not hold it.
@@ -83,7 +83,7 @@ Answer<Missing> isProvidedBy(const Fragment &needed, const Fragment &held);
 /// Whether every output is at least 0 for every element, as an address must be.
 Answer<IndexVector> isAddressable(const Layout &layout);
 
-/// The places of an element, one for each replica.
+/// The owners of an element, one for each replica.
 llvm::SmallVector<Place, 4> ownersOf(const Fragment &fragment, llvm::ArrayRef<int64_t> index);
 
 } // namespace tilewright

@@ -2,15 +2,15 @@
 //
 // ldmatrix reads eight rows of 16 bytes at once, one from each of eight rows of the tile at the
 // same column. It is free of bank conflicts when those eight *chunks* of 16 bytes differ in their
-// place within 128 bytes. Let a row have c chunks:
+// position within 128 bytes. Let a row have c chunks:
 //
 //   c odd            they differ already: row r starts at chunk r * c, an odd multiple of r
-//   c a multiple of  8: all start in one place     chunk ^= row % 8         full bank, 128 bytes
-//                    4: in two places              chunk ^= row // 2 % 4    half bank, 64 bytes
-//                    2: in four places             chunk ^= row // 4 % 2    quarter bank, 32 bytes
+//   c a multiple of  8: all start at one position  chunk ^= row % 8         full bank, 128 bytes
+//                    4: at two positions           chunk ^= row // 2 % 4    half bank, 64 bytes
+//                    2: at four positions          chunk ^= row // 4 % 2    quarter bank, 32 bytes
 //
 // The xor stays inside a *panel* of 128, 64 or 32 bytes, and wider tiles are several panels one
-// behind the other: (panel, row, chunk in the panel). This is also how TMA writes and wgmma reads
+// after the other: (panel, row, chunk in the panel). This is also how TMA writes and wgmma reads
 // such tiles. Copies of 16 bytes a lane fill rows of a panel and are free of conflicts as well.
 //
 //===----------------------------------------------------------------------------------------===//
@@ -33,7 +33,7 @@ llvm::Expected<Layout> paddedLayout(llvm::ArrayRef<int64_t> shape, int64_t pitch
 enum class BankSwizzle : int64_t { Quarter = 32, Half = 64, Full = 128 };
 
 /// The swizzle above with panels of the given width, for the last two dimensions of a tile; leading
-/// ones are tiles one behind the other. Fails where rows are no multiple of the panels.
+/// ones are tiles one after the other. Fails if rows are not a multiple of the panels.
 llvm::Expected<Layout> bankSwizzledLayout(llvm::ArrayRef<int64_t> shape, int64_t elementBits,
                                           BankSwizzle swizzle);
 

@@ -1,6 +1,6 @@
 //===- Arguments.h - checks what a caller passes before anything runs ---------------*- C++ -*-===//
 //
-// The one place that compares a call with a function's parameters: count, kind, dtype, rank, shape,
+// The only code that compares a call with a function's parameters: count, kind, dtype, rank, shape,
 // strides, layout size. It finds the values of shape symbols from the tensors. Every message names
 // the parameter, what was expected and what came.
 //

@@ -1,7 +1,7 @@
 //===- CpuDevice.h - runs code that was compiled for the host -----------------------*- C++ -*-===//
 //
-// Gives compiled code what it asks for (Support/HostAbi.h): threads for its grids, an arena for
-// each worker, workspaces, printing, and a way to stop with a message.
+// Provides the services that compiled code needs (Support/HostAbi.h): threads for its grids, an
+// arena for each worker, workspaces, printing, and a way to stop with a message.
 //
 //===----------------------------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // One store for everything that is expensive to make and a function of its inputs: object code of
 // the CPU, PTX, cubins, results of tuning. An entry is a file named by the digest of all that its
-// content depends on, so that a stale entry is one that nobody asks for.
+// content depends on, so entries never become stale: they only stop being used.
 //
 //   <directory>/<kind>-<digest of the key>     magic, length, checksum, content
 //
@@ -14,8 +14,8 @@
 // or others may write, is never read, and neither is anything but a regular file under an entry's
 // name.
 //
-// A directory that cannot be used (not writable, full, not ours) is not an error: work goes on
-// without, and `getProblem` says why.
+// A directory that cannot be used (not writable, full, not ours) is not an error: work continues
+// without it, and `getProblem` says why.
 //
 //===----------------------------------------------------------------------------------------===//
 

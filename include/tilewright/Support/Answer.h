@@ -22,7 +22,7 @@
 namespace tilewright {
 
 /// The outcome of a proof attempt. `CounterexampleT` holds the concrete values that refute the
-/// property; it is plain text for properties whose refutation nobody computes with.
+/// property; it is plain text for properties whose refutation is only shown.
 template <typename CounterexampleT = std::string> class [[nodiscard]] Answer {
 public:
   static Answer yes() { return Answer(Yes{}); }

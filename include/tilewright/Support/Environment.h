@@ -1,8 +1,8 @@
 //===- Environment.h - the variables that users set ---------------------------------*- C++ -*-===//
 //
-// The one place where C++ code reads TILEWRIGHT_* variables; python/tilewright/environment.py is
-// its twin for those that Python code reads. A variable that is empty counts as not set. One whose
-// value means nothing is an error that names it: nobody should wonder why a setting has no effect.
+// All C++ code reads TILEWRIGHT_* variables here; python/tilewright/support/environment.py is the
+// twin for Python code. An empty variable counts as not set. A meaningless value is an error that
+// names the variable: a setting never has silently no effect.
 //
 //   switch     0, 1, off, on, no, yes, false, true
 //   number     decimal digits, in a range

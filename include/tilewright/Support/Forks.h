@@ -3,10 +3,10 @@
 // A process may fork while other threads are at work. The child has none of them, but all that they
 // were changing, and all locks that they held. Two remedies:
 //
-// - NoFork: state that is nobody's in the middle of a change (a compilation: contexts of MLIR,
-//   registries of LLVM, the linker, the disk cache) lets a fork wait until it is done.
-// - ForkedMutex: a lock that may be held while its thread waits for Python, and so may make nobody
-//   wait, is a new lock in the child.
+// - NoFork delays `fork()` while global state is being modified (a compilation: MLIR contexts, LLVM
+//   registries, the linker, the disk cache).
+// - ForkedMutex is for a lock that may be held while its thread waits for Python, so that a fork
+//   cannot wait for it: the child gets a new, free lock.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace tilewright {
 
-/// While one lives, a fork waits. Its thread must not wait for another that may fork: whoever forks
+/// Delays forks as long as it lives. Its thread must not wait for a thread that may fork: a fork
 /// from Python holds the GIL.
 class NoFork {
 public:
@@ -27,7 +27,7 @@ public:
   NoFork(const NoFork &) = delete;
 };
 
-/// A mutex that nobody holds after a fork. What it guards is then as the parent's thread left it.
+/// A mutex that is free after a fork. What it guards is then as the parent's thread left it.
 class ForkedMutex {
 public:
   ForkedMutex();

@@ -30,7 +30,7 @@ struct Grid {
 constexpr int64_t kKeptBytes = 64;
 
 /// Runs the blocks `first` to `last - 1` of a kernel. `arena` is memory of the calling worker,
-/// 64-byte aligned, as large as the launch asked for, and at least `kKeptBytes`.
+/// 64-byte aligned, as large as the launch requested, and at least `kKeptBytes`.
 using BlockFunction = void (*)(const uint64_t *captures, const Grid *grid, int64_t first,
                                int64_t last, uint8_t *arena, Services *services);
 
@@ -61,9 +61,9 @@ struct Services {
   /// The same for a block, 64-byte aligned: what the last call with this number on this thread gave
   /// is void. Does not return if there is no memory.
   void *(*allocateInBlock)(Services *services, int64_t number, int64_t bytes);
-  /// Records an error of the statement at this place of the user's source; a line of 0 is nowhere.
-  /// Inside a block it does not return; in the host part the caller goes on, and later launches do
-  /// nothing. A character 1 in the message stands for `number`.
+  /// Records an error of the statement at this location of the user's source; line 0 means unknown.
+  /// Inside a block it does not return; in the host part the caller continues, and later launches
+  /// do nothing. A character 1 in the message stands for `number`.
   void (*fail)(Services *services, const char *message, int64_t length, const char *file,
                int64_t fileLength, int64_t line, int64_t column, int64_t number);
   void (*print)(Services *services, const PrintRequest *request);
@@ -71,8 +71,8 @@ struct Services {
   /// nothing may fail in between.
   void (*lockRow)(Services *services, const void *tensor, int64_t row);
   void (*unlockRow)(Services *services, const void *tensor, int64_t row);
-  /// Called in each turn of a loop over tile statements: where a launch is stopped. Does not return
-  /// if it is to end. Touches no memory of the program; no lock may be held.
+  /// Called in each iteration of a loop over tile statements, to stop a launch. Does not return if
+  /// the launch is to end. Touches no memory of the program; no lock may be held.
   void (*poll)(Services *services);
 };
 

@@ -70,7 +70,7 @@ struct Effect {
   Combination combination = Combination::Ordered;
 };
 
-/// Whether nobody can tell in which order two effects on one element happened.
+/// Whether the order of two effects on one element is unobservable.
 bool commute(const Effect &a, const Effect &b);
 
 /// The effect of touching all of `buffer`, which may be a view.

@@ -36,7 +36,7 @@ struct SharedTile {
   int64_t bytes = 0;  ///< With all versions and padding.
   int64_t elementBytes = 1;
   std::vector<int64_t> shape; ///< Of one version.
-  std::string layout;         ///< In the notation of docs/layouts.md.
+  std::string layout;         ///< In the notation of docs/internals/layouts.md.
 };
 
 /// One kernel of a function as a launch needs it.
