@@ -17,10 +17,10 @@
 #ifndef VGPU_VGPU_H
 #define VGPU_VGPU_H
 
-#include "vgpu/Checks/Finding.h"
 #include "vgpu/Counters/Counters.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Events/Finding.h"
 #include "vgpu/Exec/TensorMap.h"
+#include "vgpu/Machine/Launch.h"
 #include "vgpu/Ptx/Parser.h"
 #include <cstring>
 

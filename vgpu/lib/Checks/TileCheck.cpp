@@ -1,9 +1,8 @@
 //===- TileCheck.cpp - shared memory that asynchronous operations use -------------------------===//
 #include "vgpu/Checks/TileCheck.h"
 #include "vgpu/Checks/RaceCheck.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Exec/Mbarrier.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Mbarrier.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {

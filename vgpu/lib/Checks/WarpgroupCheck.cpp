@@ -1,7 +1,6 @@
 //===- WarpgroupCheck.cpp - the four warps of a warpgroup act as one --------------------------===//
 #include "vgpu/Checks/WarpgroupCheck.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {

@@ -1,6 +1,6 @@
 //===- MemoryCounter.cpp - bank conflicts and sectors -----------------------------------------===//
 #include "vgpu/Counters/MemoryCounter.h"
-#include "vgpu/Checks/FindingSink.h"
+#include "vgpu/Machine/Report.h"
 #include <algorithm>
 
 namespace vgpu {

@@ -6,9 +6,9 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/LaneMemory.h"
 #include "vgpu/Exec/Rows.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Launch.h"
 
 using namespace vgpu::ptx;
 

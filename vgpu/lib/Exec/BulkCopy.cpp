@@ -9,8 +9,8 @@
 #include "BulkCopy.h"
 #include "Families.h"
 #include "KernelDecoder.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/Mbarrier.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;

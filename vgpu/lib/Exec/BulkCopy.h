@@ -2,8 +2,8 @@
 #ifndef VGPU_LIB_EXEC_BULKCOPY_H
 #define VGPU_LIB_EXEC_BULKCOPY_H
 
-#include "vgpu/Exec/BulkOperation.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Exec/LaneMemory.h"
+#include "vgpu/Machine/BulkOperation.h"
 
 namespace vgpu {
 

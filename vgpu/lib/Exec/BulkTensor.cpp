@@ -8,9 +8,9 @@
 #include "BulkCopy.h"
 #include "Families.h"
 #include "LocationLock.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include "vgpu/Exec/TensorMap.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <bit>
 #include <cmath>

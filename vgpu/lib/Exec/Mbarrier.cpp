@@ -9,18 +9,13 @@
 #include "vgpu/Exec/Mbarrier.h"
 #include "Families.h"
 #include "KernelDecoder.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Exec/LaneMemory.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;
 
 namespace vgpu {
-
-MbarrierTable &mbarriersOf(Block &block) {
-  static const char key = 0;
-  return block.state<MbarrierTable>(&key);
-}
 
 static void misuse(Warp &w, const Inst &in, unsigned lane, uint64_t address,
                    const std::string &what) {

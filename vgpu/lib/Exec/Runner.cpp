@@ -5,11 +5,12 @@
 // every warp is the message.
 //
 //===-----------------------------------------------------------------------------------===//
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Checks/Poison.h"
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Runner.h"
+#include "vgpu/Events/Definedness.h"
 #include "vgpu/Exec/Mbarrier.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
@@ -45,8 +46,8 @@ constexpr uint32_t patience = 4;
 class SplitRunner {
 public:
   SplitRunner(Block &block, Warp &warp)
-      : block(block), warp(warp), launch(*block.launch), isWatched(block.watch.endsTurnsAtJumps()) {
-  }
+      : block(block), warp(warp), launch(*block.launch),
+        isWatched(block.watch->endsTurnsAtJumps()) {}
 
   /// Runs `warp.splits[index]` for at most `quantum` instructions. Returns how many it executed.
   uint64_t run(size_t index, uint64_t quantum);
@@ -417,7 +418,7 @@ bool forceCollective(Block &block) {
       report(warp, inst, __builtin_ctz(united),
              isBarrier ? FindingKind::BarrierDivergence : FindingKind::DivergentCollective,
              message);
-      if (PoisonTracker *poison = block.launch->poison)
+      if (DefinednessTracker *poison = block.launch->poison)
         poison->step(warp, inst, united, united);
       uint32_t pc = split.pc;
       Outcome outcome = Outcome::Continue;
@@ -529,7 +530,7 @@ void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
 /// instructions they executed.
 static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
   uint64_t used = 0;
-  bool isShortTurn = block.watch.isActive();
+  bool isShortTurn = block.watch->isActive();
   // Splits added meanwhile come after the current one, so every lane gets its turn.
   for (size_t i = 0; i < warp.splits.size() && quantum > 0;) {
     Split &split = warp.splits[i];
@@ -570,15 +571,15 @@ RunStatus runBlock(Block &block, uint64_t budget) {
   LaunchState &launch = *block.launch;
   uint64_t used = 0;
   for (uint64_t round = 1;; ++round) {
-    block.watch.beforeRound(block, block.steps + used);
-    if (round % roundsToTimeOut == 0 && !block.watch.isActive())
+    block.watch->beforeRound(block, block.steps + used);
+    if (round % roundsToTimeOut == 0 && !block.watch->isActive())
       timeOutWaits(block);
     bool isAnyLeft = false, hasProgress = false;
     for (Warp &warp : block.warps) {
       if (warp.isDone())
         continue;
       isAnyLeft = true;
-      uint64_t executed = runWarp(block, warp, block.watch.quantum(warpQuantum));
+      uint64_t executed = runWarp(block, warp, block.watch->quantum(warpQuantum));
       used += executed;
       hasProgress |= executed > 0;
       if (launch.stop)
@@ -599,11 +600,11 @@ RunStatus runBlock(Block &block, uint64_t budget) {
         return RunStatus::Stopped;
       }
     }
-    switch (block.watch.afterRound(block)) {
+    switch (block.watch->afterRound(block)) {
     case SpinWatch::Answer::GoOn:
       break;
     case SpinWatch::Answer::Relieve:
-      block.watch.relieved(relieve(block));
+      block.watch->relieved(relieve(block));
       break;
     case SpinWatch::Answer::Repeats:
       block.steps += used;

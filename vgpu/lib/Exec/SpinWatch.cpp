@@ -1,8 +1,8 @@
 //===- SpinWatch.cpp - does a block repeat itself for ever? -------------------------------===//
 #include "vgpu/Exec/SpinWatch.h"
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/Mbarrier.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 

@@ -12,10 +12,10 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Wgmma.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/LaneMemory.h"
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;

@@ -2,8 +2,8 @@
 #ifndef VGPU_LIB_EXEC_WGMMA_H
 #define VGPU_LIB_EXEC_WGMMA_H
 
-#include "vgpu/Exec/Block.h"
 #include "vgpu/Exec/TensorMap.h"
+#include "vgpu/Machine/Block.h"
 #include <deque>
 
 namespace vgpu {

@@ -2,8 +2,8 @@
 #include "Families.h"
 #include "KernelDecoder.h"
 #include "Wgmma.h"
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 
 using namespace vgpu::ptx;
 

@@ -7,8 +7,8 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Wgmma.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -17,9 +17,9 @@
 #ifndef VGPU_CHECKS_TILECHECK_H
 #define VGPU_CHECKS_TILECHECK_H
 
-#include "vgpu/Checks/CheckSet.h"
-#include "vgpu/Checks/Finding.h"
 #include "vgpu/Checks/HappensBefore.h"
+#include "vgpu/Events/CheckSet.h"
+#include "vgpu/Events/Finding.h"
 #include <deque>
 
 namespace vgpu {

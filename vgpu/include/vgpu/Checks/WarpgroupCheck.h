@@ -8,7 +8,7 @@
 #ifndef VGPU_CHECKS_WARPGROUPCHECK_H
 #define VGPU_CHECKS_WARPGROUPCHECK_H
 
-#include "vgpu/Checks/Observer.h"
+#include "vgpu/Events/Observer.h"
 #include <deque>
 #include <map>
 

@@ -7,8 +7,8 @@
 // neither: PTX clamps the amount, and compilers count on it.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_CHECKS_FINDING_H
-#define VGPU_CHECKS_FINDING_H
+#ifndef VGPU_EVENTS_FINDING_H
+#define VGPU_EVENTS_FINDING_H
 
 #include "llvm/Support/JSON.h"
 #include <array>
@@ -80,4 +80,4 @@ struct Finding {
 
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_FINDING_H
+#endif // VGPU_EVENTS_FINDING_H

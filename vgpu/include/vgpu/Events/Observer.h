@@ -6,14 +6,18 @@
 // executor runs them, which is the same on each run.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_CHECKS_OBSERVER_H
-#define VGPU_CHECKS_OBSERVER_H
+#ifndef VGPU_EVENTS_OBSERVER_H
+#define VGPU_EVENTS_OBSERVER_H
 
-#include "vgpu/Exec/Block.h"
 #include "vgpu/Memory/Ordering.h"
+#include "vgpu/Ptx/Types.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace vgpu {
+
+struct Block;
+struct Inst;
+struct Warp;
 
 enum class AccessKind : uint8_t {
   Read,
@@ -41,6 +45,14 @@ struct MemoryAccess {
   MemoryOrder order = MemoryOrder::Weak;
   MemoryScope scope = MemoryScope::Cta;
   AccessBy by = AccessBy::Lane;
+};
+
+/// A warp's lanes that have arrived at a barrier.
+struct BarrierArrival {
+  uint32_t warp;
+  uint32_t mask;
+  uint32_t pc;
+  bool waits; ///< false for bar.arrive
 };
 
 /// Operations of the asynchronous proxy that are waited for in groups: each lane's bulk copies out
@@ -93,4 +105,4 @@ public:
 
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_OBSERVER_H
+#endif // VGPU_EVENTS_OBSERVER_H

@@ -1,10 +1,10 @@
 //===- Launch.h - what all blocks of one launch share ------------------------------------===//
-#ifndef VGPU_EXEC_LAUNCH_H
-#define VGPU_EXEC_LAUNCH_H
+#ifndef VGPU_MACHINE_LAUNCH_H
+#define VGPU_MACHINE_LAUNCH_H
 
-#include "vgpu/Checks/CheckSet.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Program.h"
+#include "vgpu/Events/CheckSet.h"
+#include "vgpu/Events/FindingSink.h"
+#include "vgpu/Machine/Program.h"
 #include "vgpu/Memory/GlobalMemory.h"
 #include <array>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace vgpu {
 
+class DefinednessTracker;
 class Observer;
-class PoisonTracker;
 
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
@@ -50,12 +50,12 @@ struct LaunchState {
   const Program *program = nullptr;
   LaunchConfig config;
   GlobalMemory *memory = nullptr;
-  std::vector<uint8_t> params;       ///< .param window
-  std::vector<uint8_t> constants;    ///< .const window
-  uint32_t sharedBytes = 0;          ///< static + dynamic
-  uint64_t watchedAddress = 0;       ///< of LaunchConfig::watch
-  std::vector<Observer *> observers; ///< empty: nothing is observed
-  PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
+  std::vector<uint8_t> params;          ///< .param window
+  std::vector<uint8_t> constants;       ///< .const window
+  uint32_t sharedBytes = 0;             ///< static + dynamic
+  uint64_t watchedAddress = 0;          ///< of LaunchConfig::watch
+  std::vector<Observer *> observers;    ///< empty: nothing is observed
+  DefinednessTracker *poison = nullptr; ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
   bool stop = false; ///< a fault in one block ends the launch
   size_t printedBytes = 0;
@@ -72,4 +72,4 @@ struct LaunchState {
 
 } // namespace vgpu
 
-#endif // VGPU_EXEC_LAUNCH_H
+#endif // VGPU_MACHINE_LAUNCH_H
