@@ -6,6 +6,8 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "vgpu/Exec/Runner.h"
+#include "Late.h"
+#include "RegisterPool.h"
 #include "vgpu/Events/Definedness.h"
 #include "vgpu/Exec/Mbarrier.h"
 #include "vgpu/Machine/Block.h"
@@ -451,7 +453,7 @@ void reportDeadlock(Block &block) {
       }
     }
   }
-  text += describeMbarriers(block);
+  text += describeMbarriers(block) + describeRegisterPool(block);
   if (first)
     report(*first, *at, __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
 }
@@ -512,7 +514,7 @@ void reportRepetition(Block &block, size_t numOthers) {
       }
     }
   }
-  text += describeMbarriers(block);
+  text += describeMbarriers(block) + describeRegisterPool(block);
   if (first)
     report(*first, code[isFirstLooping ? first->lastBackEdge : first->splits[0].pc],
            __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
@@ -560,7 +562,7 @@ static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
 
 /// Lets lanes and waits of a block go on that would wait for ever. True if lanes did.
 static bool relieve(Block &block) {
-  bool isFreed = false;
+  bool isFreed = landEverything(block);
   for (Warp &warp : block.warps)
     isFreed |= releaseStarving(warp);
   timeOutWaits(block);
@@ -589,13 +591,15 @@ RunStatus runBlock(Block &block, uint64_t budget) {
         warp.fullQuanta = 0;
       }
     }
-    if (!isAnyLeft)
+    if (!isAnyLeft) {
+      landEverything(block);
       return RunStatus::Done;
+    }
     if (!hasProgress) {
       bool isFreed = false;
       for (Warp &warp : block.warps)
         isFreed |= releaseStarving(warp);
-      if (!isFreed && !forceCollective(block) && !timeOutStuck(block)) {
+      if (!isFreed && !forceCollective(block) && !timeOutStuck(block) && !landEverything(block)) {
         reportDeadlock(block);
         return RunStatus::Stopped;
       }

@@ -1,5 +1,6 @@
 //===- SpinWatch.cpp - does a block repeat itself for ever? -------------------------------===//
 #include "vgpu/Exec/SpinWatch.h"
+#include "RegisterPool.h"
 #include "vgpu/Exec/Mbarrier.h"
 #include "vgpu/Machine/Block.h"
 #include "vgpu/Machine/Launch.h"
@@ -51,6 +52,7 @@ void describeControl(Block &block, std::vector<uint64_t> &out) {
     out.insert(out.end(), {address, barrier.expected, barrier.pending, uint64_t(barrier.txCount),
                            barrier.phase & 1});
   describeClusterBarrier(block, out);
+  describeRegisterPool(block, out);
   out.push_back(callDepthOf(block));
 }
 

@@ -45,6 +45,8 @@ struct MemoryAccess {
   MemoryOrder order = MemoryOrder::Weak;
   MemoryScope scope = MemoryScope::Cta;
   AccessBy by = AccessBy::Lane;
+  /// Another warp has told of the same traffic: the B of a wgmma, which four warps read together.
+  bool isRepeated = false;
 };
 
 /// A warp's lanes that have arrived at a barrier.
@@ -93,9 +95,10 @@ public:
   /// addresses, until its group has been waited for.
   virtual void onTileRead(Warp &, const Inst &, uint32_t /*mask*/,
                           llvm::ArrayRef<uint64_t> /*chunks*/, TileGroups) {}
-  /// A warp executes its part of a wgmma.mma_async; A's descriptor is 0 if A is in registers.
-  virtual void onProduct(Warp &, const Inst &, uint64_t /*descriptorA*/, uint64_t /*descriptorB*/) {
-  }
+  /// A warp executes its part of an instruction of a whole warpgroup: setmaxnreg, or a
+  /// wgmma.mma_async with the descriptors of A (0 if A is in registers) and B.
+  virtual void onWarpgroupInst(Warp &, const Inst &, uint64_t /*descriptorA*/,
+                               uint64_t /*descriptorB*/) {}
   virtual void onTileCommit(Warp &, uint32_t /*mask*/, TileGroups) {}
   /// At most `pendingGroups` of the lanes' groups still read. What the others write to global
   /// memory has arrived, unless the wait is for reading only.

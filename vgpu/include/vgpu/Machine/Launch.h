@@ -29,12 +29,17 @@ struct WatchedBytes {
   uint64_t offset = 0, bytes = 0;
 };
 
+/// When asynchronous operations take effect: when they are issued, or when they are waited for.
+/// Hardware chooses any time in between.
+enum class AsyncTime : uint8_t { Early, Late };
+
 struct LaunchConfig {
   std::string entry;
   Dim3 grid, block;
   uint32_t dynamicSharedBytes = 0;
   std::string arch = "sm_80"; ///< sets limits; may be newer than the PTX's .target
   CheckSet checks;
+  AsyncTime asyncTime = AsyncTime::Early;
   bool countMemory = true;         ///< bank conflicts and sectors; costs some speed
   uint64_t stepLimit = 1ull << 34; ///< warp instructions of one block before it counts as endless
   double timeLimitSeconds = 0;     ///< a launch that takes longer is ended; 0: none is
