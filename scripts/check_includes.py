@@ -6,6 +6,9 @@ it. PICTURE is that picture, arrow by arrow; a path of arrows is a permission to
 and vgpu are witnesses: no arrow leads from them to the code they judge, nor to each other. Rooms
 without IR (Support, Target, Layout, vgpu) may not include MLIR either; see MLIR_HEADERS.
 
+vgpu is a house of its own: its folders are rooms too ("vgpu/Exec"), and who lives outside enters
+through the headers right below vgpu/include/vgpu only.
+
     usage: scripts/check_includes.py [ROOT]      prints one line for each wrong include
 """
 
@@ -44,7 +47,17 @@ PICTURE: dict[str, tuple[str, ...]] = {
     "Layout": ("Support",),
     "Target": ("Support",),
     "Support": (),
-    "vgpu": (),
+    # The virtual GPU. Events are plain structs; the executor sends them, checks and counters
+    # receive them, and neither side knows the other. All three know the machine: the program, its
+    # blocks and warps, and the launch.
+    "vgpu": ("vgpu/Exec", "vgpu/Checks", "vgpu/Counters"),
+    "vgpu/Exec": ("vgpu/Machine",),
+    "vgpu/Checks": ("vgpu/Machine",),
+    "vgpu/Counters": ("vgpu/Machine",),
+    "vgpu/Machine": ("vgpu/Events",),
+    "vgpu/Events": ("vgpu/Memory",),
+    "vgpu/Memory": ("vgpu/Ptx",),
+    "vgpu/Ptx": (),
 }
 
 # The rooms that may not include all of MLIR, and the MLIR headers they may include.
@@ -55,11 +68,13 @@ MLIR_HEADERS: dict[str, tuple[str, ...]] = {
     "vgpu": (),
 }
 
-# Where a room's files lie. A name in braces is the room; the first match counts. Unit tests and
+# Where a room's files lie: a pattern and the room's name, in which {} stands for what the pattern
+# captured. The first match counts. Unit tests and
 # fuzz targets (test/unit, test/fuzz, vgpu/test) compare rooms with each other and may include any.
-FOLDERS: tuple[tuple[str, str | None], ...] = (
-    (r"include/tilewright/(\w+)/", None),
-    (r"lib/(\w+)/", None),
+FOLDERS: tuple[tuple[str, str], ...] = (
+    (r"include/tilewright/(\w+)/", "{}"),
+    (r"lib/(\w+)/", "{}"),
+    (r"vgpu/(?:include/vgpu|lib)/(\w+)/", "vgpu/{}"),
     (r"vgpu/(?!test/)", "vgpu"),
     (r"python/bindings/", "bindings"),
     (r"tools/", "tools"),
@@ -75,16 +90,21 @@ def room_of_file(path: str) -> str | None:
     """The room of the file at `path` (relative to the root); None where no rule holds."""
     for pattern, room in FOLDERS:
         if match := re.match(pattern, path):
-            return room or match[1]
+            return room.format(*match.groups())
     return None
 
 
 def room_of_header(header: str) -> str | None:
     """The room that `#include "header"` reaches; None for a header that is not ours."""
-    if header.startswith("vgpu/"):
-        return "vgpu"
+    if match := re.match(r"vgpu/(?:(\w+)/)?", header):
+        return f"vgpu/{match[1]}" if match[1] else "vgpu"
     match = re.match(r"tilewright/(\w+)/", header)
     return match[1] if match else None
+
+
+def house_of(room: str) -> str:
+    """The room itself, or the project that it is a folder of."""
+    return room.split("/")[0]
 
 
 def rooms_below(room: str, picture: Mapping[str, tuple[str, ...]]) -> set[str]:
@@ -110,13 +130,15 @@ def include_fault(path: str, header: str) -> str | None:
     if header.startswith("../") or "/../" in header:
         return f"include of '{header}' climbs out of its folder; name the header by its room"
     if header.startswith("mlir/"):
-        allowed = MLIR_HEADERS.get(room)
+        allowed = MLIR_HEADERS.get(house_of(room))
         if allowed is not None and not header.startswith(allowed):
             return f"{room} may not include '{header}': the room has no IR"
         return None
     target = room_of_header(header)
     if target is None or target == room:
         return None
+    if house_of(target) == "vgpu" != target and house_of(room) != "vgpu":
+        return f"{room} may not include '{header}': it enters vgpu through 'vgpu/Vgpu.h'"
     below = rooms_below(room, PICTURE)
     if target not in below:
         names = ", ".join(sorted(below)) or "no other room"

@@ -24,7 +24,7 @@ std::optional<MmaShape> getMmaShape(GemmOp gemm, const Arch &arch) {
   if (a.isInteger(8) && b.isInteger(8) && c.isInteger(32))
     return MmaShape{16, 8, 32, 8};
   if (isa<Float8E4M3FNType, Float8E5M2Type>(a) && isa<Float8E4M3FNType, Float8E5M2Type>(b) &&
-      c.isF32() && arch.version >= 89)
+      c.isF32() && arch.hasFp8)
     return MmaShape{16, 8, 32, 8};
   if (a == b && a.isF64() && c.isF64())
     return MmaShape{8, 8, 4, 64};

@@ -23,8 +23,14 @@ vgpu::TensorMap toTensorMap(nb::tuple fields) {
   for (uint64_t extent : reversed(1))
     map.extents.push_back(static_cast<uint32_t>(extent));
   map.strideBytes = reversed(2);
-  if (!map.strideBytes.empty())
-    map.strideBytes.erase(map.strideBytes.begin()); // the innermost is dense
+  if (!map.strideBytes.empty()) {
+    if (map.strideBytes[0] != map.elementBytes())
+      throw UserError("tensor map: the innermost dimension has a stride of " +
+                      std::to_string(map.strideBytes[0]) + " bytes, but its elements of " +
+                      std::to_string(map.elementBytes()) +
+                      " must lie side by side; permute the dimensions, or copy the array");
+    map.strideBytes.erase(map.strideBytes.begin());
+  }
   for (uint64_t extent : reversed(3))
     map.box.push_back(static_cast<uint32_t>(extent));
   map.swizzle = unwrap(vgpu::parseSwizzle(nb::cast<std::string>(fields[4])));
@@ -35,8 +41,8 @@ vgpu::TensorMap toTensorMap(nb::tuple fields) {
   return map;
 }
 
-/// (pointer, bytes, name) is memory of the host, with a fourth field a tensor map of it; a bytes
-/// object is passed by value.
+/// (pointer, bytes, name) is memory of the host, (pointer, bytes, name, map, pointer to its element
+/// 0) a tensor map in it; a bytes object is passed by value.
 vgpu::Argument toArgument(nb::handle object) {
   if (nb::isinstance<nb::bytes>(object)) {
     nb::bytes bytes = nb::cast<nb::bytes>(object);
@@ -46,9 +52,12 @@ vgpu::Argument toArgument(nb::handle object) {
   void *host = reinterpret_cast<void *>(nb::cast<uintptr_t>(fields[0]));
   uint64_t sizeBytes = nb::cast<uint64_t>(fields[1]);
   std::string name = nb::cast<std::string>(fields[2]);
-  if (fields.size() > 3)
-    return vgpu::Argument::tensorMap(toTensorMap(nb::cast<nb::tuple>(fields[3])), host, sizeBytes,
-                                     name);
+  if (fields.size() > 3) {
+    vgpu::Argument argument = vgpu::Argument::tensorMap(toTensorMap(nb::cast<nb::tuple>(fields[3])),
+                                                        host, sizeBytes, name);
+    argument.offsetBytes = nb::cast<uintptr_t>(fields[4]) - reinterpret_cast<uintptr_t>(host);
+    return argument;
+  }
   return vgpu::Argument::buffer(host, sizeBytes, name);
 }
 

@@ -25,6 +25,9 @@ ROOT = Path(check_includes.__file__).resolve().parent.parent
         ("lib/Frontend/Builder.cpp", "tilewright/Tile/TileOps.h"),
         ("vgpu/lib/Exec/Memory.cpp", "vgpu/Memory/Shared.h"),
         ("vgpu/lib/Exec/Memory.cpp", "llvm/ADT/DenseMap.h"),
+        ("vgpu/lib/Checks/RaceCheck.cpp", "vgpu/Machine/Report.h"),
+        ("vgpu/lib/Vgpu.cpp", "vgpu/Checks/RaceCheck.h"),
+        ("vgpu/test/unit/RaceShadowTest.cpp", "vgpu/Checks/RaceShadow.h"),
         ("test/unit/Interp/GemmTest.cpp", "tilewright/Transforms/Passes.h"),
         ("python/bindings/Module.cpp", "tilewright/Frontend/Builder.h"),
         ("tools/tw-opt/main.cpp", "tilewright/Tile/TileDialect.h"),
@@ -47,6 +50,13 @@ def test_downward_includes_are_permitted(path: str, header: str) -> None:
         ("lib/Frontend/Builder.cpp", "tilewright/Analysis/Hazards.h"),
         ("vgpu/lib/Exec/Memory.cpp", "tilewright/Support/Answer.h"),
         ("vgpu/lib/Exec/Memory.cpp", "mlir/IR/Builders.h"),
+        ("vgpu/lib/Exec/Runner.cpp", "vgpu/Checks/Poison.h"),
+        ("vgpu/lib/Checks/TileCheck.cpp", "vgpu/Exec/Mbarrier.h"),
+        ("vgpu/include/vgpu/Checks/TileCheck.h", "vgpu/Counters/Counters.h"),
+        ("vgpu/include/vgpu/Machine/Launch.h", "vgpu/Exec/SpinWatch.h"),
+        ("vgpu/include/vgpu/Events/Observer.h", "vgpu/Machine/Block.h"),
+        ("vgpu/lib/Exec/Memory.cpp", "vgpu/Vgpu.h"),
+        ("lib/Driver/VirtualGpu.cpp", "vgpu/Exec/Decode.h"),
         ("lib/Layout/Layout.cpp", "mlir/IR/AffineExpr.h"),
         ("lib/Tile/TileOps.cpp", "../Interp/Value.h"),
     ],
@@ -78,6 +88,7 @@ def test_picture_has_no_cycle_and_keeps_witnesses_apart() -> None:
         assert room not in rooms_below(room, PICTURE)
     judged = {"Access", "Analysis", "Transforms", "Codegen"}
     witnesses = {"Interp", "PlanCheck", "vgpu"}
+    assert "vgpu/Checks" not in rooms_below("vgpu/Exec", PICTURE)
     for witness in witnesses:
         assert not rooms_below(witness, PICTURE) & (judged | witnesses - {witness})
 
@@ -87,4 +98,8 @@ def test_every_room_of_the_tree_is_in_the_picture() -> None:
     rooms = {folder.name for folder in folders if folder.is_dir()}
     assert rooms
     assert rooms <= set(PICTURE)
+    folders = [*(ROOT / "vgpu" / "include" / "vgpu").iterdir(), *(ROOT / "vgpu" / "lib").iterdir()]
+    assert {f"vgpu/{folder.name}" for folder in folders if folder.is_dir()} == {
+        room for room in PICTURE if room.startswith("vgpu/")
+    }
     assert not [room for room in rooms if re.fullmatch(r"Util\w*|Common|Misc", room)]

@@ -1,10 +1,10 @@
 //===- Vgpu.cpp - loading and launching -------------------------------------------------------===//
 #include "Implementation.h"
-#include "vgpu/Checks/Checks.h"
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Exec/Block.h"
+#include "Observers.h"
+#include "vgpu/Events/Observer.h"
 #include "vgpu/Exec/Decode.h"
 #include "vgpu/Exec/Limits.h"
+#include "vgpu/Exec/Runner.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <atomic>
@@ -309,9 +309,9 @@ bool Launcher::isDeadlock(Block &block, size_t numParked, Sweep &sweep) {
   if (!sweep.isOn)
     return false;
   // All blocks in a row repeat themselves, and none of them has left another memory to the next.
-  if (block.watch.globalDigest() != sweep.digest)
+  if (block.watch->globalDigest() != sweep.digest)
     sweep.numRepeating = 0;
-  sweep.digest = block.watch.globalDigest();
+  sweep.digest = block.watch->globalDigest();
   return ++sweep.numRepeating > numParked;
 }
 
@@ -327,7 +327,7 @@ void Launcher::plan(const std::deque<std::unique_ptr<Block>> &parked, Sweep &swe
     sweep.numRepeating = 0;
   }
   if (sweep.isOn && !parked.empty())
-    parked.front()->watch.lookNow(parked.front()->steps, sweepQuantum);
+    parked.front()->watch->lookNow(parked.front()->steps, sweepQuantum);
 }
 
 /// All blocks, on so many threads of the host; each thread has checks of its own.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tilewright.cli.script import find_file, load, report_failure, say
-from tilewright.runtime.device import ARCHS
+from tilewright.runtime.device import TYPICAL_ARCHS
 from tilewright.support.errors import (
     Note,
     Place,
@@ -105,7 +105,7 @@ def check_script(options: argparse.Namespace, script_arguments: list[str]) -> in
 def _check_kernel(
     kernel: Any, options: argparse.Namespace, call: list[Any] | None
 ) -> list[Problem]:
-    archs = tuple(options.arch or ARCHS)
+    archs = tuple(options.arch or TYPICAL_ARCHS)
     problems = _check_parameters(kernel)
     problems += _check_limits(kernel, archs, is_asked=bool(options.arch))
     if options.static:

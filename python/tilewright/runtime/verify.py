@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.runtime.arguments import bind_symbols, convert_argument, is_torch
-from tilewright.runtime.device import ARCHS
+from tilewright.runtime.device import TYPICAL_ARCHS
 from tilewright.runtime.findings import findings_of
 from tilewright.runtime.made_up import make_inputs
 from tilewright.runtime.packing import with_strides_of
@@ -291,7 +291,7 @@ def verify(
             kernel.program.check_arguments(converted)  # as a call would: it refuses strides
     if arch is None and ptx is not None:
         arch = kernel.placement.arch
-    engines = ["cpu", *(f"vgpu:{name}" for name in ARCHS)] if arch is None else [f"vgpu:{arch}"]
+    engines = ["cpu", *(f"vgpu:{name}" for name in TYPICAL_ARCHS)] if arch is None else [f"vgpu:{arch}"]
     result = _Verifier(kernel, _allocate(kernel, values), ptx).run(engines)
     result.made_up = made_up
     return result

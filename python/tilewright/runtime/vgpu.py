@@ -38,7 +38,9 @@ class TensorMap:
     """A TMA descriptor (CUtensorMap) of a numpy array, for a kernel's tensor-map parameter.
 
     The kernel moves boxes of `box` elements; dimensions are in numpy's order, the innermost last.
-    The array may also be passed as an ordinary argument of the same launch.
+    The array may be a view with strides, of permuted dimensions too, if the innermost one is dense:
+    `TensorMap(x.transpose(1, 0, 2)[:, ::2], ...)`. It, or the array it is a view of, may also be
+    passed as an ordinary argument of the same launch.
     """
 
     array: Any
@@ -129,6 +131,19 @@ def _tensor_type(dtype: Any) -> str:
     return _TENSOR_TYPES.get(dtype.name) or {1: "u8", 2: "u16"}.get(dtype.itemsize, dtype.name)
 
 
+def _memory(array: Any, position: int) -> tuple[int, int, str]:
+    """Where an array lies; a view with strides lies in the array it is a view of."""
+    if min(array.strides) < 0:
+        raise LanguageError(f"argument {position}: a tensor map cannot have negative strides")
+    while not array.flags.c_contiguous and hasattr(array.base, "__array_interface__"):
+        array = array.base
+    extents = zip(array.shape, array.strides, strict=True)
+    span = sum((extent - 1) * stride for extent, stride in extents) + array.itemsize
+    if not array.flags.writeable or array.size == 0:
+        raise LanguageError(f"argument {position}: a tensor map needs a writable array of elements")
+    return (array.ctypes.data, span, f"argument {position}")
+
+
 def _argument(value: Any, position: int) -> Any:
     """A numpy array is memory, updated in place; a numpy scalar is passed by value."""
     if isinstance(value, TensorMap):
@@ -141,7 +156,7 @@ def _argument(value: Any, position: int) -> Any:
             value.swizzle,
             value.oob_fill,
         )
-        return (*_argument(array, position), fields)
+        return (*_memory(array, position), fields, array.ctypes.data)
     if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
         if not value.flags.c_contiguous or not value.flags.writeable:
             raise ValueError(f"argument {position}: expected a contiguous, writable array")

@@ -17,10 +17,10 @@
 #ifndef VGPU_VGPU_H
 #define VGPU_VGPU_H
 
-#include "vgpu/Checks/Finding.h"
 #include "vgpu/Counters/Counters.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Events/Finding.h"
 #include "vgpu/Exec/TensorMap.h"
+#include "vgpu/Machine/Launch.h"
 #include "vgpu/Ptx/Parser.h"
 #include <cstring>
 
@@ -53,7 +53,7 @@ struct Argument {
   std::vector<uint8_t> bytes; ///< Bytes: must have the parameter's size
   void *host = nullptr;       ///< Buffer, TensorMap: updated in place
   uint64_t sizeBytes = 0;
-  uint64_t offsetBytes = 0; ///< Buffer: the pointer passed points this far into it
+  uint64_t offsetBytes = 0; ///< the pointer passed, or the map's element 0, is this far into it
   std::string name;         ///< for messages; the parameter's name if empty
   vgpu::TensorMap map;      ///< TensorMap: all but the address
 

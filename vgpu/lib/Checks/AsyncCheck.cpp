@@ -2,8 +2,7 @@
 #include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/RaceCheck.h"
 #include "vgpu/Checks/TileCheck.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {

@@ -1,8 +1,6 @@
 //===- GlobalAsyncCheck.cpp - global memory that bulk copies use ------------------------------===//
 #include "vgpu/Checks/GlobalAsyncCheck.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {

@@ -1,6 +1,6 @@
 //===- HappensBefore.cpp - which accesses are ordered -----------------------------------------===//
 #include "vgpu/Checks/HappensBefore.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
 
 namespace vgpu {
 

@@ -1,8 +1,7 @@
 //===- Poison.cpp - which bits have been written ----------------------------------------------===//
 #include "vgpu/Checks/Poison.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Report.h"
+#include "vgpu/Machine/Shadow.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {
@@ -17,19 +16,6 @@ static Slot shadowOf(Slot slot) {
   if (slot.plane == Plane::Zero)
     slot.offset = 0;
   return slot;
-}
-
-/// Set if a row may hold poison; rows of one flag are all zero otherwise. Most registers are
-/// defined most of the time, and this spares looking at their rows. (Predicates share their 64
-/// bytes and are looked at directly.)
-static uint8_t &mayBePoison(Warp &warp, const Slot &slot) {
-  size_t rows = (size_t(warp.launch->program->registerBytes) + 63) / 64 * 64;
-  return warp.planes[unsigned(Plane::Shadow)][rows + slot.offset / 64];
-}
-
-void markMayBePoison(Warp &warp, const Slot &slot) {
-  if (slot.bytes != 0)
-    mayBePoison(warp, slot) = 1;
 }
 
 uint32_t PoisonTracker::poisonedLanes(Warp &warp, const Slot &slot, unsigned bytes) {

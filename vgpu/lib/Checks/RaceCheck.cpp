@@ -1,7 +1,6 @@
 //===- RaceCheck.cpp - data races on shared and global memory ---------------------------------===//
 #include "vgpu/Checks/RaceCheck.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <bit>
 

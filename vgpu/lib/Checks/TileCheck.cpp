@@ -1,9 +1,8 @@
 //===- TileCheck.cpp - shared memory that asynchronous operations use -------------------------===//
 #include "vgpu/Checks/TileCheck.h"
 #include "vgpu/Checks/RaceCheck.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Exec/Mbarrier.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Machine/Mbarrier.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace vgpu {
@@ -23,6 +22,7 @@ void TileCheck::onBlockStart(Block &block) {
   state.lines.resize((block.shared.size() + lineBytes - 1) / lineBytes);
   state.bulk.resize(block.warps.size() * warpSize);
   state.wgmma.resize(block.warps.size());
+  state.products.resize(block.warps.size());
 }
 
 void TileCheck::onBlockEnd(Block &block) {
@@ -42,13 +42,14 @@ void TileCheck::onBlockEnd(Block &block) {
 
 void TileCheck::report(const MemoryAccess &access, unsigned lane, uint64_t address,
                        FindingKind kind, uint32_t otherPc, uint32_t otherThread,
-                       const std::string &what) {
+                       const std::string &what, bool isNote) {
   Warp &warp = access.warp;
   const Inst &other = warp.launch->program->code[otherPc];
   if (warp.launch->findings->countRepeat(kind, access.inst.line, other.line))
     return;
   Finding finding;
   finding.kind = kind;
+  finding.isNote = isNote;
   finding.site = siteOf(warp, access.inst, lane);
   if (otherThread / warpSize < warp.block->warps.size())
     finding.other =
@@ -95,6 +96,15 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
       continue;
     const Inst &other = access.warp.launch->program->code[deed.pc];
     uint32_t thread = deed.warp * warpSize + static_cast<uint32_t>(__builtin_ctz(deed.lanes));
+    if (isProduct && isOverForAnotherWarp(access, lane, reader)) {
+      report(
+          access, lane, address, FindingKind::WarpgroupRelease, deed.pc, thread,
+          llvm::formatv("behind the wait of one warp for '{0}' (ptx:{1}), but not behind that of "
+                        "warp {2}, which reads it too: one arrival for a whole warpgroup",
+                        other.source->opcode, other.line, deed.warp),
+          /*isNote=*/true);
+      continue;
+    }
     report(access, lane, address, FindingKind::AsyncOverwrite, deed.pc, thread,
            llvm::formatv("while '{0}' (ptx:{1}) of thread {2} may still read it: {3}",
                          other.source->opcode, other.line, thread,
@@ -102,6 +112,24 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
                              ? "its group has not been waited for"
                              : "nothing orders the write behind the wait for its group"));
   }
+}
+
+/// Whether the product that a warp reads for was waited for by another warp of its warpgroup, and
+/// the access is ordered behind that.
+bool TileCheck::isOverForAnotherWarp(const MemoryAccess &access, unsigned lane,
+                                     const Reader &reader) {
+  BlockState &state = stateOf(*access.warp.block);
+  uint32_t first = reader.deed.warp / 4 * 4;
+  for (uint32_t warp = first; warp < std::min<size_t>(first + 4, state.products.size()); ++warp) {
+    const auto &waits = state.products[warp].waits;
+    auto it = llvm::lower_bound(waits, std::pair(reader.product + 1, uint32_t(0)));
+    if (warp == reader.deed.warp || it == waits.end())
+      continue;
+    Stamp stamp{access.warp.block->linearIndex, warp, it->second};
+    if (order.unordered(stamp, fullMask, access.warp, lane) != fullMask)
+      return true;
+  }
+  return false;
 }
 
 void TileCheck::checkFenced(const MemoryAccess &access, unsigned lane, const Line &line,
@@ -229,6 +257,7 @@ void TileCheck::onTileRead(Warp &warp, const Inst &inst, uint32_t mask,
                            llvm::ArrayRef<uint64_t> chunks, TileGroups groups) {
   forEachQueue(warp, mask, groups, [&](BlockState &state, Queue &queue, uint32_t lanes) {
     queue.open.push_back({inst.pc, chunks.vec()});
+    uint64_t product = groups == TileGroups::Wgmma ? state.products[warp.index].issued++ : 0;
     for (uint64_t chunk : chunks) {
       Line &line = state.lines[chunk / lineBytes];
       auto it = llvm::find_if(line.readers, [&](const Reader &reader) {
@@ -236,9 +265,9 @@ void TileCheck::onTileRead(Warp &warp, const Inst &inst, uint32_t mask,
                reader.groups == groups;
       });
       if (it == line.readers.end())
-        line.readers.push_back({{warp.index, lanes, nowOf(warp), inst.pc}, 1, groups});
-      else
-        ++it->pending;
+        it = line.readers.insert(it, {{warp.index, lanes, nowOf(warp), inst.pc}, 0, groups});
+      ++it->pending;
+      it->product = product;
     }
   });
 }
@@ -264,11 +293,17 @@ void TileCheck::endRead(BlockState &state, Warp &warp, uint32_t lanes, const Ope
 void TileCheck::onTileWait(Warp &warp, uint32_t mask, uint32_t pendingGroups, TileGroups groups,
                            bool) {
   forEachQueue(warp, mask, groups, [&](BlockState &state, Queue &queue, uint32_t lanes) {
+    BlockState::Products *products =
+        groups == TileGroups::Wgmma ? &state.products[warp.index] : nullptr;
     while (queue.committed.size() > pendingGroups) {
       for (const Operation &operation : queue.committed.front())
         endRead(state, warp, lanes, operation, groups);
+      if (products)
+        products->over += queue.committed.front().size();
       queue.committed.pop_front();
     }
+    if (products && (products->waits.empty() || products->waits.back().first != products->over))
+      products->waits.emplace_back(products->over, nowOf(warp));
   });
 }
 

@@ -1,6 +1,6 @@
 //===- WriteWatch.cpp - who wrote some bytes last -------------------------------------------===//
 #include "vgpu/Checks/WriteWatch.h"
-#include "vgpu/Checks/FindingSink.h"
+#include "vgpu/Machine/Report.h"
 
 namespace vgpu {
 

@@ -6,8 +6,9 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Runner.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;

@@ -1,6 +1,6 @@
 //===- Block.cpp - preparing a thread block -----------------------------------------------===//
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Runner.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -87,6 +87,7 @@ std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
     block->local = std::move(ended->local);
     block->localShadow = std::move(ended->localShadow);
   }
+  block->watch = std::make_shared<SpinWatch>();
   block->launch = &launch;
   block->linearIndex = linearIndex;
   const Dim3 &grid = launch.config.grid;

@@ -1,16 +1,16 @@
 //===- BulkCopy.cpp - cp.async.bulk, its groups, and the decoding of all bulk copies ----------===//
 //
 // PTX ISA, "Data movement: cp.async.bulk". The bytes move when the copy is issued and its mbarrier
-// gets them at once, which is one of the orders hardware may choose; what a program may rely on is
-// the business of the checks, which hear of every issue, commit and wait. Clusters are of one
-// block: shared::cluster is shared::cta.
+// gets them at once, or both happen when somebody waits (Late.h): two of the orders that hardware
+// may choose. What a program may rely on is the business of the checks, which hear of every issue,
+// commit and wait. Clusters are of one block: shared::cluster is shared::cta.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "BulkCopy.h"
 #include "Families.h"
 #include "KernelDecoder.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/Mbarrier.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;
@@ -45,21 +45,33 @@ std::optional<uint64_t> mbarrierOf(Warp &w, const Inst &in, unsigned lane) {
 }
 
 void landInShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
-                  uint64_t mbarrier) {
+                  uint64_t mbarrier, BulkMove move) {
   uint32_t phase = mbarriersOf(*w.block)[mbarrier].phase;
   for (Observer *observer : w.launch->observers)
     observer->onBulkWrite(w, in, lane, address, bytes, mbarrier, phase);
   if (w.launch->poison)
     std::memset(w.block->sharedShadow.data() + address, 0, bytes);
-  completeTx(w, in, lane, mbarrier, bytes);
+  auto land = [&w, &in, lane, mbarrier, bytes, move = std::move(move)]() mutable {
+    move.run();
+    completeTx(w, in, lane, mbarrier, bytes);
+  };
+  if (isLate(w))
+    lateEffectsOf(*w.block).landings[mbarrier].push_back(std::move(land));
+  else
+    land();
 }
 
-void holdShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes) {
+void leaveShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
+                 BulkMove move) {
   std::vector<uint64_t> chunks;
   for (uint64_t at = address; at < address + bytes; at += 16)
     chunks.push_back(at);
   for (Observer *observer : w.launch->observers)
     observer->onTileRead(w, in, 1u << lane, chunks, TileGroups::Bulk);
+  if (isLate(w))
+    lateEffectsOf(*w.block).stores[w.index * warpSize + lane].open.push_back(std::move(move));
+  else
+    move.run();
 }
 
 void checkDefined(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes) {
@@ -109,18 +121,16 @@ uint8_t *openGlobal(Warp &w, const Inst &in, unsigned lane, uint64_t &address, u
   return lanes.host[lane];
 }
 
-void moveBytes(Warp &w, const Inst &in, unsigned lane, const Ends &ends, unsigned bytes) {
+/// What moves from one end to the other.
+BulkMove moveOf(Warp &w, const Inst &in, unsigned lane, const Ends &ends, unsigned bytes) {
   const BulkOperation &operation = bulkOperationOf(w, in);
-  if (operation.reduction != BulkReduction::None)
-    return reduceBytes(operation.reduction, operation.type, ends.to, ends.from, bytes);
-  if (operation.byteMaskSlot < 0) {
-    std::memmove(ends.to, ends.from, bytes);
-    return;
-  }
-  uint64_t chosen = w.lane(in.src(operation.byteMaskSlot), lane); // bit i: byte i of each 16
-  for (unsigned i = 0; i < bytes; ++i)
-    if (chosen >> (i % 16) & 1)
-      ends.to[i] = ends.from[i];
+  BulkMove move;
+  move.pieces.push_back({ends.to, ends.from, bytes});
+  move.reduction = operation.reduction;
+  move.type = operation.type;
+  if (operation.byteMaskSlot >= 0)
+    move.byteMask = static_cast<uint16_t>(w.lane(in.src(operation.byteMaskSlot), lane));
+  return move;
 }
 
 void copyLane(Warp &w, const Inst &in, unsigned lane) {
@@ -157,12 +167,12 @@ void copyLane(Warp &w, const Inst &in, unsigned lane) {
   }
   if (!ends.from || !ends.to)
     return;
-  moveBytes(w, in, lane, ends, bytes);
+  BulkMove move = moveOf(w, in, lane, ends, bytes);
   if (mbarrier) {
     uint64_t to = operation.kind == Kind::Load ? shared[lane] : other[lane];
-    return landInShared(w, in, lane, to, bytes, *mbarrier);
+    return landInShared(w, in, lane, to, bytes, *mbarrier, std::move(move));
   }
-  holdShared(w, in, lane, shared[lane], bytes);
+  leaveShared(w, in, lane, shared[lane], bytes, std::move(move));
 }
 
 void copyBulk(Warp &w, const Inst &in, uint32_t mask) {
@@ -170,11 +180,32 @@ void copyBulk(Warp &w, const Inst &in, uint32_t mask) {
 }
 void nothing(Warp &, const Inst &, uint32_t) {}
 
+/// Lets the copies of a lane happen, or only their reads, but those of its last groups.
+void runStores(PendingGroups<BulkMove> &stores, size_t pendingGroups, bool isReadOnly) {
+  if (stores.committed.size() <= pendingGroups)
+    return;
+  auto end = stores.committed.end() - static_cast<ptrdiff_t>(pendingGroups);
+  for (auto group = stores.committed.begin(); group != end; ++group)
+    for (BulkMove &move : *group)
+      isReadOnly ? move.read() : move.run();
+  if (!isReadOnly)
+    stores.committed.erase(stores.committed.begin(), end);
+}
+
 void commitGroup(Warp &w, const Inst &, uint32_t mask) {
+  if (isLate(w))
+    forEachLane(mask, [&](unsigned lane) {
+      lateEffectsOf(*w.block).stores[w.index * warpSize + lane].commit();
+    });
   for (Observer *observer : w.launch->observers)
     observer->onTileCommit(w, mask, TileGroups::Bulk);
 }
 void waitGroup(Warp &w, const Inst &in, uint32_t mask) {
+  if (isLate(w))
+    forEachLane(mask, [&](unsigned lane) {
+      runStores(lateEffectsOf(*w.block).stores[w.index * warpSize + lane],
+                static_cast<size_t>(in.immediate), in.variant != 0);
+    });
   for (Observer *observer : w.launch->observers)
     observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Bulk,
                          /*isReadOnly=*/in.variant != 0);

@@ -2,8 +2,8 @@
 #ifndef VGPU_LIB_EXEC_BULKCOPY_H
 #define VGPU_LIB_EXEC_BULKCOPY_H
 
-#include "vgpu/Exec/BulkOperation.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "Late.h"
+#include "vgpu/Exec/LaneMemory.h"
 
 namespace vgpu {
 
@@ -14,11 +14,13 @@ uint8_t *openShared(Warp &warp, const Inst &inst, unsigned lane, uint64_t &addre
                     unsigned align, AccessKind kind);
 /// The address of the lane's mbarrier, or none if there is no valid one.
 std::optional<uint64_t> mbarrierOf(Warp &warp, const Inst &inst, unsigned lane);
-/// The copy's bytes have reached shared memory; its mbarrier gets them.
+/// A copy to [address, address + bytes) of shared memory, now or late; its mbarrier gets the bytes.
 void landInShared(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
-                  uint64_t mbarrier);
-/// The lane's current group reads [address, address + bytes) until it has been waited for.
-void holdShared(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes);
+                  uint64_t mbarrier, BulkMove move);
+/// A copy of the lane's current bulk group, now or late. It reads [address, address + bytes) of
+/// shared memory until it has been waited for.
+void leaveShared(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes,
+                 BulkMove move);
 /// Reports bytes of the source that were never written.
 void checkDefined(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, unsigned bytes);
 /// Whether .multicast::cluster names this block and no other: clusters are of one block.

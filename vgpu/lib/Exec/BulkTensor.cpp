@@ -8,9 +8,9 @@
 #include "BulkCopy.h"
 #include "Families.h"
 #include "LocationLock.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/SmallFloat.h"
 #include "vgpu/Exec/TensorMap.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <bit>
 #include <cmath>
@@ -93,19 +93,28 @@ void reduceBytes(BulkReduction reduction, Type type, uint8_t *to, const uint8_t 
 
 namespace {
 
-/// NaN of the element type: all bits of exponent and mantissa, as the ISA's special NaN is only
-/// said to be one.
-uint64_t nanOf(Type type) {
-  switch (type) {
-  case Type::F16:
-    return 0x7fff;
-  case Type::BF16:
-    return 0x7fff;
-  case Type::F64:
-    return 0x7fffffffffffffffull;
-  default:
-    return 0x7fffffff;
+/// What elements outside of the tensor are: zero, or NaN, with all bits of exponent and mantissa
+/// set, as the ISA's special NaN is only said to be one.
+const uint8_t *fillOf(const TensorMap &map) {
+  static constexpr uint64_t zero = 0, half = 0x7fff, single = 0x7fffffff,
+                            wide = 0x7fffffffffffffffull;
+  const uint64_t *fill = !map.fillsNan                                     ? &zero
+                         : map.type == Type::F16 || map.type == Type::BF16 ? &half
+                         : map.type == Type::F64                           ? &wide
+                                                                           : &single;
+  return reinterpret_cast<const uint8_t *>(fill);
+}
+
+/// Adds bytes to a move; those that lie behind the last ones at both ends make its piece longer.
+void addPiece(BulkMove &move, uint8_t *to, const uint8_t *from, uint32_t bytes) {
+  if (!move.pieces.empty()) {
+    BulkMove::Piece &last = move.pieces.back();
+    if (last.to + last.bytes == to && last.from + last.bytes == from) {
+      last.bytes += bytes;
+      return;
+    }
   }
+  move.pieces.push_back({to, from, bytes});
 }
 
 /// One copy of one lane: walks the rows of the box.
@@ -117,16 +126,17 @@ public:
 
 private:
   bool readMap();
-  bool moveRow(const std::vector<int64_t> &at, uint64_t shared);
+  bool addRow(const std::vector<int64_t> &at, uint64_t shared);
   uint8_t *globalRow(uint64_t address, unsigned bytes);
-  void load(uint64_t shared, const uint8_t *global, unsigned first, unsigned count);
-  void store(uint64_t shared, uint8_t *global, unsigned first, unsigned count);
+  void addLoad(uint64_t shared, const uint8_t *global, unsigned first, unsigned count);
+  void addStore(uint64_t shared, uint8_t *global, unsigned first, unsigned count);
 
   Warp &w;
   const Inst &in;
   unsigned lane;
   const BulkOperation &operation;
   TensorMap map;
+  BulkMove move; ///< the rows so far
 };
 
 bool TensorCopy::readMap() {
@@ -165,36 +175,29 @@ uint8_t *TensorCopy::globalRow(uint64_t address, unsigned bytes) {
 }
 
 /// Elements first, first + 1, ... of a row come from global memory (packed), the rest is filled.
-void TensorCopy::load(uint64_t shared, const uint8_t *global, unsigned first, unsigned count) {
+void TensorCopy::addLoad(uint64_t shared, const uint8_t *global, unsigned first, unsigned count) {
   unsigned width = map.elementBytes(), step = map.elementStrides[0];
   unsigned elements = (map.box[0] + step - 1) / step;
-  uint64_t outside = map.fillsNan ? nanOf(map.type) : 0;
-  std::vector<uint8_t> row(size_t(elements) * width);
-  for (unsigned i = 0; i < elements; ++i)
-    std::memcpy(row.data() + size_t(i) * width,
-                i >= first && i < first + count ? global + size_t(i - first) * step * width
-                                                : reinterpret_cast<const uint8_t *>(&outside),
-                width);
-  for (size_t chunk = 0; chunk < row.size(); chunk += 16)
-    std::memcpy(w.block->shared.data() + swizzleAddress(shared + chunk, map.swizzle),
-                row.data() + chunk, std::min<size_t>(16, row.size() - chunk));
+  const uint8_t *outside = fillOf(map);
+  for (unsigned i = 0; i < elements; ++i) {
+    bool isInside = i >= first && i < first + count;
+    uint64_t to = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
+    addPiece(move, w.block->shared.data() + to,
+             isInside ? global + size_t(i - first) * step * width : outside, width);
+  }
 }
 
-void TensorCopy::store(uint64_t shared, uint8_t *global, unsigned first, unsigned count) {
+void TensorCopy::addStore(uint64_t shared, uint8_t *global, unsigned first, unsigned count) {
   unsigned width = map.elementBytes(), step = map.elementStrides[0];
   for (unsigned i = first; i < first + count; ++i) {
     uint64_t from = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
-    uint8_t *to = global + size_t(i - first) * step * width;
     checkDefined(w, in, lane, from, width);
-    if (operation.reduction != BulkReduction::None)
-      reduceBytes(operation.reduction, map.type, to, w.block->shared.data() + from, width);
-    else
-      std::memcpy(to, w.block->shared.data() + from, width);
+    addPiece(move, global + size_t(i - first) * step * width, w.block->shared.data() + from, width);
   }
 }
 
 /// One innermost row at coordinates `at`; `shared` is its unswizzled place.
-bool TensorCopy::moveRow(const std::vector<int64_t> &at, uint64_t shared) {
+bool TensorCopy::addRow(const std::vector<int64_t> &at, uint64_t shared) {
   int64_t step = map.elementStrides[0], extent = map.extents[0];
   unsigned elements = static_cast<unsigned>((map.box[0] + step - 1) / step);
   bool isInside = true;
@@ -220,9 +223,9 @@ bool TensorCopy::moveRow(const std::vector<int64_t> &at, uint64_t shared) {
       return false;
   }
   if (isLoad)
-    load(shared, global, first, count);
+    addLoad(shared, global, first, count);
   else
-    store(shared, global, first, count);
+    addStore(shared, global, first, count);
   return true;
 }
 
@@ -247,7 +250,7 @@ void TensorCopy::run() {
   unsigned rowBytes =
       (map.box[0] + map.elementStrides[0] - 1) / map.elementStrides[0] * map.elementBytes();
   for (uint64_t place = shared[lane]; place < shared[lane] + bytes; place += rowBytes) {
-    if (!moveRow(at, place))
+    if (!addRow(at, place))
       return;
     for (unsigned i = 1; i < map.rank(); ++i) {
       at[i] += map.elementStrides[i];
@@ -256,9 +259,11 @@ void TensorCopy::run() {
       at[i] = start[i];
     }
   }
+  move.reduction = operation.reduction;
+  move.type = map.type;
   if (isLoad)
-    return landInShared(w, in, lane, shared[lane], bytes, *mbarrier);
-  holdShared(w, in, lane, shared[lane], bytes);
+    return landInShared(w, in, lane, shared[lane], bytes, *mbarrier, std::move(move));
+  leaveShared(w, in, lane, shared[lane], bytes, std::move(move));
 }
 
 } // namespace

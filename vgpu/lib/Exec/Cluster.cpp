@@ -1,13 +1,13 @@
 //===- Cluster.cpp - clusters of one block, and launch control --------------------------------===//
 //
-// mapa getctarank barrier.cluster setmaxnreg griddepcontrol. A cluster has one block here, so the
+// mapa getctarank barrier.cluster griddepcontrol. A cluster has one block here, so the
 // address of a variable in "another" block is the own one, and barrier.cluster is a barrier of the
 // block whose arriving and waiting halves are apart: for the checks it works like an mbarrier.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;
@@ -128,20 +128,6 @@ bool decodeRank(InstBuilder &b) {
          b.addSrc(b.operand(1), type) && finish(b, rankOfAddress, PoisonRule::AnySource);
 }
 
-/// The number of registers changes no result.
-bool decodeRegisterCount(InstBuilder &b) {
-  static constexpr llvm::StringRef words[] = {"inc", "dec"};
-  if (b.acceptOneOf(words) < 0 || !b.accept("sync") || !b.accept("aligned") || !b.accept("u32"))
-    return b.fail("expected '.inc' or '.dec' and '.sync.aligned.u32'");
-  uint64_t count;
-  if (!b.expectOperands(1) || !b.constantOperand(b.operand(0), 257, count))
-    return false;
-  if (count < 24 || count % 8 != 0)
-    return b.fail("the number of registers must be a multiple of 8 from 24 to 256");
-  b.inst.flow = Flow::Collective;
-  b.inst.isAligned = true;
-  return finish(b, nothing, PoisonRule::Defined);
-}
 /// Launches do not overlap.
 bool decodeGridDependency(InstBuilder &b) {
   static constexpr llvm::StringRef words[] = {"launch_dependents", "wait"};

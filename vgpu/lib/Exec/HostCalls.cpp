@@ -14,8 +14,8 @@
 #include "KernelDecoder.h"
 #include "LocalMemory.h"
 #include "PrintFormat.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Exec/LaneMemory.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;

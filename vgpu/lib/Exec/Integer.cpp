@@ -6,8 +6,8 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/Rows.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -2,8 +2,8 @@
 #ifndef VGPU_LIB_EXEC_LOCALMEMORY_H
 #define VGPU_LIB_EXEC_LOCALMEMORY_H
 
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Launch.h"
 #include <cstring>
 
 namespace vgpu {

@@ -7,8 +7,8 @@
 #ifndef VGPU_LIB_EXEC_LOCATIONLOCK_H
 #define VGPU_LIB_EXEC_LOCATIONLOCK_H
 
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "vgpu/Exec/LaneMemory.h"
+#include "vgpu/Machine/Launch.h"
 #include <mutex>
 
 namespace vgpu {

@@ -8,9 +8,9 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
+#include "vgpu/Exec/LaneMemory.h"
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/Rows.h"
-#include "vgpu/Memory/LaneMemory.h"
 
 using namespace vgpu::ptx;
 

@@ -9,18 +9,14 @@
 #include "vgpu/Exec/Mbarrier.h"
 #include "Families.h"
 #include "KernelDecoder.h"
-#include "vgpu/Exec/Launch.h"
-#include "vgpu/Memory/LaneMemory.h"
+#include "Late.h"
+#include "vgpu/Exec/LaneMemory.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;
 
 namespace vgpu {
-
-MbarrierTable &mbarriersOf(Block &block) {
-  static const char key = 0;
-  return block.state<MbarrierTable>(&key);
-}
 
 static void misuse(Warp &w, const Inst &in, unsigned lane, uint64_t address,
                    const std::string &what) {
@@ -153,6 +149,8 @@ void invalidate(Warp &w, const Inst &in, uint32_t mask) {
   notifyBarriers(w, in, AccessKind::Write, lanes);
   forEachLane(lanes.mask, [&](unsigned lane) {
     uint64_t address = lanes.address[lane];
+    if (isLate(w))
+      landAt(*w.block, address, [] { return false; });
     if (const Mbarrier *barrier = findMbarrier(w, in, lane, address)) {
       nextPhaseOf(*w.block, address) = (barrier->phase | 1) + 1;
       mbarriersOf(*w.block).erase(address);
@@ -200,7 +198,32 @@ void arrive(Warp &w, const Inst &in, uint32_t mask) {
   });
 }
 
-/// cp.async.mbarrier.arrive: the copies are done, so the arrival comes at once. Without .noinc it
+/// The arrival that follows a lane's copies.
+void arriveAfterCopies(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
+  Mbarrier *barrier = findMbarrier(w, in, lane, address);
+  if (!barrier)
+    return;
+  if (barrier->pending == 0)
+    return misuse(w, in, lane, address, "gets an arrival, but none is missing");
+  --barrier->pending;
+  settle(*w.block, *barrier);
+}
+
+/// The same once the copies that the lane has issued so far are done.
+void arriveLate(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
+  LateEffects &effects = lateEffectsOf(*w.block);
+  auto &own = effects.copies[w.index * warpSize + lane];
+  std::vector<std::shared_ptr<LaneCopy>> copies = own.open;
+  for (const auto &group : own.committed)
+    copies.insert(copies.end(), group.begin(), group.end());
+  effects.landings[address].push_back([&w, &in, lane, address, copies = std::move(copies)] {
+    for (const std::shared_ptr<LaneCopy> &copy : copies)
+      copy->run();
+    arriveAfterCopies(w, in, lane, address);
+  });
+}
+
+/// cp.async.mbarrier.arrive: if the copies are done, the arrival comes at once. Without .noinc it
 /// was added to what the phase waits for before, and the count stays as it is.
 void arriveCopies(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses lanes;
@@ -214,11 +237,11 @@ void arriveCopies(Warp &w, const Inst &in, uint32_t mask) {
     for (Observer *observer : w.launch->observers)
       observer->onCopiesArrive(w, 1u << lane, address, barrier->phase);
     if (in.flags & IsCounted)
-      return;
-    if (barrier->pending == 0)
-      return misuse(w, in, lane, address, "gets an arrival, but none is missing");
-    --barrier->pending;
-    settle(*w.block, *barrier);
+      ++barrier->pending;
+    if (isLate(w))
+      arriveLate(w, in, lane, address);
+    else
+      arriveAfterCopies(w, in, lane, address);
   });
 }
 
@@ -239,6 +262,9 @@ Outcome wait(Warp &w, const Inst &in, uint32_t mask) {
   uint32_t over = mask & ~lanes.mask, phases[warpSize] = {};
   forEachLane(lanes.mask, [&](unsigned lane) {
     Mbarrier *barrier = findMbarrier(w, in, lane, lanes.address[lane]);
+    if (barrier && isLate(w))
+      landAt(*w.block, lanes.address[lane],
+             [&] { return isOver(w, in, lane, *barrier, phases[lane]); });
     if (!barrier || isOver(w, in, lane, *barrier, phases[lane]))
       over |= 1u << lane;
     if (!barrier)

@@ -12,10 +12,10 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/Rows.h"
 #include "vgpu/Exec/SmallFloat.h"
+#include "vgpu/Machine/Launch.h"
 #include <algorithm>
 
 using namespace vgpu::ptx;

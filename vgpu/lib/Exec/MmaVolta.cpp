@@ -12,7 +12,7 @@
 #include "Families.h"
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
-#include "vgpu/Exec/Warp.h"
+#include "vgpu/Machine/Warp.h"
 
 using namespace vgpu::ptx;
 

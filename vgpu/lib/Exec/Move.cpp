@@ -1,8 +1,8 @@
 //===- Move.cpp - mov, cvta, isspacep, counters ----------------------------------------------===//
 #include "Families.h"
 #include "KernelDecoder.h"
-#include "vgpu/Exec/Block.h"
 #include "vgpu/Exec/Rows.h"
+#include "vgpu/Machine/Block.h"
 #include "vgpu/Memory/AddressMap.h"
 
 using namespace vgpu::ptx;

@@ -5,8 +5,8 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 
 using namespace vgpu::ptx;
 

@@ -9,10 +9,9 @@
 //===-----------------------------------------------------------------------------------===//
 #include "KernelDecoder.h"
 #include "LocalMemory.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Checks/Poison.h"
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Report.h"
+#include "vgpu/Machine/Shadow.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/FormatVariadic.h"
 

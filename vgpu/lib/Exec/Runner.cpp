@@ -5,11 +5,14 @@
 // every warp is the message.
 //
 //===-----------------------------------------------------------------------------------===//
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Checks/Poison.h"
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/Runner.h"
+#include "Late.h"
+#include "RegisterPool.h"
+#include "vgpu/Events/Definedness.h"
 #include "vgpu/Exec/Mbarrier.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
@@ -45,8 +48,8 @@ constexpr uint32_t patience = 4;
 class SplitRunner {
 public:
   SplitRunner(Block &block, Warp &warp)
-      : block(block), warp(warp), launch(*block.launch), isWatched(block.watch.endsTurnsAtJumps()) {
-  }
+      : block(block), warp(warp), launch(*block.launch),
+        isWatched(block.watch->endsTurnsAtJumps()) {}
 
   /// Runs `warp.splits[index]` for at most `quantum` instructions. Returns how many it executed.
   uint64_t run(size_t index, uint64_t quantum);
@@ -417,7 +420,7 @@ bool forceCollective(Block &block) {
       report(warp, inst, __builtin_ctz(united),
              isBarrier ? FindingKind::BarrierDivergence : FindingKind::DivergentCollective,
              message);
-      if (PoisonTracker *poison = block.launch->poison)
+      if (DefinednessTracker *poison = block.launch->poison)
         poison->step(warp, inst, united, united);
       uint32_t pc = split.pc;
       Outcome outcome = Outcome::Continue;
@@ -450,7 +453,7 @@ void reportDeadlock(Block &block) {
       }
     }
   }
-  text += describeMbarriers(block);
+  text += describeMbarriers(block) + describeRegisterPool(block);
   if (first)
     report(*first, *at, __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
 }
@@ -511,7 +514,7 @@ void reportRepetition(Block &block, size_t numOthers) {
       }
     }
   }
-  text += describeMbarriers(block);
+  text += describeMbarriers(block) + describeRegisterPool(block);
   if (first)
     report(*first, code[isFirstLooping ? first->lastBackEdge : first->splits[0].pc],
            __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
@@ -529,7 +532,7 @@ void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
 /// instructions they executed.
 static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
   uint64_t used = 0;
-  bool isShortTurn = block.watch.isActive();
+  bool isShortTurn = block.watch->isActive();
   // Splits added meanwhile come after the current one, so every lane gets its turn.
   for (size_t i = 0; i < warp.splits.size() && quantum > 0;) {
     Split &split = warp.splits[i];
@@ -559,7 +562,7 @@ static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
 
 /// Lets lanes and waits of a block go on that would wait for ever. True if lanes did.
 static bool relieve(Block &block) {
-  bool isFreed = false;
+  bool isFreed = landEverything(block);
   for (Warp &warp : block.warps)
     isFreed |= releaseStarving(warp);
   timeOutWaits(block);
@@ -570,15 +573,15 @@ RunStatus runBlock(Block &block, uint64_t budget) {
   LaunchState &launch = *block.launch;
   uint64_t used = 0;
   for (uint64_t round = 1;; ++round) {
-    block.watch.beforeRound(block, block.steps + used);
-    if (round % roundsToTimeOut == 0 && !block.watch.isActive())
+    block.watch->beforeRound(block, block.steps + used);
+    if (round % roundsToTimeOut == 0 && !block.watch->isActive())
       timeOutWaits(block);
     bool isAnyLeft = false, hasProgress = false;
     for (Warp &warp : block.warps) {
       if (warp.isDone())
         continue;
       isAnyLeft = true;
-      uint64_t executed = runWarp(block, warp, block.watch.quantum(warpQuantum));
+      uint64_t executed = runWarp(block, warp, block.watch->quantum(warpQuantum));
       used += executed;
       hasProgress |= executed > 0;
       if (launch.stop)
@@ -588,22 +591,24 @@ RunStatus runBlock(Block &block, uint64_t budget) {
         warp.fullQuanta = 0;
       }
     }
-    if (!isAnyLeft)
+    if (!isAnyLeft) {
+      landEverything(block);
       return RunStatus::Done;
+    }
     if (!hasProgress) {
       bool isFreed = false;
       for (Warp &warp : block.warps)
         isFreed |= releaseStarving(warp);
-      if (!isFreed && !forceCollective(block) && !timeOutStuck(block)) {
+      if (!isFreed && !forceCollective(block) && !timeOutStuck(block) && !landEverything(block)) {
         reportDeadlock(block);
         return RunStatus::Stopped;
       }
     }
-    switch (block.watch.afterRound(block)) {
+    switch (block.watch->afterRound(block)) {
     case SpinWatch::Answer::GoOn:
       break;
     case SpinWatch::Answer::Relieve:
-      block.watch.relieved(relieve(block));
+      block.watch->relieved(relieve(block));
       break;
     case SpinWatch::Answer::Repeats:
       block.steps += used;

@@ -1,8 +1,9 @@
 //===- SpinWatch.cpp - does a block repeat itself for ever? -------------------------------===//
 #include "vgpu/Exec/SpinWatch.h"
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "RegisterPool.h"
 #include "vgpu/Exec/Mbarrier.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Launch.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 
@@ -51,6 +52,7 @@ void describeControl(Block &block, std::vector<uint64_t> &out) {
     out.insert(out.end(), {address, barrier.expected, barrier.pending, uint64_t(barrier.txCount),
                            barrier.phase & 1});
   describeClusterBarrier(block, out);
+  describeRegisterPool(block, out);
   out.push_back(callDepthOf(block));
 }
 

@@ -5,10 +5,10 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
-#include "vgpu/Checks/Observer.h"
-#include "vgpu/Exec/Launch.h"
 #include "vgpu/Exec/Rows.h"
 #include "vgpu/Exec/SmallFloat.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Report.h"
 
 using namespace vgpu::ptx;
 

@@ -7,9 +7,9 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
+#include "vgpu/Exec/LaneMemory.h"
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
-#include "vgpu/Memory/LaneMemory.h"
 #include <algorithm>
 
 using namespace vgpu::ptx;

@@ -6,6 +6,7 @@
 //
 //===-----------------------------------------------------------------------------------===//
 #include "ParserImpl.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace vgpu::ptx {
 
@@ -187,7 +188,10 @@ bool Parser::parseInstruction(Instruction &instruction) {
   instruction.parts.push_back(token.text.str());
   instruction.opcode = token.text.str();
   advance();
-  while (token.kind == TokenKind::Dotted && token.touchesPrevious) {
+  // A blank may stand before a modifier: compilers print ` .L2::cache_hint`. No operand begins with
+  // a dot and a letter.
+  while (token.kind == TokenKind::Dotted &&
+         (token.touchesPrevious || !llvm::isDigit(token.text.front()))) {
     instruction.parts.push_back(token.text.str());
     instruction.opcode += "." + token.text.str();
     advance();

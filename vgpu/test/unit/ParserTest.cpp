@@ -44,6 +44,18 @@ TEST(PtxParser, ParsesInitializersAndArrays) {
   EXPECT_TRUE((*module)->variables[2]->isUnsizedArray);
 }
 
+TEST(PtxParser, BlanksMayStandBeforeModifiers) {
+  auto module = ptx::parseModule((header + ".entry k() {\n  .reg .b32 %r<2>;\n"
+                                           "  add .s32 %r1, %r0, 1;\n  ret .uni;\n}\n")
+                                     .str(),
+                                 "t.ptx");
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  const ptx::Function &function = *(*module)->functions[0];
+  EXPECT_EQ(function.body[0].opcode, "add.s32");
+  EXPECT_EQ(function.body[0].operands.size(), 3u);
+  EXPECT_EQ(function.body[1].opcode, "ret.uni");
+}
+
 TEST(PtxParser, RefusesGarbageWithoutCrashing) {
   EXPECT_NE(errorOf(""), "");
   EXPECT_NE(errorOf("{{{{{"), "");

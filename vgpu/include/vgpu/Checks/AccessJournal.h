@@ -11,7 +11,7 @@
 #ifndef VGPU_CHECKS_ACCESSJOURNAL_H
 #define VGPU_CHECKS_ACCESSJOURNAL_H
 
-#include "vgpu/Exec/Warp.h"
+#include "vgpu/Machine/Warp.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace vgpu {

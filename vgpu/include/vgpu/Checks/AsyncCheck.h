@@ -10,7 +10,8 @@
 #ifndef VGPU_CHECKS_ASYNCCHECK_H
 #define VGPU_CHECKS_ASYNCCHECK_H
 
-#include "vgpu/Checks/Observer.h"
+#include "vgpu/Events/Observer.h"
+#include "vgpu/Machine/Block.h"
 #include <memory>
 #include <unordered_map>
 

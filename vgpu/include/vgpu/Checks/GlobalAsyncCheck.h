@@ -15,9 +15,9 @@
 #ifndef VGPU_CHECKS_GLOBALASYNCCHECK_H
 #define VGPU_CHECKS_GLOBALASYNCCHECK_H
 
-#include "vgpu/Checks/CheckSet.h"
-#include "vgpu/Checks/Finding.h"
 #include "vgpu/Checks/HappensBefore.h"
+#include "vgpu/Events/CheckSet.h"
+#include "vgpu/Events/Finding.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace vgpu {

@@ -28,7 +28,8 @@
 #ifndef VGPU_CHECKS_HAPPENSBEFORE_H
 #define VGPU_CHECKS_HAPPENSBEFORE_H
 
-#include "vgpu/Checks/Observer.h"
+#include "vgpu/Events/Observer.h"
+#include "vgpu/Machine/Block.h"
 #include <map>
 #include <unordered_map>
 

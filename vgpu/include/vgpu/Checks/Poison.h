@@ -10,20 +10,17 @@
 #ifndef VGPU_CHECKS_POISON_H
 #define VGPU_CHECKS_POISON_H
 
-#include "vgpu/Exec/Warp.h"
+#include "vgpu/Events/Definedness.h"
+#include "vgpu/Machine/Launch.h"
+#include "vgpu/Machine/Warp.h"
 
 namespace vgpu {
 
-class PoisonTracker {
+class PoisonTracker : public DefinednessTracker {
 public:
   explicit PoisonTracker(const Program &program);
-  /// Called when lanes reach an instruction, which those of `mask` (those of `active` whose guard
-  /// holds) will execute: reports poison in guards of branches and memory operations and in
-  /// addresses.
-  void check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
-  /// Called just before the instruction is executed, when all lanes are there that take part in it:
-  /// computes the shadow of the results, and reports poison that reaches global memory.
-  void step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active);
+  void check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) override;
+  void step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) override;
 
 private:
   /// Lanes of a row with a poison bit in the first `bytes` bytes.
@@ -35,9 +32,6 @@ private:
 
   std::vector<Inst> onShadow; ///< the program's code with operands redirected to the shadow
 };
-
-/// To be called by who writes the shadow of a register behind the tracker's back.
-void markMayBePoison(Warp &warp, const Slot &slot);
 
 } // namespace vgpu
 

@@ -6,7 +6,9 @@
 //   - what a copy wrote that lands with a phase of an mbarrier: who touches it must have seen that
 //     phase completed, or be ordered behind somebody who has (async_not_waited, async_overwrite);
 //   - which operations read it: from their issue until the wait for their group, and for others
-//     until they are ordered behind that wait, nobody may write (async_overwrite);
+//     until they are ordered behind that wait, nobody may write (async_overwrite). The group of a
+//     product is of the whole warpgroup: behind the wait of one of its warps the product is
+//     complete, but PTX does not say that in so many words, so it is a note (warpgroup_release);
 //   - who wrote it with ordinary stores: before an asynchronous operation uses it, a
 //     fence.proxy.async must stand in between (proxy_fence).
 //
@@ -17,9 +19,9 @@
 #ifndef VGPU_CHECKS_TILECHECK_H
 #define VGPU_CHECKS_TILECHECK_H
 
-#include "vgpu/Checks/CheckSet.h"
-#include "vgpu/Checks/Finding.h"
 #include "vgpu/Checks/HappensBefore.h"
+#include "vgpu/Events/CheckSet.h"
+#include "vgpu/Events/Finding.h"
 #include <deque>
 
 namespace vgpu {
@@ -60,6 +62,7 @@ private:
     Deed deed;        ///< the clock is that of the wait
     uint32_t pending; ///< how many such operations have not been waited for
     TileGroups groups;
+    uint64_t product = 0; ///< Wgmma: the number of the last one that reads
   };
   struct Line {
     llvm::SmallVector<Deed, 1> writes; ///< ordinary ones
@@ -79,6 +82,13 @@ private:
   struct BlockState {
     std::vector<Line> lines;
     std::vector<Queue> bulk, wgmma;
+    /// Products of a warp: how many it has issued, and how many were over after each of its waits.
+    /// The warps of a warpgroup issue the same ones, so a number means the same in all four.
+    struct Products {
+      uint64_t issued = 0, over = 0;
+      std::vector<std::pair<uint64_t, uint32_t>> waits; ///< how many are over, the clock
+    };
+    std::vector<Products> products; ///< by warp
   };
 
   uint32_t nowOf(const Warp &warp) const;
@@ -90,13 +100,14 @@ private:
   void visitLine(const MemoryAccess &access, unsigned lane, Line &line, uint64_t address);
   void checkLanded(const MemoryAccess &access, unsigned lane, const Line &line, uint64_t address);
   void checkReaders(const MemoryAccess &access, unsigned lane, const Line &line, uint64_t address);
+  bool isOverForAnotherWarp(const MemoryAccess &access, unsigned lane, const Reader &reader);
   void checkFenced(const MemoryAccess &access, unsigned lane, const Line &line, uint64_t address);
   void checkMbarriers(const MemoryAccess &access, unsigned lane);
   static void addWrite(Line &line, const Deed &deed);
   void endRead(BlockState &state, Warp &warp, uint32_t lanes, const Operation &operation,
                TileGroups groups);
   void report(const MemoryAccess &access, unsigned lane, uint64_t address, FindingKind kind,
-              uint32_t otherPc, uint32_t otherThread, const std::string &what);
+              uint32_t otherPc, uint32_t otherThread, const std::string &what, bool isNote = false);
 
   HappensBefore &order;
   RaceCheck *races;

@@ -7,8 +7,8 @@
 #ifndef VGPU_CHECKS_WRITEWATCH_H
 #define VGPU_CHECKS_WRITEWATCH_H
 
-#include "vgpu/Checks/Finding.h"
-#include "vgpu/Checks/Observer.h"
+#include "vgpu/Events/Finding.h"
+#include "vgpu/Events/Observer.h"
 #include <optional>
 
 namespace vgpu {

@@ -8,7 +8,7 @@
 #ifndef VGPU_COUNTERS_COUNTERS_H
 #define VGPU_COUNTERS_COUNTERS_H
 
-#include "vgpu/Exec/Program.h"
+#include "vgpu/Machine/Program.h"
 #include "llvm/Support/JSON.h"
 #include <array>
 #include <map>

@@ -10,8 +10,8 @@
 #ifndef VGPU_COUNTERS_MEMORYCOUNTER_H
 #define VGPU_COUNTERS_MEMORYCOUNTER_H
 
-#include "vgpu/Checks/Observer.h"
 #include "vgpu/Counters/Counters.h"
+#include "vgpu/Events/Observer.h"
 
 namespace vgpu {
 

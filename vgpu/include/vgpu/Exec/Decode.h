@@ -10,7 +10,7 @@
 #ifndef VGPU_EXEC_DECODE_H
 #define VGPU_EXEC_DECODE_H
 
-#include "vgpu/Exec/Program.h"
+#include "vgpu/Machine/Program.h"
 #include "vgpu/Memory/Ordering.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"

@@ -2,7 +2,7 @@
 #ifndef VGPU_EXEC_LIMITS_H
 #define VGPU_EXEC_LIMITS_H
 
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
 
 namespace vgpu {
 

@@ -1,32 +1,10 @@
-//===- Mbarrier.h - barriers in shared memory ----------------------------------------------===//
-//
-// PTX ISA, "mbarrier". A phase completes when no arrival and no byte of an asynchronous copy is
-// missing; the next phase expects as many arrivals again. The 64 bits in shared memory are opaque
-// to programs, so the state is kept beside it, per block and address.
-//
-//===-----------------------------------------------------------------------------------===//
+//===- Mbarrier.h - what other families do with mbarriers ----------------------------------===//
 #ifndef VGPU_EXEC_MBARRIER_H
 #define VGPU_EXEC_MBARRIER_H
 
-#include "vgpu/Exec/Block.h"
-#include <map>
+#include "vgpu/Machine/Mbarrier.h"
 
 namespace vgpu {
-
-struct Mbarrier {
-  uint32_t expected = 0; ///< arrivals of a phase
-  uint32_t pending = 0;  ///< arrivals still missing in this phase
-  int64_t txCount = 0;   ///< bytes still missing; negative: they came before they were expected
-  uint32_t phase = 0;    ///< phases completed at this address so far, in all its lives
-  uint32_t first = 0;    ///< what it was when the barrier was initialised; even
-};
-
-/// The initialised mbarriers of a block, by address.
-using MbarrierTable = std::map<uint64_t, Mbarrier>;
-MbarrierTable &mbarriersOf(Block &block);
-
-/// Limits of the counts, from the PTX ISA.
-constexpr uint32_t maxMbarrierCount = (1u << 20) - 1;
 
 /// The mbarrier that one lane uses, or null after a finding: none was initialised there.
 Mbarrier *findMbarrier(Warp &warp, const Inst &inst, unsigned lane, uint64_t address);

@@ -8,7 +8,7 @@
 #ifndef VGPU_EXEC_ROWS_H
 #define VGPU_EXEC_ROWS_H
 
-#include "vgpu/Exec/Warp.h"
+#include "vgpu/Machine/Warp.h"
 
 namespace vgpu {
 

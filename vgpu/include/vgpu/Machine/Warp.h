@@ -8,10 +8,10 @@
 // bar.warp.sync) gather splits by themselves, so correctness never depends on meetings.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_EXEC_WARP_H
-#define VGPU_EXEC_WARP_H
+#ifndef VGPU_MACHINE_WARP_H
+#define VGPU_MACHINE_WARP_H
 
-#include "vgpu/Exec/Program.h"
+#include "vgpu/Machine/Program.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
 #include <cstring>
@@ -124,4 +124,4 @@ template <class Body> inline void forEachLane(uint32_t mask, Body body) {
 
 } // namespace vgpu
 
-#endif // VGPU_EXEC_WARP_H
+#endif // VGPU_MACHINE_WARP_H

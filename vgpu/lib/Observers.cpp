@@ -1,5 +1,5 @@
-//===- Checks.cpp - the observers of a launch -------------------------------------------------===//
-#include "vgpu/Checks/Checks.h"
+//===- Observers.cpp - the observers of a launch -------------------------------------------------===//
+#include "Observers.h"
 #include "vgpu/Checks/AsyncCheck.h"
 #include "vgpu/Checks/GlobalAsyncCheck.h"
 #include "vgpu/Checks/Poison.h"

@@ -1,9 +1,6 @@
 //===- Finding.cpp - findings as text and JSON, and their collection --------------------------===//
-#include "vgpu/Checks/Finding.h"
-#include "vgpu/Checks/CheckSet.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Block.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Events/Finding.h"
+#include "vgpu/Events/FindingSink.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
@@ -40,6 +37,10 @@ llvm::StringRef findingKindName(FindingKind kind) {
     return "divergent_collective";
   case FindingKind::WgmmaRegister:
     return "wgmma_register";
+  case FindingKind::WarpgroupRelease:
+    return "warpgroup_release";
+  case FindingKind::RegisterPool:
+    return "register_pool";
   case FindingKind::DivisionByZero:
     return "division_by_zero";
   case FindingKind::InvalidAccess:
@@ -155,91 +156,6 @@ std::vector<Finding> FindingSink::take() {
   std::sort(list.begin(), list.end(),
             [&](const Finding &a, const Finding &b) { return order(a) < order(b); });
   return list;
-}
-
-std::string sourceOf(const Program &program, const Inst &inst) {
-  const std::vector<std::string> &files = program.module->sourceFiles;
-  if (inst.loc.file == 0 || inst.loc.file >= files.size())
-    return "";
-  return files[inst.loc.file] + ":" + std::to_string(inst.loc.line);
-}
-
-AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane) {
-  AccessSite site;
-  site.isKnown = true;
-  site.ptxLine = inst.line;
-  site.source = sourceOf(*warp.launch->program, inst);
-  site.block = warp.block->coords;
-  site.linearThread = warp.index * warpSize + lane;
-  site.thread = warp.block->threadCoords(site.linearThread);
-  return site;
-}
-
-void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message, bool isNote, const TouchedMemory &memory) {
-  if (!warp.launch->config.checks.wants(kind))
-    return;
-  Finding finding;
-  finding.kind = kind;
-  finding.isNote = isNote;
-  finding.message = message;
-  finding.site = siteOf(warp, inst, lane);
-  finding.memory = memory;
-  warp.launch->findings->report(std::move(finding));
-}
-
-bool checkOf(FindingKind kind, Check &check) {
-  switch (kind) {
-  case FindingKind::BarrierDivergence:
-  case FindingKind::DivergentCollective:
-    check = Check::BarrierDivergence;
-    return true;
-  case FindingKind::Misaligned:
-  case FindingKind::OutOfBounds:
-  case FindingKind::UseAfterFree:
-  case FindingKind::InvalidAccess:
-    check = Check::MemoryFault;
-    return true;
-  case FindingKind::DivisionByZero:
-    check = Check::Arithmetic;
-    return true;
-  default: // other checks exist only while they are on
-    return false;
-  }
-}
-
-llvm::Expected<CheckSet> CheckSet::parse(llvm::StringRef text) {
-  if (text == "all")
-    return all();
-  CheckSet set = none();
-  if (text == "none" || text.empty())
-    return set;
-  static constexpr std::pair<llvm::StringLiteral, Check> names[] = {
-      {"shared_race", Check::SharedRace},
-      {"global_race", Check::GlobalRace},
-      {"uninitialized", Check::Uninitialized},
-      {"barrier_divergence", Check::BarrierDivergence},
-      {"async", Check::Async},
-      {"proxy_fence", Check::ProxyFence},
-      {"memory_fault", Check::MemoryFault},
-      {"arithmetic", Check::Arithmetic},
-  };
-  llvm::SmallVector<llvm::StringRef, 8> words;
-  text.split(words, ',');
-  for (llvm::StringRef word : words) {
-    bool isKnown = false;
-    for (const auto &[name, check] : names)
-      if (word == name || (word == "race" && name.ends_with("_race"))) {
-        set.set(check);
-        isKnown = true;
-      }
-    if (!isKnown)
-      return llvm::createStringError("unknown check '" + word.str() +
-                                     "': expected all, none, race, shared_race, global_race, "
-                                     "uninitialized, barrier_divergence, async, proxy_fence, "
-                                     "memory_fault or arithmetic");
-  }
-  return set;
 }
 
 } // namespace vgpu

@@ -1,17 +1,14 @@
 //===- FindingSink.h - where findings are collected ---------------------------------------===//
-#ifndef VGPU_CHECKS_FINDINGSINK_H
-#define VGPU_CHECKS_FINDINGSINK_H
+#ifndef VGPU_EVENTS_FINDINGSINK_H
+#define VGPU_EVENTS_FINDINGSINK_H
 
-#include "vgpu/Checks/Finding.h"
+#include "vgpu/Events/Finding.h"
 #include <map>
 #include <mutex>
 #include <tuple>
 #include <vector>
 
 namespace vgpu {
-
-struct Warp;
-struct Inst;
 
 /// Collects findings; the same kind at the same two instructions is kept once and counted.
 class FindingSink {
@@ -32,15 +29,6 @@ private:
   std::map<Key, Finding> findings;
 };
 
-struct Program;
-/// "file.py:12" of an instruction, or empty.
-std::string sourceOf(const Program &program, const Inst &inst);
-/// The site of an instruction executed by one lane.
-AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane);
-/// Reports a finding without a second access, if the launch wants this kind.
-void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message, bool isNote = false, const TouchedMemory &memory = {});
-
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_FINDINGSINK_H
+#endif // VGPU_EVENTS_FINDINGSINK_H

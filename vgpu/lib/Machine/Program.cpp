@@ -1,5 +1,5 @@
 //===- Program.cpp - questions about a decoded kernel ---------------------------------------===//
-#include "vgpu/Exec/Program.h"
+#include "vgpu/Machine/Program.h"
 #include "vgpu/Memory/Ordering.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,6 +1,6 @@
 //===- BulkOperation.h - a decoded cp.async.bulk ---------------------------------------------===//
-#ifndef VGPU_EXEC_BULKOPERATION_H
-#define VGPU_EXEC_BULKOPERATION_H
+#ifndef VGPU_MACHINE_BULKOPERATION_H
+#define VGPU_MACHINE_BULKOPERATION_H
 
 #include "vgpu/Ptx/Types.h"
 #include <cstdint>
@@ -33,4 +33,4 @@ struct BulkOperation {
 
 } // namespace vgpu
 
-#endif // VGPU_EXEC_BULKOPERATION_H
+#endif // VGPU_MACHINE_BULKOPERATION_H

@@ -1,13 +1,14 @@
-//===- Checks.h - the observers of a launch ---------------------------------------------------===//
-#ifndef VGPU_CHECKS_CHECKS_H
-#define VGPU_CHECKS_CHECKS_H
+//===- Observers.h - the observers of a launch ---------------------------------------------===//
+#ifndef VGPU_LIB_OBSERVERS_H
+#define VGPU_LIB_OBSERVERS_H
 
 #include "vgpu/Counters/Counters.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Machine/Launch.h"
 
 namespace vgpu {
 
 class MemoryCounter;
+class PoisonTracker;
 class RaceCheck;
 class WriteWatch;
 
@@ -37,4 +38,4 @@ private:
 
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_CHECKS_H
+#endif // VGPU_LIB_OBSERVERS_H

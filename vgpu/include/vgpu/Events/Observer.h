@@ -6,14 +6,18 @@
 // executor runs them, which is the same on each run.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_CHECKS_OBSERVER_H
-#define VGPU_CHECKS_OBSERVER_H
+#ifndef VGPU_EVENTS_OBSERVER_H
+#define VGPU_EVENTS_OBSERVER_H
 
-#include "vgpu/Exec/Block.h"
 #include "vgpu/Memory/Ordering.h"
+#include "vgpu/Ptx/Types.h"
 #include "llvm/ADT/ArrayRef.h"
 
 namespace vgpu {
+
+struct Block;
+struct Inst;
+struct Warp;
 
 enum class AccessKind : uint8_t {
   Read,
@@ -41,6 +45,16 @@ struct MemoryAccess {
   MemoryOrder order = MemoryOrder::Weak;
   MemoryScope scope = MemoryScope::Cta;
   AccessBy by = AccessBy::Lane;
+  /// Another warp has told of the same traffic: the B of a wgmma, which four warps read together.
+  bool isRepeated = false;
+};
+
+/// A warp's lanes that have arrived at a barrier.
+struct BarrierArrival {
+  uint32_t warp;
+  uint32_t mask;
+  uint32_t pc;
+  bool waits; ///< false for bar.arrive
 };
 
 /// Operations of the asynchronous proxy that are waited for in groups: each lane's bulk copies out
@@ -81,9 +95,10 @@ public:
   /// addresses, until its group has been waited for.
   virtual void onTileRead(Warp &, const Inst &, uint32_t /*mask*/,
                           llvm::ArrayRef<uint64_t> /*chunks*/, TileGroups) {}
-  /// A warp executes its part of a wgmma.mma_async; A's descriptor is 0 if A is in registers.
-  virtual void onProduct(Warp &, const Inst &, uint64_t /*descriptorA*/, uint64_t /*descriptorB*/) {
-  }
+  /// A warp executes its part of an instruction of a whole warpgroup: setmaxnreg, or a
+  /// wgmma.mma_async with the descriptors of A (0 if A is in registers) and B.
+  virtual void onWarpgroupInst(Warp &, const Inst &, uint64_t /*descriptorA*/,
+                               uint64_t /*descriptorB*/) {}
   virtual void onTileCommit(Warp &, uint32_t /*mask*/, TileGroups) {}
   /// At most `pendingGroups` of the lanes' groups still read. What the others write to global
   /// memory has arrived, unless the wait is for reading only.
@@ -93,4 +108,4 @@ public:
 
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_OBSERVER_H
+#endif // VGPU_EVENTS_OBSERVER_H

@@ -1,20 +1,12 @@
 //===- Block.h - a thread block while it runs --------------------------------------------===//
-#ifndef VGPU_EXEC_BLOCK_H
-#define VGPU_EXEC_BLOCK_H
+#ifndef VGPU_MACHINE_BLOCK_H
+#define VGPU_MACHINE_BLOCK_H
 
-#include "vgpu/Exec/SpinWatch.h"
-#include "vgpu/Exec/Warp.h"
+#include "vgpu/Events/Observer.h"
+#include "vgpu/Machine/Warp.h"
 #include <any>
 
 namespace vgpu {
-
-/// A warp's lanes that wait at a barrier.
-struct BarrierArrival {
-  uint32_t warp;
-  uint32_t mask;
-  uint32_t pc;
-  bool waits; ///< false for bar.arrive
-};
 
 /// One of the 16 named barriers of a block (PTX: bar, barrier).
 struct NamedBarrier {
@@ -22,6 +14,8 @@ struct NamedBarrier {
   uint32_t reduction = 0;       ///< bar.red: accumulated and/or/popc
   std::vector<BarrierArrival> arrivals;
 };
+
+class SpinWatch;
 
 struct Block {
   LaunchState *launch = nullptr;
@@ -33,8 +27,8 @@ struct Block {
   uint64_t version = 0;         ///< grows whenever something a Retry may wait for has changed
   uint64_t timeOutVersion = 0;  ///< the version when waits last timed out because nothing went on
   uint32_t timeOuts = 0;        ///< how often in a row that was in vain
-  SpinWatch watch;
-  bool isSuspect = false; ///< it repeated itself when it was last looked at
+  std::shared_ptr<SpinWatch> watch; ///< of the runner
+  bool isSuspect = false;           ///< it repeated itself when it was last looked at
   std::vector<Warp> warps;
   std::vector<uint8_t> shared, sharedShadow;
   std::vector<uint8_t> local, localShadow; ///< localBytes of each thread, one after the other
@@ -54,21 +48,6 @@ struct Block {
   std::array<uint32_t, 3> threadCoords(uint32_t linearThread) const;
 };
 
-/// Repeats: the block goes round in the same states for ever, unless another one changes memory.
-enum class RunStatus : uint8_t { Done, Yielded, Stopped, Repeats };
-
-/// Prepares the block's memory and registers, in those of a block of the launch that has ended.
-std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
-                                 std::unique_ptr<Block> ended = nullptr);
-/// Runs until the block is done, has used about `budget` warp instructions, or a fault stops it.
-RunStatus runBlock(Block &block, uint64_t budget);
-/// Reports a block that repeats itself, and with it `numOthers` more.
-void reportRepetition(Block &block, size_t numOthers);
-/// Called by barrier families: the split of `warp` parked at `pc` goes on behind it.
-void wakeParked(Warp &warp, uint32_t mask, uint32_t pc);
-/// Completes barriers that only waited for threads that have exited.
-void recheckBarriers(Block &block);
-
 } // namespace vgpu
 
-#endif // VGPU_EXEC_BLOCK_H
+#endif // VGPU_MACHINE_BLOCK_H

@@ -1,10 +1,10 @@
 //===- Launch.h - what all blocks of one launch share ------------------------------------===//
-#ifndef VGPU_EXEC_LAUNCH_H
-#define VGPU_EXEC_LAUNCH_H
+#ifndef VGPU_MACHINE_LAUNCH_H
+#define VGPU_MACHINE_LAUNCH_H
 
-#include "vgpu/Checks/CheckSet.h"
-#include "vgpu/Checks/FindingSink.h"
-#include "vgpu/Exec/Program.h"
+#include "vgpu/Events/CheckSet.h"
+#include "vgpu/Events/FindingSink.h"
+#include "vgpu/Machine/Program.h"
 #include "vgpu/Memory/GlobalMemory.h"
 #include <array>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace vgpu {
 
+class DefinednessTracker;
 class Observer;
-class PoisonTracker;
 
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
@@ -29,12 +29,17 @@ struct WatchedBytes {
   uint64_t offset = 0, bytes = 0;
 };
 
+/// When asynchronous operations take effect: when they are issued, or when they are waited for.
+/// Hardware chooses any time in between.
+enum class AsyncTime : uint8_t { Early, Late };
+
 struct LaunchConfig {
   std::string entry;
   Dim3 grid, block;
   uint32_t dynamicSharedBytes = 0;
   std::string arch = "sm_80"; ///< sets limits; may be newer than the PTX's .target
   CheckSet checks;
+  AsyncTime asyncTime = AsyncTime::Early;
   bool countMemory = true;         ///< bank conflicts and sectors; costs some speed
   uint64_t stepLimit = 1ull << 34; ///< warp instructions of one block before it counts as endless
   double timeLimitSeconds = 0;     ///< a launch that takes longer is ended; 0: none is
@@ -50,12 +55,12 @@ struct LaunchState {
   const Program *program = nullptr;
   LaunchConfig config;
   GlobalMemory *memory = nullptr;
-  std::vector<uint8_t> params;       ///< .param window
-  std::vector<uint8_t> constants;    ///< .const window
-  uint32_t sharedBytes = 0;          ///< static + dynamic
-  uint64_t watchedAddress = 0;       ///< of LaunchConfig::watch
-  std::vector<Observer *> observers; ///< empty: nothing is observed
-  PoisonTracker *poison = nullptr;   ///< null: definedness is not tracked
+  std::vector<uint8_t> params;          ///< .param window
+  std::vector<uint8_t> constants;       ///< .const window
+  uint32_t sharedBytes = 0;             ///< static + dynamic
+  uint64_t watchedAddress = 0;          ///< of LaunchConfig::watch
+  std::vector<Observer *> observers;    ///< empty: nothing is observed
+  DefinednessTracker *poison = nullptr; ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
   bool stop = false; ///< a fault in one block ends the launch
   size_t printedBytes = 0;
@@ -72,4 +77,4 @@ struct LaunchState {
 
 } // namespace vgpu
 
-#endif // VGPU_EXEC_LAUNCH_H
+#endif // VGPU_MACHINE_LAUNCH_H

@@ -5,11 +5,12 @@
 // reported and dropped: their loads give 0, their stores do nothing. `notify` tells the observers.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_MEMORY_LANEMEMORY_H
-#define VGPU_MEMORY_LANEMEMORY_H
+#ifndef VGPU_EXEC_LANEMEMORY_H
+#define VGPU_EXEC_LANEMEMORY_H
 
-#include "vgpu/Checks/Finding.h"
-#include "vgpu/Checks/Observer.h"
+#include "vgpu/Events/Observer.h"
+#include "vgpu/Machine/Block.h"
+#include "vgpu/Machine/Report.h"
 
 namespace vgpu {
 
@@ -38,13 +39,6 @@ void notifyOne(Warp &warp, const Inst &inst, ptx::Space space, AccessKind kind, 
                unsigned lane, uint64_t address, unsigned bytes,
                MemoryOrder order = MemoryOrder::Weak, MemoryScope scope = MemoryScope::Cta);
 
-/// "shared+0x440", "'y'+16": an address for messages.
-std::string describeAddress(const Warp &warp, ptx::Space space, uint64_t address);
-
-/// The same as data.
-TouchedMemory touchedAt(const Warp &warp, ptx::Space space, uint64_t address, uint32_t bytes,
-                        llvm::StringRef access);
-
 } // namespace vgpu
 
-#endif // VGPU_MEMORY_LANEMEMORY_H
+#endif // VGPU_EXEC_LANEMEMORY_H

@@ -11,10 +11,10 @@
 // Checks/Poison.h.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_EXEC_PROGRAM_H
-#define VGPU_EXEC_PROGRAM_H
+#ifndef VGPU_MACHINE_PROGRAM_H
+#define VGPU_MACHINE_PROGRAM_H
 
-#include "vgpu/Exec/BulkOperation.h"
+#include "vgpu/Machine/BulkOperation.h"
 #include "vgpu/Ptx/Module.h"
 #include <array>
 #include <cstdint>
@@ -228,4 +228,4 @@ struct Program {
 
 } // namespace vgpu
 
-#endif // VGPU_EXEC_PROGRAM_H
+#endif // VGPU_MACHINE_PROGRAM_H

@@ -7,8 +7,8 @@
 // neither: PTX clamps the amount, and compilers count on it.
 //
 //===-----------------------------------------------------------------------------------===//
-#ifndef VGPU_CHECKS_FINDING_H
-#define VGPU_CHECKS_FINDING_H
+#ifndef VGPU_EVENTS_FINDING_H
+#define VGPU_EVENTS_FINDING_H
 
 #include "llvm/Support/JSON.h"
 #include <array>
@@ -32,9 +32,11 @@ enum class FindingKind : uint8_t {
   ProxyFence,
   DivergentCollective, ///< mma, ldmatrix, ... in divergent flow
   WgmmaRegister,
-  DivisionByZero, ///< a note: PTX leaves the result unspecified
-  InvalidAccess,  ///< a store to constant memory, an atomic on local memory, ...
-  NoSuchTarget,   ///< an indexed branch to no entry of its table, a barrier that does not exist
+  WarpgroupRelease, ///< a note: a tile is given back when one warp of four has waited for a product
+  RegisterPool,     ///< setmaxnreg in the wrong direction; a note: without effect
+  DivisionByZero,   ///< a note: PTX leaves the result unspecified
+  InvalidAccess,    ///< a store to constant memory, an atomic on local memory, ...
+  NoSuchTarget,     ///< an indexed branch to no entry of its table, a barrier that does not exist
   Trap,
   Assertion, ///< a device assert failed
 };
@@ -80,4 +82,4 @@ struct Finding {
 
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_FINDING_H
+#endif // VGPU_EVENTS_FINDING_H

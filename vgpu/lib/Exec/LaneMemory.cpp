@@ -1,6 +1,5 @@
 //===- LaneMemory.cpp - from the addresses of a warp to host memory --------------------------===//
-#include "vgpu/Memory/LaneMemory.h"
-#include "vgpu/Exec/Launch.h"
+#include "vgpu/Exec/LaneMemory.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using vgpu::ptx::Space;
@@ -17,29 +16,6 @@ void computeAddresses(Warp &warp, const Slot &base, int64_t offset, uint64_t *ad
     for (unsigned i = 0; i < warpSize; ++i)
       address[i] = static_cast<uint32_t>(row[i] + static_cast<uint32_t>(offset));
   }
-}
-
-std::string describeAddress(const Warp &warp, Space space, uint64_t address) {
-  if (space != Space::Global)
-    return llvm::formatv("{0}+{1:x}", ptx::spaceName(space), address);
-  if (const Allocation *below = warp.launch->memory->nearest(address))
-    return llvm::formatv("'{0}'+{1}", below->name, address - below->address);
-  return llvm::formatv("global {0:x}", address);
-}
-
-TouchedMemory touchedAt(const Warp &warp, Space space, uint64_t address, uint32_t bytes,
-                        llvm::StringRef access) {
-  TouchedMemory memory;
-  memory.space = ptx::spaceName(space).str();
-  memory.offset = address;
-  memory.bytes = bytes;
-  memory.access = access.str();
-  if (space == Space::Global)
-    if (const Allocation *below = warp.launch->memory->nearest(address)) {
-      memory.name = below->name;
-      memory.offset = address - below->address;
-    }
-  return memory;
 }
 
 /// What is done to memory, as a participle.

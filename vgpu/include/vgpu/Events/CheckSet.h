@@ -1,6 +1,6 @@
 //===- CheckSet.h - which checks run -----------------------------------------------------===//
-#ifndef VGPU_CHECKS_CHECKSET_H
-#define VGPU_CHECKS_CHECKSET_H
+#ifndef VGPU_EVENTS_CHECKSET_H
+#define VGPU_EVENTS_CHECKSET_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -56,4 +56,4 @@ private:
 
 } // namespace vgpu
 
-#endif // VGPU_CHECKS_CHECKSET_H
+#endif // VGPU_EVENTS_CHECKSET_H
