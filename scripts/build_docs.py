@@ -55,7 +55,7 @@ def reference_pages() -> dict[str, str]:
                 sys.exit(f"build_docs: error: mlir-tblgen refuses '{record}'\n{done.stderr}")
             title = f"{room}: {record.stem}"
             body = re.sub(r"\[TOC\]|<!--.*?-->", "", done.stdout, flags=re.DOTALL)
-            pages[f"reference/{record.stem}.md"] = f"# {title}\n\n{body}"
+            pages[f"reference/{room}-{record.stem}.md"] = f"# {title}\n\n{body}"
     return pages
 
 
