@@ -173,7 +173,7 @@ std::optional<SmallVector<Effect>> getEffects(Operation *op) {
     // An op that touches no memory of its own; what its regions do is walked too.
     bool ownEffects = !nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
                       !nested->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(nested) &&
-                      !isa<AllocOp, FunctionOpInterface>(nested);
+                      !isa<AllocOp, BarrierAllocOp, GridSyncOp, FunctionOpInterface>(nested);
     return ownEffects ? WalkResult::interrupt() : WalkResult::advance();
   });
   // A buffer of unknown origin may be another one under a second name.
