@@ -65,6 +65,39 @@ Manner ThreadPlan::choose(const Step &step) const {
       .Default([](Operation *) { return Manner::Each; });
 }
 
+static bool holdsWait(Operation *op) {
+  return op->walk([](tile::BarrierWaitOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// Roles stand next to each other where only numbers are computed between them.
+void ThreadPlan::groupRoles(const Body &body, unsigned &numGroups) {
+  SmallVector<const Step *> group;
+  bool hasWait = false;
+  auto close = [&] {
+    if (hasWait) {
+      ++numGroups;
+      for (const Step *step : group)
+        conducts[step].roleGroup = numGroups;
+    }
+    group.clear();
+    hasWait = false;
+  };
+  for (const Step &step : body.steps) {
+    auto branch = dyn_cast<scf::IfOp>(step.op);
+    if (branch && conducts[&step].manner == Manner::Walk && branches.isDecided(branch)) {
+      group.push_back(&step);
+      hasWait |= holdsWait(branch);
+    } else if (conducts[&step].touchesMemory || conducts[&step].manner == Manner::Walk) {
+      close();
+    } else if (!group.empty()) {
+      group.push_back(&step);
+    }
+    for (const Body *nested : step.bodies)
+      groupRoles(*nested, numGroups);
+  }
+  close();
+}
+
 ThreadPlan::ThreadPlan(Machine &machine, tile::KernelOp kernel, const Body &body)
     : branches(machine, kernel), values(kernel, branches) {
   SmallVector<tile::AllocOp> locals;
@@ -76,6 +109,8 @@ ThreadPlan::ThreadPlan(Machine &machine, tile::KernelOp kernel, const Body &body
     Conduct &conduct = conducts[&step];
     conduct.manner = choose(step);
     conduct.threads = branches.getThreadsAt(step.op);
+    conduct.isWaitLoop =
+        isa<scf::ForOp, scf::WhileOp, tile::PipelinedOp>(step.op) && holdsWait(step.op);
     conduct.touchesMemory = conduct.manner != Manner::Walk && conduct.manner != Manner::Skip &&
                             !isMemoryEffectFree(step.op);
     conduct.mayMeet = conduct.touchesMemory && step.op->getNumRegions() == 0 &&
@@ -89,4 +124,6 @@ ThreadPlan::ThreadPlan(Machine &machine, tile::KernelOp kernel, const Body &body
         if (!step.op->isAncestor(alloc) && tile::mayWrite(step.op, alloc.getBuffer()))
           conduct.ownWritten.push_back(machine.program.slots.at(alloc.getBuffer()));
   });
+  unsigned numGroups = 0;
+  groupRoles(body, numGroups);
 }

@@ -22,8 +22,12 @@ enum class Manner : uint8_t {
 
 struct Conduct {
   Manner manner = Manner::Each;
-  bool touchesMemory = false;        ///< Others can see whether it has run.
-  bool mayMeet = false;              ///< Threads that run it may touch the same element.
+  bool touchesMemory = false; ///< Others can see whether it has run.
+  bool mayMeet = false;       ///< Threads that run it may touch the same element.
+  bool isWaitLoop = false;    ///< A loop in which threads wait at barriers.
+  /// Branches on the thread index that stand next to each other, one of which holds a wait, are the
+  /// roles of one group; this is its number, 0 elsewhere.
+  unsigned roleGroup = 0;
   llvm::BitVector threads;           ///< Those that can come.
   llvm::SmallVector<Slot, 1> views;  ///< Results that are buffers,
   llvm::SmallVector<Slot, 1> values; ///< and that are scalars.
@@ -39,6 +43,7 @@ public:
 
 private:
   Manner choose(const Step &step) const;
+  void groupRoles(const Body &body, unsigned &numGroups);
   bool isQuiet(mlir::Operation *op) const;
 
   BranchThreads branches;

@@ -122,6 +122,42 @@ bool ThreadRunner::mustLetPass(Strand &strand) {
   });
 }
 
+/// How far a strand is in its role, whose group stands in the body at `depth`: the loops with waits
+/// that it has come to, and the iteration of the one that it is in.
+std::pair<size_t, int64_t> ThreadRunner::getProgress(const Strand &strand, size_t depth) const {
+  if (strand.frames.size() == depth + 1)
+    return {0, 0};
+  const Frame &role = strand.frames[depth + 1];
+  size_t loops = llvm::count_if(ArrayRef(role.body->steps).take_front(role.next),
+                                [&](const Step &step) { return plan->at(step).isWaitLoop; });
+  bool isInside =
+      strand.frames.size() > depth + 2 && plan->at(*strand.frames[depth + 2].owner).isWaitLoop;
+  if (!isInside)
+    return {2 * loops, 0};
+  return {2 * loops + 1, strand.frames[depth + 2].iteration};
+}
+
+int ThreadRunner::compareTurns(const Strand &a, const Strand &b) const {
+  size_t depth = 0, size = std::min(a.frames.size(), b.frames.size());
+  auto isSameBody = [&](size_t at) {
+    return a.frames[at].iteration == b.frames[at].iteration &&
+           a.frames[at].branch == b.frames[at].branch;
+  };
+  while (depth + 1 < size && a.frames[depth].next == b.frames[depth].next && isSameBody(depth + 1))
+    ++depth;
+  auto groupOf = [&](const Strand &strand) {
+    const Frame &frame = strand.frames[depth];
+    return frame.next < frame.body->steps.size() ? plan->at(frame.body->steps[frame.next]).roleGroup
+                                                 : 0;
+  };
+  if (unsigned group = groupOf(a); group != 0 && group == groupOf(b)) {
+    auto first = getProgress(a, depth), second = getProgress(b, depth);
+    if (first != second)
+      return first < second ? -1 : 1;
+  }
+  return comparePlaces(a, b);
+}
+
 /// The strand whose turn it is; null if all wait.
 Strand *ThreadRunner::pick() {
   if (strands.size() == 1)
@@ -130,7 +166,7 @@ Strand *ThreadRunner::pick() {
   Strand *best = nullptr;
   unsigned candidates = 0;
   for (Strand &strand : strands) {
-    if (order == 0 && best && comparePlaces(strand, *best) > 0)
+    if (order == 0 && best && compareTurns(strand, *best) > 0)
       continue;
     if (isBlocked(strand) || (order != 0 && mustLetPass(strand)))
       continue;

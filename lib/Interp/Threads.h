@@ -5,8 +5,9 @@
 // that are at one place of the program are a *strand*. A branch on which threads disagree, and a
 // loop that some of them leave, divides a strand; strands that come to the same place are one
 // again. The strand that is first in the text runs, until it waits: at a barrier, or at a tile
-// statement for threads that have not come. Then the next one in the text goes on. If all wait,
-// that is a deadlock, an error that names the lines of all of them.
+// statement for threads that have not come. Then the next one in the text goes on. Loops in which
+// roles wait run side by side, iteration by iteration. If all wait, that is a deadlock, an error
+// that names the lines of all of them.
 //
 //        strands                         {0..127}                {128..255}
 //   if tx < 128:                         copy
@@ -83,6 +84,9 @@ private:
   const Step *getStep(const Strand &strand) const;
   bool isBlocked(Strand &strand);
   bool mustLetPass(Strand &strand);
+  /// Whose turn it is before whose, in the order of the text and of iterations.
+  int compareTurns(const Strand &a, const Strand &b) const;
+  std::pair<size_t, int64_t> getProgress(const Strand &strand, size_t depth) const;
   Strand *pick();
   void mergeInto(Strand &strand);
   void reportDeadlock();
