@@ -6,11 +6,11 @@
 
 // A thread reads what another one has written: the loop over the threads is cut.
 // CHECK-LABEL: func.func @cut
-// CHECK: tile.parallel (%[[T:.*]]) in (128) {
+// CHECK: tile.parallel (%[[T:.*]]) in (128)
 // CHECK:   %[[V:.*]] = tile.load %arg0[%[[T]]]
 // CHECK:   tile.store %[[V]], %s[%[[T]]]
 // CHECK: }
-// CHECK: tile.parallel (%[[U:.*]]) in (128) {
+// CHECK: tile.parallel (%[[U:.*]]) in (128)
 // CHECK:   tile.load %s
 // CHECK:   tile.store %{{.*}}, %arg0[%[[U]]]
 // CHECK-NOT: tile.thread_id
@@ -32,7 +32,7 @@ func.func @cut(%a: memref<128xf32, #global>, %n: index) {
 // CHECK-LABEL: func.func @own
 // CHECK-DAG: %[[R:.*]] = tile.alloc "row" : memref<64x2xf32, #tile.space<fragment>>
 // CHECK-DAG: %[[V:.*]] = tile.alloc "v" : memref<64xf32, #tile.space<fragment>>
-// CHECK: tile.parallel (%[[T:.*]]) in (64) {
+// CHECK: tile.parallel (%[[T:.*]]) in (64)
 // CHECK:   tile.store %{{.*}}, %[[R]][%[[T]], %c0]
 // CHECK:   tile.store %{{.*}}, %[[V]][%[[T]]]
 func.func @own(%a: memref<64xf32, #global>, %n: index) {
