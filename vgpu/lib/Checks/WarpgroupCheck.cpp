@@ -5,8 +5,8 @@
 
 namespace vgpu {
 
-void WarpgroupCheck::onProduct(Warp &warp, const Inst &inst, uint64_t descriptorA,
-                               uint64_t descriptorB) {
+void WarpgroupCheck::onWarpgroupInst(Warp &warp, const Inst &inst, uint64_t descriptorA,
+                                     uint64_t descriptorB) {
   unsigned place = warp.index % groupWarps;
   Warpgroup &group = groups[{warp.block->linearIndex, warp.index / groupWarps}];
   size_t number = group.executed[place]++ - group.ended;
@@ -17,10 +17,10 @@ void WarpgroupCheck::onProduct(Warp &warp, const Inst &inst, uint64_t descriptor
   if (!group.isReported && product.inst != &inst) {
     group.isReported = true;
     report(warp, inst, 0, FindingKind::DivergentCollective,
-           llvm::formatv(
-               "the warps of a warpgroup must execute the same '{0}': product {1} of warp "
-               "{2} is this one, that of another is at ptx:{3}",
-               inst.source->opcode, group.executed[place] - 1, warp.index, product.inst->line));
+           llvm::formatv("the warps of a warpgroup must execute the same '{0}': number {1} of warp "
+                         "{2} is this one, that of another is at ptx:{3}",
+                         inst.source->opcode, group.executed[place] - 1, warp.index,
+                         product.inst->line));
   } else if (!group.isReported &&
              (product.descriptorA != descriptorA || product.descriptorB != descriptorB)) {
     group.isReported = true;

@@ -85,27 +85,31 @@ Sectors countSectors(const uint64_t *address, uint32_t mask, unsigned bytes) {
   return countAscending(starts, count, bytes);
 }
 
-/// A contiguous piece of a bulk copy or of an operand of wgmma: no conflicts, whole sectors.
+/// Pieces of a bulk copy or of an operand of wgmma: no conflicts, whole sectors.
 void MemoryCounter::countBulk(Traffic &traffic, const MemoryAccess &access, bool reads,
                               bool writes) {
+  if (access.space == ptx::Space::Shared) {
+    uint64_t bytes =
+        uint64_t(access.bytes) * static_cast<unsigned>(__builtin_popcount(access.mask));
+    traffic.wavefronts += (bytes + 127) / 128;
+    traffic.wavefrontsIdeal += (bytes + 127) / 128;
+    traffic.sharedRead += reads ? bytes : 0;
+    traffic.sharedWritten += writes ? bytes : 0;
+    return;
+  }
   forEachLane(access.mask, [&](unsigned lane) {
     uint64_t begin = access.address[lane], bytes = access.bytes;
-    if (access.space == ptx::Space::Shared) {
-      traffic.wavefronts += (bytes + 127) / 128;
-      traffic.wavefrontsIdeal += (bytes + 127) / 128;
-      traffic.sharedRead += reads ? bytes : 0;
-      traffic.sharedWritten += writes ? bytes : 0;
-    } else {
-      traffic.requests += 1;
-      traffic.sectors += (begin + bytes + 31) / 32 - begin / 32;
-      traffic.sectorsIdeal += (bytes + 31) / 32;
-      traffic.globalRead += reads ? bytes : 0;
-      traffic.globalWritten += writes ? bytes : 0;
-    }
+    traffic.requests += 1;
+    traffic.sectors += (begin + bytes + 31) / 32 - begin / 32;
+    traffic.sectorsIdeal += (bytes + 31) / 32;
+    traffic.globalRead += reads ? bytes : 0;
+    traffic.globalWritten += writes ? bytes : 0;
   });
 }
 
 void MemoryCounter::onAccess(const MemoryAccess &access) {
+  if (access.isRepeated)
+    return;
   Traffic &traffic = byPc[access.inst.pc];
   uint64_t bytes = uint64_t(access.bytes) * static_cast<unsigned>(__builtin_popcount(access.mask));
   bool reads = access.kind != AccessKind::Write && access.kind != AccessKind::AsyncWrite;

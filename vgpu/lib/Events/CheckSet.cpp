@@ -9,6 +9,7 @@ bool checkOf(FindingKind kind, Check &check) {
   switch (kind) {
   case FindingKind::BarrierDivergence:
   case FindingKind::DivergentCollective:
+  case FindingKind::RegisterPool:
     check = Check::BarrierDivergence;
     return true;
   case FindingKind::Misaligned:

@@ -37,6 +37,10 @@ llvm::StringRef findingKindName(FindingKind kind) {
     return "divergent_collective";
   case FindingKind::WgmmaRegister:
     return "wgmma_register";
+  case FindingKind::WarpgroupRelease:
+    return "warpgroup_release";
+  case FindingKind::RegisterPool:
+    return "register_pool";
   case FindingKind::DivisionByZero:
     return "division_by_zero";
   case FindingKind::InvalidAccess:

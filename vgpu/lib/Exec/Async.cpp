@@ -1,11 +1,12 @@
 //===- Async.cpp - cp.async and its groups ----------------------------------------------------===//
 //
-// PTX ISA, "Data movement: asynchronous copy". The bytes move when the copy is issued; what is
-// asynchronous is when a program may look at them, and that is the business of the Async check,
-// which hears of every issue, commit and wait. A source size below the copy size fills with zeros.
+// PTX ISA, "Data movement: asynchronous copy". The bytes move when the copy is issued, or when it is
+// waited for (Late.h); when a program may look at them is the business of the Async check, which
+// hears of every issue, commit and wait. A source size below the copy size fills with zeros.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
+#include "Late.h"
 #include "vgpu/Exec/LaneMemory.h"
 #include "vgpu/Exec/Rows.h"
 #include "vgpu/Machine/Launch.h"
@@ -44,6 +45,18 @@ void groupBySize(Warp &w, const Inst &in, uint32_t mask, uint32_t (&bySize)[17])
   forEachLane(mask, [&](unsigned lane) { bySize[sourceBytes(w, in, lane)] |= 1u << lane; });
 }
 
+/// Keeps the copies of these lanes until they are waited for; lanes outside of `done` get zeros.
+void keepCopies(Warp &w, const Inst &in, uint32_t mask, uint32_t done, unsigned bytes,
+                const LaneAddresses &to, const LaneAddresses &from) {
+  LateEffects &effects = lateEffectsOf(*w.block);
+  forEachLane(mask, [&](unsigned lane) {
+    bool isRead = bytes > 0 && (done >> lane & 1);
+    LaneCopy copy{to.host[lane], isRead ? from.host[lane] : nullptr,
+                  static_cast<uint8_t>(isRead ? bytes : 0), in.width};
+    effects.copies[w.index * warpSize + lane].open.push_back(std::make_shared<LaneCopy>(copy));
+  });
+}
+
 void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses to, from;
   computeAddresses(w, in.src(0), in.immediate, to.address);
@@ -60,6 +73,10 @@ void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
       resolve(w, in, Space::Global, bytes, AccessKind::AsyncRead, bySize[bytes], from, in.width);
       notify(w, in, AccessKind::AsyncRead, bytes, from);
       done = from.mask;
+    }
+    if (isLate(w)) {
+      keepCopies(w, in, bySize[bytes], done, bytes, to, from);
+      continue;
     }
     if (bytes == 16 && done == bySize[bytes]) {
       forEachLane(done, [&](unsigned lane) { std::memcpy(to.host[lane], from.host[lane], 16); });
@@ -85,11 +102,29 @@ void defineDestination(Warp &w, const Inst &in, uint32_t mask) {
   forEachLane(to.mask, [&](unsigned lane) { std::memset(to.host[lane], 0, in.width); });
 }
 
+/// Lets the copies of a lane happen, but those of its last groups.
+void runCopies(PendingGroups<std::shared_ptr<LaneCopy>> &copies, size_t pendingGroups, bool isAll) {
+  if (isAll)
+    copies.commit();
+  for (; copies.committed.size() > pendingGroups; copies.committed.pop_front())
+    for (std::shared_ptr<LaneCopy> &copy : copies.committed.front())
+      copy->run();
+}
+
 void commit(Warp &w, const Inst &, uint32_t mask) {
+  if (isLate(w))
+    forEachLane(mask, [&](unsigned lane) {
+      lateEffectsOf(*w.block).copies[w.index * warpSize + lane].commit();
+    });
   for (Observer *observer : w.launch->observers)
     observer->onAsyncCommit(w, mask);
 }
 void wait(Warp &w, const Inst &in, uint32_t mask) {
+  if (isLate(w))
+    forEachLane(mask, [&](unsigned lane) {
+      runCopies(lateEffectsOf(*w.block).copies[w.index * warpSize + lane],
+                static_cast<size_t>(in.immediate), in.variant);
+    });
   for (Observer *observer : w.launch->observers)
     observer->onAsyncWait(w, mask, static_cast<uint32_t>(in.immediate), in.variant);
 }

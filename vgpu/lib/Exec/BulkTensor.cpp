@@ -93,19 +93,28 @@ void reduceBytes(BulkReduction reduction, Type type, uint8_t *to, const uint8_t 
 
 namespace {
 
-/// NaN of the element type: all bits of exponent and mantissa, as the ISA's special NaN is only
-/// said to be one.
-uint64_t nanOf(Type type) {
-  switch (type) {
-  case Type::F16:
-    return 0x7fff;
-  case Type::BF16:
-    return 0x7fff;
-  case Type::F64:
-    return 0x7fffffffffffffffull;
-  default:
-    return 0x7fffffff;
+/// What elements outside of the tensor are: zero, or NaN, with all bits of exponent and mantissa
+/// set, as the ISA's special NaN is only said to be one.
+const uint8_t *fillOf(const TensorMap &map) {
+  static constexpr uint64_t zero = 0, half = 0x7fff, single = 0x7fffffff,
+                            wide = 0x7fffffffffffffffull;
+  const uint64_t *fill = !map.fillsNan                                     ? &zero
+                         : map.type == Type::F16 || map.type == Type::BF16 ? &half
+                         : map.type == Type::F64                           ? &wide
+                                                                           : &single;
+  return reinterpret_cast<const uint8_t *>(fill);
+}
+
+/// Adds bytes to a move; those that lie behind the last ones at both ends make its piece longer.
+void addPiece(BulkMove &move, uint8_t *to, const uint8_t *from, uint32_t bytes) {
+  if (!move.pieces.empty()) {
+    BulkMove::Piece &last = move.pieces.back();
+    if (last.to + last.bytes == to && last.from + last.bytes == from) {
+      last.bytes += bytes;
+      return;
+    }
   }
+  move.pieces.push_back({to, from, bytes});
 }
 
 /// One copy of one lane: walks the rows of the box.
@@ -116,17 +125,22 @@ public:
   void run();
 
 private:
+  void load(uint64_t shared, const std::vector<int64_t> &start);
+  void store(uint64_t shared, const std::vector<int64_t> &start);
+  bool addRows(uint64_t shared, const std::vector<int64_t> &start);
   bool readMap();
-  bool moveRow(const std::vector<int64_t> &at, uint64_t shared);
+  bool addRow(const std::vector<int64_t> &at, uint64_t shared);
   uint8_t *globalRow(uint64_t address, unsigned bytes);
-  void load(uint64_t shared, const uint8_t *global, unsigned first, unsigned count);
-  void store(uint64_t shared, uint8_t *global, unsigned first, unsigned count);
+  void addLoad(uint64_t shared, const uint8_t *global, unsigned first, unsigned count);
+  void addStore(uint64_t shared, uint8_t *global, unsigned first, unsigned count);
 
   Warp &w;
   const Inst &in;
   unsigned lane;
   const BulkOperation &operation;
   TensorMap map;
+  BulkMove move;                   ///< the rows so far
+  uint8_t *sharedMemory = nullptr; ///< of the block that the copy goes to or comes from
 };
 
 bool TensorCopy::readMap() {
@@ -165,36 +179,29 @@ uint8_t *TensorCopy::globalRow(uint64_t address, unsigned bytes) {
 }
 
 /// Elements first, first + 1, ... of a row come from global memory (packed), the rest is filled.
-void TensorCopy::load(uint64_t shared, const uint8_t *global, unsigned first, unsigned count) {
+void TensorCopy::addLoad(uint64_t shared, const uint8_t *global, unsigned first, unsigned count) {
   unsigned width = map.elementBytes(), step = map.elementStrides[0];
   unsigned elements = (map.box[0] + step - 1) / step;
-  uint64_t outside = map.fillsNan ? nanOf(map.type) : 0;
-  std::vector<uint8_t> row(size_t(elements) * width);
-  for (unsigned i = 0; i < elements; ++i)
-    std::memcpy(row.data() + size_t(i) * width,
-                i >= first && i < first + count ? global + size_t(i - first) * step * width
-                                                : reinterpret_cast<const uint8_t *>(&outside),
-                width);
-  for (size_t chunk = 0; chunk < row.size(); chunk += 16)
-    std::memcpy(w.block->shared.data() + swizzleAddress(shared + chunk, map.swizzle),
-                row.data() + chunk, std::min<size_t>(16, row.size() - chunk));
+  const uint8_t *outside = fillOf(map);
+  for (unsigned i = 0; i < elements; ++i) {
+    bool isInside = i >= first && i < first + count;
+    uint64_t to = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
+    addPiece(move, sharedMemory + to,
+             isInside ? global + size_t(i - first) * step * width : outside, width);
+  }
 }
 
-void TensorCopy::store(uint64_t shared, uint8_t *global, unsigned first, unsigned count) {
+void TensorCopy::addStore(uint64_t shared, uint8_t *global, unsigned first, unsigned count) {
   unsigned width = map.elementBytes(), step = map.elementStrides[0];
   for (unsigned i = first; i < first + count; ++i) {
     uint64_t from = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
-    uint8_t *to = global + size_t(i - first) * step * width;
     checkDefined(w, in, lane, from, width);
-    if (operation.reduction != BulkReduction::None)
-      reduceBytes(operation.reduction, map.type, to, w.block->shared.data() + from, width);
-    else
-      std::memcpy(to, w.block->shared.data() + from, width);
+    addPiece(move, global + size_t(i - first) * step * width, sharedMemory + from, width);
   }
 }
 
 /// One innermost row at coordinates `at`; `shared` is its unswizzled place.
-bool TensorCopy::moveRow(const std::vector<int64_t> &at, uint64_t shared) {
+bool TensorCopy::addRow(const std::vector<int64_t> &at, uint64_t shared) {
   int64_t step = map.elementStrides[0], extent = map.extents[0];
   unsigned elements = static_cast<unsigned>((map.box[0] + step - 1) / step);
   bool isInside = true;
@@ -220,35 +227,21 @@ bool TensorCopy::moveRow(const std::vector<int64_t> &at, uint64_t shared) {
       return false;
   }
   if (isLoad)
-    load(shared, global, first, count);
+    addLoad(shared, global, first, count);
   else
-    store(shared, global, first, count);
+    addStore(shared, global, first, count);
   return true;
 }
 
-void TensorCopy::run() {
-  if (!readMap() || !isCastHere(w, in, lane))
-    return;
-  bool isLoad = operation.kind == BulkOperation::Kind::Load;
-  std::optional<uint64_t> mbarrier;
-  if (isLoad && !(mbarrier = mbarrierOf(w, in, lane)))
-    return;
-  uint64_t shared[warpSize];
-  computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
-  unsigned bytes = static_cast<unsigned>(map.boxBytes());
-  if (!openShared(w, in, lane, shared[lane], bytes, 128,
-                  isLoad ? AccessKind::AsyncWrite : AccessKind::AsyncRead))
-    return;
-  std::vector<int64_t> start(map.rank());
-  for (unsigned i = 0; i < map.rank(); ++i)
-    start[i] = static_cast<int32_t>(w.lane(in.src(operation.coordinateSlot + i), lane));
+/// All rows of the box; false after a finding.
+bool TensorCopy::addRows(uint64_t shared, const std::vector<int64_t> &start) {
   // Count through the outer dimensions; the innermost one is a row.
   std::vector<int64_t> at = start;
   unsigned rowBytes =
       (map.box[0] + map.elementStrides[0] - 1) / map.elementStrides[0] * map.elementBytes();
-  for (uint64_t place = shared[lane]; place < shared[lane] + bytes; place += rowBytes) {
-    if (!moveRow(at, place))
-      return;
+  for (uint64_t place = shared; place < shared + map.boxBytes(); place += rowBytes) {
+    if (!addRow(at, place))
+      return false;
     for (unsigned i = 1; i < map.rank(); ++i) {
       at[i] += map.elementStrides[i];
       if (at[i] < start[i] + int64_t(map.box[i]))
@@ -256,9 +249,47 @@ void TensorCopy::run() {
       at[i] = start[i];
     }
   }
-  if (isLoad)
-    return landInShared(w, in, lane, shared[lane], bytes, *mbarrier);
-  holdShared(w, in, lane, shared[lane], bytes);
+  return true;
+}
+
+void TensorCopy::load(uint64_t shared, const std::vector<int64_t> &start) {
+  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  for (Block *target : targetsOf(w, in, lane)) {
+    std::optional<Landing> landing = openLanding(w, in, lane, shared, bytes, 128, target);
+    if (!landing)
+      continue;
+    move = BulkMove();
+    sharedMemory = landing->to.block->shared.data();
+    if (addRows(landing->to.address, start))
+      landInShared(w, in, lane, *landing, bytes, std::move(move));
+  }
+}
+
+void TensorCopy::store(uint64_t shared, const std::vector<int64_t> &start) {
+  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  SharedPlace from = openShared(w, in, lane, shared, bytes, 128, AccessKind::AsyncRead);
+  if (!from.block)
+    return;
+  sharedMemory = from.block->shared.data();
+  if (!addRows(from.address, start))
+    return;
+  move.reduction = operation.reduction;
+  move.type = map.type;
+  leaveShared(w, in, lane, from.address, bytes, std::move(move));
+}
+
+void TensorCopy::run() {
+  if (!readMap())
+    return;
+  uint64_t shared[warpSize];
+  computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
+  std::vector<int64_t> start(map.rank());
+  for (unsigned i = 0; i < map.rank(); ++i)
+    start[i] = static_cast<int32_t>(w.lane(in.src(operation.coordinateSlot + i), lane));
+  if (operation.kind == BulkOperation::Kind::Load)
+    load(shared[lane], start);
+  else
+    store(shared[lane], start);
 }
 
 } // namespace

@@ -35,6 +35,9 @@ bool decodeHalf(InstBuilder &, FloatOp);
 /// mma.m8n8k4 of f16, which has fragments of its own.
 bool decodeVoltaMma(InstBuilder &);
 
+/// setmaxnreg (RegisterPool.cpp).
+bool decodeRegisterCount(InstBuilder &);
+
 /// bar.warp.sync, barrier.cluster and fences between proxies, which share the words bar and fence.
 bool decodeWarpBarrier(InstBuilder &);
 bool decodeClusterBarrier(InstBuilder &);

@@ -7,11 +7,12 @@
 //
 //     row g + 8 * (i / 2 % 2), column 8 * (i / 4) + 2 * t + i % 2     (f16: two columns a register)
 //
-// and A in registers is the fragment of mma.m16n8k*. Products take place when they are issued; when
-// a program may rely on that is the business of the checks.
+// and A in registers is the fragment of mma.m16n8k*. Products take place when they are issued, or
+// when they are waited for (Late.h); when a program may rely on that is the business of the checks.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Wgmma.h"
+#include "Late.h"
 #include "vgpu/Exec/LaneMemory.h"
 #include "vgpu/Exec/MatrixMath.h"
 #include "vgpu/Exec/SmallFloat.h"
@@ -105,9 +106,7 @@ bool collectChunks(Warp &w, const Inst &in, const MatrixDescriptor &matrix, bool
 }
 
 /// Tells the observers of the reads, 32 chunks at a time.
-void notifyReads(Warp &w, const Inst &in, uint32_t mask, llvm::ArrayRef<uint64_t> chunks) {
-  if (!w.launch->isObserved())
-    return;
+void notifyReads(Warp &w, const Inst &in, llvm::ArrayRef<uint64_t> chunks, bool isRepeated) {
   for (size_t begin = 0; begin < chunks.size(); begin += warpSize) {
     unsigned count = static_cast<unsigned>(std::min<size_t>(warpSize, chunks.size() - begin));
     uint64_t addresses[warpSize] = {};
@@ -125,12 +124,11 @@ void notifyReads(Warp &w, const Inst &in, uint32_t mask, llvm::ArrayRef<uint64_t
                         nullptr,
                         MemoryOrder::Weak,
                         MemoryScope::Cta,
-                        AccessBy::AsyncProxy};
+                        AccessBy::AsyncProxy,
+                        isRepeated};
     for (Observer *observer : w.launch->observers)
       observer->onAccess(access);
   }
-  for (Observer *observer : w.launch->observers)
-    observer->onTileRead(w, in, mask, chunks, TileGroups::Wgmma);
 }
 
 // --- elements
@@ -225,51 +223,42 @@ template <class Visit> void forEachAccumulator(const Shape &shape, Visit visit) 
     }
 }
 
-struct Operands {
-  MatrixDescriptor a, b;
-};
-
 /// Checks and announces the operands of one warp; false if the product cannot take place.
-bool openOperands(Warp &w, const Inst &in, uint32_t mask, Operands &operands) {
-  if (w.index / 4 * 4 + 3 >= w.block->warps.size() || mask != fullMask) {
-    report(w, in, static_cast<unsigned>(__builtin_ctz(mask)), FindingKind::DivergentCollective,
-           "wgmma needs all 128 threads of a warpgroup");
-    return false;
-  }
-  uint64_t descriptorA = in.flags & RegistersA ? 0 : w.lane(in.src(0), 0);
+bool openOperands(Warp &w, const Inst &in, uint32_t mask, WgmmaProduct &product) {
+  uint64_t bitsOfA = in.flags & RegistersA ? 0 : w.lane(in.src(0), 0);
   for (Observer *observer : w.launch->observers)
-    observer->onProduct(w, in, descriptorA, w.lane(descriptorB(in), 0));
+    observer->onWarpgroupInst(w, in, bitsOfA, w.lane(descriptorB(in), 0));
   checkProductRegisters(w, in);
   std::vector<uint64_t> chunks;
-  Shape shape = wgmmaShapeOf(in);
-  if (!(in.flags & RegistersA) && (!readDescriptor(w, in, in.src(0), mask, operands.a) ||
-                                   !collectChunks(w, in, operands.a, in.flags & TransA,
+  if (!(in.flags & RegistersA) && (!readDescriptor(w, in, in.src(0), mask, product.a) ||
+                                   !collectChunks(w, in, product.a, in.flags & TransA,
                                                   warpRows * (w.index % 4), warpRows, chunks)))
     return false;
-  if (!readDescriptor(w, in, descriptorB(in), mask, operands.b) ||
-      !collectChunks(w, in, operands.b, in.flags & TransB, 0, shape.n, chunks))
+  size_t chunksOfA = chunks.size();
+  if (!readDescriptor(w, in, descriptorB(in), mask, product.b) ||
+      !collectChunks(w, in, product.b, in.flags & TransB, 0, wgmmaShapeOf(in).n, chunks))
     return false;
-  notifyReads(w, in, mask, chunks);
-  wgmmaStateOf(w).open.push_back(in.pc);
+  // B is read once for all four warps, each of which needs all of it.
+  llvm::ArrayRef<uint64_t> all = chunks;
+  notifyReads(w, in, all.take_front(chunksOfA), /*isRepeated=*/false);
+  notifyReads(w, in, all.drop_front(chunksOfA), /*isRepeated=*/w.index % 4 != 0);
+  for (Observer *observer : w.launch->observers)
+    observer->onTileRead(w, in, mask, chunks, TileGroups::Wgmma);
   return true;
 }
 
-} // namespace
-
-void multiplyWgmmaFloats(Warp &w, const Inst &in, uint32_t mask) {
-  Operands operands;
-  if (!openOperands(w, in, mask, operands))
-    return;
+void multiplyFloats(Warp &w, const WgmmaProduct &product) {
+  const Inst &in = *product.inst;
   Shape shape = wgmmaShapeOf(in);
   std::vector<float> a(warpRows * shape.k), b(size_t(shape.k) * shape.n),
       acc(size_t(warpRows) * shape.n);
-  readA(w, in, shape, operands.a, a.data());
-  readOperand(w, shape, shape.b, operands.b, in.flags & TransB, 0, shape.n, b.data(), 1, shape.n);
+  readA(w, in, shape, product.a, a.data());
+  readOperand(w, shape, shape.b, product.b, in.flags & TransB, 0, shape.n, b.data(), 1, shape.n);
   if (bool(in.flags & NegateA) != bool(in.flags & NegateB))
     for (float &value : a)
       value = -value;
   bool isPacked = shape.d == Type::F16;
-  if (w.predicate(scaleD(in)) & 1)
+  if (product.adds)
     forEachAccumulator(shape, [&](unsigned reg, unsigned lane, unsigned row, unsigned column,
                                   unsigned half) {
       uint32_t bits = w.row<uint32_t>(in.dst(reg))[lane];
@@ -289,16 +278,14 @@ void multiplyWgmmaFloats(Warp &w, const Inst &in, uint32_t mask) {
 }
 
 /// 8-bit integers, and bits: the product of two bits is their `and`.
-void multiplyWgmmaIntegers(Warp &w, const Inst &in, uint32_t mask) {
-  Operands operands;
-  if (!openOperands(w, in, mask, operands))
-    return;
+void multiplyIntegers(Warp &w, const WgmmaProduct &product) {
+  const Inst &in = *product.inst;
   Shape shape = wgmmaShapeOf(in);
   std::vector<int32_t> a(warpRows * shape.k), b(size_t(shape.k) * shape.n);
   std::vector<int64_t> acc(size_t(warpRows) * shape.n);
-  readA(w, in, shape, operands.a, a.data());
-  readOperand(w, shape, shape.b, operands.b, false, 0, shape.n, b.data(), 1, shape.n);
-  if (w.predicate(scaleD(in)) & 1)
+  readA(w, in, shape, product.a, a.data());
+  readOperand(w, shape, shape.b, product.b, false, 0, shape.n, b.data(), 1, shape.n);
+  if (product.adds)
     forEachAccumulator(shape,
                        [&](unsigned reg, unsigned lane, unsigned row, unsigned column, unsigned) {
                          acc[row * shape.n + column] = w.row<int32_t>(in.dst(reg))[lane];
@@ -311,6 +298,32 @@ void multiplyWgmmaIntegers(Warp &w, const Inst &in, uint32_t mask) {
                          value = std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
                        w.row<uint32_t>(in.dst(reg))[lane] = static_cast<uint32_t>(value);
                      });
+}
+
+} // namespace
+
+void runProduct(Warp &w, const WgmmaProduct &product) {
+  if (isFloat(wgmmaShapeOf(*product.inst).a))
+    multiplyFloats(w, product);
+  else
+    multiplyIntegers(w, product);
+}
+
+void issueWgmma(Warp &w, const Inst &in, uint32_t mask) {
+  if (w.index / 4 * 4 + 3 >= w.block->warps.size() || mask != fullMask) {
+    report(w, in, static_cast<unsigned>(__builtin_ctz(mask)), FindingKind::DivergentCollective,
+           "wgmma needs all 128 threads of a warpgroup");
+    return;
+  }
+  WgmmaState &state = wgmmaStateOf(w);
+  WgmmaProduct product{&in, {}, {}, bool(w.predicate(scaleD(in)) & 1), state.issued++};
+  if (!openOperands(w, in, mask, product))
+    return;
+  state.open.push_back(in.pc);
+  if (isLate(w))
+    state.late.push_back(product);
+  else
+    runProduct(w, product);
 }
 
 /// Poison of a row of A or of a column of B reaches the row or column of D, and stays in D.

@@ -53,16 +53,36 @@ void setWgmmaShape(Inst &inst, const WgmmaShape &shape);
 // Sources: A (a descriptor or 4 registers), the descriptor of B, scale-d, the accumulators.
 inline unsigned wgmmaSourcesOfA(const Inst &inst) { return inst.flags & RegistersA ? 4 : 1; }
 
-/// The handlers of products; the last one moves poison.
-void multiplyWgmmaFloats(Warp &warp, const Inst &inst, uint32_t mask);
-void multiplyWgmmaIntegers(Warp &warp, const Inst &inst, uint32_t mask);
+/// The handler of products, and the one that moves poison.
+void issueWgmma(Warp &warp, const Inst &inst, uint32_t mask);
 void propagateWgmmaPoison(Warp &warp, const Inst &inst, uint32_t mask);
 
-/// What one warp's wgmma have under way.
+/// A product of one warp with what it takes from its operands at the issue. Registers of A, the
+/// accumulators and shared memory are read when it takes place.
+struct WgmmaProduct {
+  const Inst *inst;
+  MatrixDescriptor a, b;
+  bool adds; ///< scale-d: to the accumulators, or D = A * B
+  uint64_t number;
+};
+/// Computes a warp's part of a product.
+void runProduct(Warp &warp, const WgmmaProduct &product);
+
+/// Products that one wgmma.commit_group put together.
+struct WgmmaGroup {
+  std::vector<uint32_t> pcs;
+  uint64_t end = 0; ///< how many products the warp had issued by then
+};
+
+/// What one warp's wgmma have under way. All four warps of a warpgroup issue the same products, so
+/// a number names the same one in each.
 struct WgmmaState {
-  std::vector<uint32_t> open;               ///< pcs of products not yet committed
-  std::deque<std::vector<uint32_t>> groups; ///< committed, oldest first
-  bool isFenced = false;                    ///< a wgmma.fence has been executed
+  std::vector<uint32_t> open;    ///< pcs of products not yet committed
+  std::deque<WgmmaGroup> groups; ///< committed, oldest first
+  uint64_t issued = 0;           ///< products so far
+  uint64_t committed = 0;        ///< of these, those in a group
+  std::deque<WgmmaProduct> late; ///< that have not taken place (Late.h)
+  bool isFenced = false;         ///< a wgmma.fence has been executed
   std::vector<uint32_t> touched; ///< by row: pc of an access since the last fence, or noPc
 };
 WgmmaState &wgmmaStateOf(Warp &warp);
@@ -75,7 +95,7 @@ void checkProductRegisters(Warp &warp, const Inst &inst);
 void watchWgmmaRegisters(Program &program);
 
 /// Whether an instruction is a wgmma.mma_async.
-bool isWgmma(const Inst &inst);
+inline bool isWgmma(const Inst &inst) { return inst.execute == issueWgmma; }
 /// The registers of a product: accumulators, and A if it is in registers.
 llvm::ArrayRef<Slot> wgmmaAccumulators(const Inst &inst);
 llvm::ArrayRef<Slot> wgmmaRegistersOfA(const Inst &inst);

@@ -30,25 +30,57 @@ void fence(Warp &w, const Inst &, uint32_t) {
 }
 void commitGroup(Warp &w, const Inst &, uint32_t mask) {
   WgmmaState &state = wgmmaStateOf(w);
-  state.groups.push_back(std::move(state.open));
+  state.groups.push_back({std::move(state.open), state.issued});
   state.open.clear();
+  state.committed = state.issued;
+  ++w.block->cluster->version; // another warp of the warpgroup may wait for this
   for (Observer *observer : w.launch->observers)
     observer->onTileCommit(w, mask, TileGroups::Wgmma);
 }
-void waitGroup(Warp &w, const Inst &in, uint32_t mask) {
+
+/// Calls body(warp) for the warps of a warp's warpgroup.
+template <class Body> void forEachWarpOfGroup(Warp &w, Body body) {
+  std::vector<Warp> &warps = w.block->warps;
+  for (size_t i = w.index / 4 * 4; i < std::min<size_t>(w.index / 4 * 4 + 4, warps.size()); ++i)
+    body(warps[i]);
+}
+
+/// A group is of the whole warpgroup (PTX ISA, wgmma.commit_group): it is complete when the products
+/// of all four warps are.
+Outcome waitGroup(Warp &w, const Inst &in, uint32_t mask) {
   WgmmaState &state = wgmmaStateOf(w);
-  while (state.groups.size() > static_cast<size_t>(in.immediate))
-    state.groups.pop_front();
+  size_t pending = static_cast<size_t>(in.immediate);
+  // If the others never come, WarpgroupCheck says so.
+  const Cluster &cluster = *w.block->cluster;
+  bool givesUp =
+      (w.timedOut & mask) && cluster.timeOuts > 8 && cluster.version == cluster.timeOutVersion;
+  w.timedOut &= ~mask;
+  if (state.groups.size() > pending) {
+    uint64_t end = state.groups[state.groups.size() - pending - 1].end;
+    bool isComplete = true;
+    forEachWarpOfGroup(w, [&](Warp &other) {
+      isComplete &= other.isDone() || wgmmaStateOf(other).committed >= end;
+    });
+    if (!isComplete && !givesUp)
+      return Outcome::Retry;
+    forEachWarpOfGroup(w, [&](Warp &other) {
+      std::deque<WgmmaProduct> &late = wgmmaStateOf(other).late;
+      for (; !late.empty() && late.front().number < end; late.pop_front())
+        runProduct(other, late.front());
+    });
+    state.groups.erase(state.groups.begin(), state.groups.end() - static_cast<ptrdiff_t>(pending));
+  }
   for (Observer *observer : w.launch->observers)
     observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Wgmma,
                          /*isReadOnly=*/false);
+  return Outcome::Continue;
 }
 
 // --- decoding
 
-bool finish(InstBuilder &b, Handler handler) {
+bool finish(InstBuilder &b, Handler handler, Flow flow = Flow::Collective) {
   b.inst.execute = handler;
-  b.inst.flow = Flow::Collective;
+  b.inst.flow = flow;
   b.inst.isAligned = true;
   b.inst.instClass = InstClass::Matrix;
   b.decoder().useAsyncProxy();
@@ -167,10 +199,13 @@ bool decodeProduct(InstBuilder &b) {
   inst.tensorOperations = 2 * wgmmaWarpRows * shape.n * shape.k;
   inst.poison = PoisonRule::Custom;
   inst.shadowExecute = propagateWgmmaPoison;
-  return finish(b, isFloat(shape.a) ? multiplyWgmmaFloats : multiplyWgmmaIntegers);
+  return finish(b, issueWgmma);
 }
 
 bool decodeWgmma(InstBuilder &b) {
+  if (b.decoder().module().target != "sm_90a")
+    return b.fail("wgmma needs the target sm_90a, the PTX is for " +
+                  llvm::Twine(b.decoder().module().target));
   static constexpr llvm::StringRef words[] = {"mma_async", "fence", "commit_group", "wait_group"};
   int kind = b.acceptOneOf(words);
   if (kind < 0)
@@ -187,16 +222,14 @@ bool decodeWgmma(InstBuilder &b) {
     if (!b.expectOperands(1) || !b.constantOperand(b.operand(0), 8, groups))
       return false;
     b.inst.immediate = static_cast<int64_t>(groups);
-    return finish(b, waitGroup);
+    b.inst.executeBlocking = waitGroup;
+    return finish(b, nullptr, Flow::Blocking);
   }
   return b.expectOperands(0) && finish(b, kind == 1 ? fence : commitGroup);
 }
 
 } // namespace
 
-bool isWgmma(const Inst &in) {
-  return in.execute == multiplyWgmmaFloats || in.execute == multiplyWgmmaIntegers;
-}
 llvm::ArrayRef<Slot> wgmmaAccumulators(const Inst &in) { return {in.slots, in.numDst}; }
 llvm::ArrayRef<Slot> wgmmaRegistersOfA(const Inst &in) {
   return in.flags & RegistersA ? llvm::ArrayRef<Slot>(&in.src(0), 4) : llvm::ArrayRef<Slot>();

@@ -53,8 +53,8 @@ template <class Body> void forEachPending(Warp &w, Body body) {
   WgmmaState &state = wgmmaStateOf(w);
   for (uint32_t pc : state.open)
     body(code[pc]);
-  for (const std::vector<uint32_t> &group : state.groups)
-    for (uint32_t pc : group)
+  for (const WgmmaGroup &group : state.groups)
+    for (uint32_t pc : group.pcs)
       body(code[pc]);
 }
 

@@ -236,6 +236,12 @@ bool Parser::parsePerformanceDirectives() {
       if (!accept(","))
         break;
     }
+    if (word == "maxnreg")
+      function->maxRegisters = ignored[0];
+    else if (word == "minnctapersm")
+      function->minBlocks = ignored[0];
+    else if (word == "maxclusterrank")
+      function->maxClusterRank = ignored[0];
   }
   return true;
 }

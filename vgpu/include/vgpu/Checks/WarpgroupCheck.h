@@ -1,8 +1,8 @@
 //===- WarpgroupCheck.h - the four warps of a warpgroup act as one ----------------------------===//
 //
-// wgmma.mma_async is one instruction of four warps: all of them must execute the same ones in the
-// same order, with the same descriptors. The executor lets each warp compute its own rows when it
-// comes by; this check compares what they did, product by product.
+// wgmma.mma_async and setmaxnreg are instructions of four warps: all of them must execute the same
+// ones in the same order, with the same descriptors. The executor lets each warp do its own part
+// when it comes by; this check compares what they did, one by one.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_WARPGROUPCHECK_H
@@ -16,7 +16,8 @@ namespace vgpu {
 
 class WarpgroupCheck : public Observer {
 public:
-  void onProduct(Warp &warp, const Inst &inst, uint64_t descriptorA, uint64_t descriptorB) override;
+  void onWarpgroupInst(Warp &warp, const Inst &inst, uint64_t descriptorA,
+                       uint64_t descriptorB) override;
   void onBlockEnd(Block &block) override;
 
 private:

@@ -32,9 +32,11 @@ enum class FindingKind : uint8_t {
   ProxyFence,
   DivergentCollective, ///< mma, ldmatrix, ... in divergent flow
   WgmmaRegister,
-  DivisionByZero, ///< a note: PTX leaves the result unspecified
-  InvalidAccess,  ///< a store to constant memory, an atomic on local memory, ...
-  NoSuchTarget,   ///< an indexed branch to no entry of its table, a barrier that does not exist
+  WarpgroupRelease, ///< a note: a tile is given back when one warp of four has waited for a product
+  RegisterPool,     ///< setmaxnreg in the wrong direction; a note: without effect
+  DivisionByZero,   ///< a note: PTX leaves the result unspecified
+  InvalidAccess,    ///< a store to constant memory, an atomic on local memory, ...
+  NoSuchTarget,     ///< an indexed branch to no entry of its table, a barrier that does not exist
   Trap,
   Assertion, ///< a device assert failed
 };

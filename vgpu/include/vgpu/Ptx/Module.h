@@ -117,6 +117,9 @@ struct Function {
   std::array<uint32_t, 3> maxThreads = {0, 0, 0};      ///< .maxntid, 0 if absent
   bool needsCluster = false;
   std::array<uint32_t, 3> requiredCluster = {0, 0, 0};
+  uint32_t maxRegisters = 0;   ///< .maxnreg, 0 if absent
+  uint32_t minBlocks = 0;      ///< .minnctapersm
+  uint32_t maxClusterRank = 0; ///< .maxclusterrank
 };
 
 struct Module {
