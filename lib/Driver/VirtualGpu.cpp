@@ -2,6 +2,7 @@
 
 #include "tilewright/Driver/VirtualGpu.h"
 #include "tilewright/Driver/Launches.h"
+#include "tilewright/Support/Environment.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -101,6 +102,8 @@ llvm::Expected<VirtualGpuRun> VirtualGpuKernel::run(func::FuncOp function,
     config.dynamicSharedBytes = info.sharedBytes;
     config.arch = arch;
     config.checks = *checkSet;
+    if (!environment::getText(environment::Variable::VgpuMode).empty())
+      config.asyncTime = vgpu::AsyncTime::Late;
     config.watch = watch;
     config.poll = poll;
     llvm::Expected<vgpu::LaunchResult> launch = vgpu::launch(*module, config, values);

@@ -31,6 +31,7 @@ constexpr Entry table[] = {
     {Variable::Deterministic, "TILEWRIGHT_DETERMINISTIC", Kind::Switch},
     {Variable::Libcuda, "TILEWRIGHT_LIBCUDA", Kind::Text},
     {Variable::Threads, "TILEWRIGHT_THREADS", Kind::Number, 1, 1024},
+    {Variable::VgpuMode, "TILEWRIGHT_VGPU_MODE", Kind::Choice, 0, 0, "late"},
 };
 
 const Entry &entryOf(Variable variable) { return table[static_cast<unsigned>(variable)]; }

@@ -64,13 +64,17 @@ vgpu::Argument toArgument(nb::handle object) {
 /// Findings and counters as JSON text; Python reads it.
 std::string launch(const vgpu::Module &module, const std::string &entry,
                    const std::vector<uint32_t> &grid, const std::vector<uint32_t> &block,
-                   nb::list args, uint32_t sharedBytes, const std::string &arch,
-                   const std::string &checks, bool countMemory, unsigned numThreads,
-                   uint64_t stepLimit, double timeLimitSeconds) {
+                   const std::vector<uint32_t> &cluster, const std::string &mode, nb::list args,
+                   uint32_t sharedBytes, const std::string &arch, const std::string &checks,
+                   bool countMemory, unsigned numThreads, uint64_t stepLimit,
+                   double timeLimitSeconds) {
   vgpu::LaunchConfig config;
   config.entry = entry;
   config.grid = {grid.at(0), grid.at(1), grid.at(2)};
   config.block = {block.at(0), block.at(1), block.at(2)};
+  if (!cluster.empty())
+    config.cluster = {cluster.at(0), cluster.at(1), cluster.at(2)};
+  config.asyncTime = unwrap(vgpu::parseAsyncTime(mode));
   config.dynamicSharedBytes = sharedBytes;
   config.arch = arch;
   config.checks = unwrap(vgpu::CheckSet::parse(checks));

@@ -86,7 +86,7 @@ def a_gpu_runs_kernels_where_nothing_else_is_asked_for() -> None:
 
 def which_gpu_and_which_code() -> None:
     a, b = np.arange(300, dtype=np.float32), np.zeros(300, np.float32)
-    for device, version in {"cuda": "sm_80", "cuda:1": "sm_90", "cuda:2": "sm_90"}.items():
+    for device, version in {"cuda": "sm_86", "cuda:1": "sm_90a", "cuda:2": "sm_120"}.items():
         kernel = doubler(300, device=device)
         assert f".target {version}" in kernel.ptx
         b[:] = 0

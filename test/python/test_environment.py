@@ -32,6 +32,7 @@ NONSENSE = {
     "TILEWRIGHT_CHECK": "thorough",
     "TILEWRIGHT_CHECK_PLANS": "2",
     "TILEWRIGHT_CPU": "z80",
+    "TILEWRIGHT_VGPU_MODE": "later",
     "TILEWRIGHT_DEBUG": "please",
     "TILEWRIGHT_DETERMINISTIC": "mostly",
     "TILEWRIGHT_DEVICE": "abacus",

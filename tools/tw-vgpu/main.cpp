@@ -18,6 +18,10 @@ static cl::opt<std::string> checks("checks",
                                    cl::desc("all, none, or a list such as "
                                             "race,uninitialized"),
                                    cl::init("all"), cl::cat(category));
+static cl::opt<std::string> mode("mode",
+                                 cl::desc("When asynchronous operations take effect: early (at "
+                                          "their issue) or late (at the wait for them)"),
+                                 cl::cat(category));
 static cl::opt<bool> asJson("json", cl::desc("Print one JSON object"), cl::cat(category));
 static cl::opt<bool> showCounters("counters", cl::desc("Print the counters"), cl::cat(category));
 static cl::opt<unsigned> numThreads("host-threads", cl::desc("Threads of the host (0: all cores)"),
@@ -137,6 +141,12 @@ int main(int argc, char **argv) {
   if (!checkSet)
     return fail(checkSet.takeError());
   launch->config.checks = *checkSet;
+  if (!mode.empty()) {
+    auto time = vgpu::parseAsyncTime(mode);
+    if (!time)
+      return fail(time.takeError());
+    launch->config.asyncTime = *time;
+  }
   launch->config.numThreads = numThreads;
   launch->config.countMemory = showCounters;
   auto result = vgpu::launch(**module, launch->config, launch->arguments);

@@ -236,6 +236,13 @@ llvm::Expected<LaunchFile> parseLaunchFile(llvm::StringRef json, llvm::StringRef
     return error;
   if (llvm::Error error = readExtents(*object, "block", launch.config.block))
     return error;
+  if (object->get("cluster"))
+    if (llvm::Error error = readExtents(*object, "cluster", launch.config.cluster.emplace()))
+      return error;
+  llvm::Expected<AsyncTime> time = parseAsyncTime(object->getString("mode").value_or("early"));
+  if (!time)
+    return time.takeError();
+  launch.config.asyncTime = *time;
   if (const llvm::json::Array *arguments = object->getArray("args"))
     for (const llvm::json::Value &argument : *arguments) {
       if (!argument.getAsObject())

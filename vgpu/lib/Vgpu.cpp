@@ -99,6 +99,7 @@ public:
     state.config = config;
     state.memory = &memory;
     state.findings = &findings;
+    state.cluster = clusterOf(program, config);
     state.sharedBytes = static_cast<uint32_t>(
         config.dynamicSharedBytes == 0
             ? program.staticSharedBytes
@@ -114,9 +115,9 @@ private:
   llvm::Error makeVariables();
   Pipelines runBlocks(unsigned numThreads);
   void work(LaunchState &own);
-  size_t countResidentBlocks() const;
-  bool isDeadlock(Block &block, size_t numParked, Sweep &sweep);
-  void plan(const std::deque<std::unique_ptr<Block>> &parked, Sweep &sweep);
+  size_t countResidentClusters() const;
+  bool isDeadlock(Cluster &cluster, size_t numParked, Sweep &sweep);
+  void plan(const std::deque<std::unique_ptr<Cluster>> &parked, Sweep &sweep);
   bool isToGoOn(const LaunchConfig &config);
   Finding makeTimeFinding() const;
   const Module &module;
@@ -126,8 +127,8 @@ private:
   FindingSink findings;
   std::map<uint64_t, std::string> printed; ///< by block, whichever thread ran it
   std::vector<uint64_t> executed;
-  std::mutex mutex; ///< guards nextBlock and executed
-  uint64_t nextBlock = 0;
+  std::mutex mutex; ///< guards nextCluster and executed
+  uint64_t nextCluster = 0;
   std::atomic<bool> isStopped = false; ///< in one of the threads
   std::thread::id caller;              ///< the thread that launched
   std::chrono::steady_clock::time_point lastPoll, timeLimit;
@@ -230,58 +231,61 @@ bool Launcher::isToGoOn(const LaunchConfig &config) {
   return !isStopped;
 }
 
-/// Takes blocks in order until none is left; parks those that may wait for others.
+/// Takes clusters in order until none is left; parks those that may wait for others.
 void Launcher::work(LaunchState &own) {
   std::vector<uint64_t> counts(program.code.size());
-  std::deque<std::unique_ptr<Block>> parked;
-  size_t inVain = 0; // turns since a block was started or ended
+  std::deque<std::unique_ptr<Cluster>> parked;
+  size_t inVain = 0; // turns since a cluster was started or ended
   Sweep sweep;
-  std::unique_ptr<Block> ended; // its memory serves the next one
-  uint64_t total = own.config.grid.count();
-  const size_t mostBlocks = countResidentBlocks();
+  std::unique_ptr<Cluster> ended; // its memory serves the next one
+  uint64_t total = own.clusterGrid().count();
+  const size_t mostClusters = countResidentClusters();
   // Blocks that cannot wait for each other need not take turns.
   uint64_t quantum = program.canBlocksMeet() ? blockQuantum : pollQuantum;
   while (!isStopped) {
-    std::unique_ptr<Block> block;
+    std::unique_ptr<Cluster> cluster;
     uint64_t next = total;
-    if (parked.size() < fewBlocks || (inVain >= parked.size() && parked.size() < mostBlocks)) {
+    if (parked.size() < fewBlocks || (inVain >= parked.size() && parked.size() < mostClusters)) {
       std::lock_guard lock(mutex);
-      if (nextBlock < total)
-        next = nextBlock++;
+      if (nextCluster < total)
+        next = nextCluster++;
     }
     if (next < total) {
       inVain = 0;
-      block = makeBlock(own, next, std::move(ended));
-      block->executed = counts.data();
-      for (Observer *observer : own.observers)
-        observer->onBlockStart(*block);
+      cluster = makeCluster(own, next, std::move(ended));
+      for (const auto &block : cluster->blocks) {
+        block->executed = counts.data();
+        for (Observer *observer : own.observers)
+          observer->onBlockStart(*block);
+      }
     } else if (!parked.empty()) {
-      block = std::move(parked.front());
+      cluster = std::move(parked.front());
       parked.pop_front();
       ++inVain;
     } else {
       break;
     }
-    RunStatus status = runBlock(*block, sweep.isOn ? sweepQuantum : quantum);
+    RunStatus status = runCluster(*cluster, sweep.isOn ? sweepQuantum : quantum);
     while (status == RunStatus::Yielded && !program.canBlocksMeet() && isToGoOn(own.config))
-      status = runBlock(*block, quantum); // it only paused to be asked
+      status = runCluster(*cluster, quantum); // it only paused to be asked
     if (!isToGoOn(own.config))
       break;
-    if (status == RunStatus::Repeats && isDeadlock(*block, parked.size(), sweep)) {
-      reportRepetition(*block, parked.size());
+    if (status == RunStatus::Repeats && isDeadlock(*cluster, parked.size(), sweep)) {
+      reportRepetition(*cluster, parked.size());
       status = RunStatus::Stopped;
     } else if (status != RunStatus::Repeats && sweep.isOn) {
-      block->isSuspect = false;
+      cluster->isSuspect = false;
       sweep.giveUp();
     }
     if (status == RunStatus::Done) {
-      for (Observer *observer : own.observers)
-        observer->onBlockEnd(*block);
+      for (const auto &block : cluster->blocks)
+        for (Observer *observer : own.observers)
+          observer->onBlockEnd(*block);
       inVain = 0;
-      ended = std::move(block);
+      ended = std::move(cluster);
     }
     if (status == RunStatus::Yielded || status == RunStatus::Repeats) {
-      parked.push_back(std::move(block));
+      parked.push_back(std::move(cluster));
       plan(parked, sweep);
     }
     if (status == RunStatus::Stopped)
@@ -292,37 +296,38 @@ void Launcher::work(LaunchState &own) {
     executed[i] += counts[i];
 }
 
-/// How many blocks a host thread has under way at most.
-size_t Launcher::countResidentBlocks() const {
+/// How many clusters a host thread has under way at most.
+size_t Launcher::countResidentClusters() const {
   uint64_t threads = state.config.block.count();
   uint64_t bytes = 2 * ((threads + 31) / 32 * program.registerBytes + state.sharedBytes +
                         threads * program.localBytes) +
                    4096;
+  bytes *= state.cluster.count();
   return std::clamp<uint64_t>(maxResidentBytes / bytes, fewBlocks, maxResidentBlocks);
 }
 
 /// Called for a block that repeats itself: whether no other block can change that.
-bool Launcher::isDeadlock(Block &block, size_t numParked, Sweep &sweep) {
+bool Launcher::isDeadlock(Cluster &cluster, size_t numParked, Sweep &sweep) {
   if (!program.canBlocksMeet())
     return true;
-  block.isSuspect = true;
+  cluster.isSuspect = true;
   if (!sweep.isOn)
     return false;
   // All blocks in a row repeat themselves, and none of them has left another memory to the next.
-  if (block.watch->globalDigest() != sweep.digest)
+  if (cluster.watch->globalDigest() != sweep.digest)
     sweep.numRepeating = 0;
-  sweep.digest = block.watch->globalDigest();
+  sweep.digest = cluster.watch->globalDigest();
   return ++sweep.numRepeating > numParked;
 }
 
 /// Called when a block has had its turn: starts a sweep where all blocks may repeat themselves.
-void Launcher::plan(const std::deque<std::unique_ptr<Block>> &parked, Sweep &sweep) {
+void Launcher::plan(const std::deque<std::unique_ptr<Cluster>> &parked, Sweep &sweep) {
   if (!sweep.isOn && sweep.pause > 0) {
     --sweep.pause;
   } else if (!sweep.isOn) {
     sweep.isOn =
         state.config.numThreads == 1 &&
-        (nextBlock >= state.config.grid.count() || parked.size() >= countResidentBlocks()) &&
+        (nextCluster >= state.clusterGrid().count() || parked.size() >= countResidentClusters()) &&
         llvm::all_of(parked, [](const auto &block) { return block->isSuspect; });
     sweep.numRepeating = 0;
   }
@@ -333,7 +338,7 @@ void Launcher::plan(const std::deque<std::unique_ptr<Block>> &parked, Sweep &swe
 /// All blocks, on so many threads of the host; each thread has checks of its own.
 Launcher::Pipelines Launcher::runBlocks(unsigned numThreads) {
   executed.assign(program.code.size(), 0);
-  nextBlock = 0;
+  nextCluster = 0;
   isStopped = false;
   caller = std::this_thread::get_id();
   state.config.numThreads = numThreads;

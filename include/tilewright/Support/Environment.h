@@ -30,6 +30,7 @@ enum class Variable {
   Deterministic, ///< TILEWRIGHT_DETERMINISTIC, a switch
   Libcuda,       ///< TILEWRIGHT_LIBCUDA: the driver's library, or none
   Threads,       ///< TILEWRIGHT_THREADS: how many threads run CPU code
+  VgpuMode,      ///< TILEWRIGHT_VGPU_MODE, a choice: late lets asynchronous effects wait (vgpu.md)
 };
 
 /// The value as it stands there; empty if it is not set.

@@ -169,7 +169,7 @@ def _add_script_options(parser: argparse.ArgumentParser) -> None:
         "--device",
         metavar="DEVICE",
         help="where kernels run: cuda:0 (the default with a GPU), cpu (without), interp, "
-        "vgpu:sm_80, vgpu:sm_90, vgpu:sm_90a",
+        "vgpu:sm_80, vgpu:sm_90a and the other architectures",
     )
     parser.add_argument(
         "--arch", choices=ARCHS, help="the architecture to compile for, and of device queries"

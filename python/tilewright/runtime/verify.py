@@ -291,7 +291,9 @@ def verify(
             kernel.program.check_arguments(converted)  # as a call would: it refuses strides
     if arch is None and ptx is not None:
         arch = kernel.placement.arch
-    engines = ["cpu", *(f"vgpu:{name}" for name in TYPICAL_ARCHS)] if arch is None else [f"vgpu:{arch}"]
+    engines = (
+        ["cpu", *(f"vgpu:{name}" for name in TYPICAL_ARCHS)] if arch is None else [f"vgpu:{arch}"]
+    )
     result = _Verifier(kernel, _allocate(kernel, values), ptx).run(engines)
     result.made_up = made_up
     return result

@@ -190,6 +190,8 @@ class Module:
         threads: int = 0,
         step_limit: int = 0,
         time_limit: float = 0,
+        cluster: int | Sequence[int] | None = None,
+        mode: str = "early",
     ) -> Result:
         """Runs one kernel; arrays in `args` are updated in place. What it prints goes to stdout.
 
@@ -197,11 +199,14 @@ class Module:
         the counters are those of instructions only. `threads` are the host's; 0 means all cores.
         A block that has executed `step_limit` warp instructions counts as endless; 0 means 2^34.
         A launch ends after `time_limit` seconds, with a finding; 0 means no limit. Threads that
-        repeat the same states for ever are found without either.
+        repeat the same states for ever are found without either. `cluster` has the blocks of a
+        cluster. `mode` says when asynchronous copies and products take effect: "early", when they
+        are issued, or "late", when they are waited for; a correct kernel cannot tell.
         """
         arguments = [_argument(value, position) for position, value in enumerate(args)]
         text = self._core.launch(
-            entry, _extents(grid, "grid"), _extents(block, "block"), arguments,
+            entry, _extents(grid, "grid"), _extents(block, "block"),
+            _extents(cluster, "cluster") if cluster is not None else [], mode, arguments,
             _number(shared_bytes, "shared_bytes", 0, 2**31 - 1), arch, checks, bool(count_memory),
             _number(threads, "threads", 0, 1024), _number(step_limit, "step_limit", 0, 2**63 - 1),
             _seconds(time_limit, "time_limit"),

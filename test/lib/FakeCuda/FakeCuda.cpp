@@ -34,8 +34,11 @@ enum Code {
 
 struct Device {
   int number = 0, major = 8, minor = 0;
-  std::string getArch() const { return major >= 9 ? "sm_90" : "sm_80"; }
-  size_t getMaxSharedBytes() const { return size_t(major >= 9 ? 227 : 163) * 1024; }
+  std::string getArch() const { return "sm_" + std::to_string(major) + std::to_string(minor); }
+  size_t getMaxSharedBytes() const {
+    bool isSmall = major == 12 || (major == 8 && (minor == 6 || minor == 9));
+    return size_t(isSmall ? 99 : major >= 9 ? 227 : 163) * 1024;
+  }
 };
 struct Allocation {
   uint8_t *host;

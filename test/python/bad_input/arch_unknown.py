@@ -19,6 +19,6 @@ double(64).ir("ptx", arch="sm_75")
 
 
 # --- report ---
-# arch_unknown.py:18:1: error: unknown architecture 'sm_75'; known are sm_80, sm_90, sm_90a
+# arch_unknown.py:18:1: error: unknown architecture 'sm_75'; known are sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, sm_100, sm_103, sm_110, sm_120, sm_121
 #    18 | double(64).ir("ptx", arch="sm_75")
 #       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

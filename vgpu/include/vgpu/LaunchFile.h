@@ -9,7 +9,7 @@
 // A scalar has `value`; an array has `shape` and one of `data` (a flat list), `file` (raw bytes),
 // `zeros`, `range` (0, 1, 2, ...) or `random` (a seed; uniform in [-1, 1), integers in [0, 16)).
 // An array with a `box` (and `swizzle`, `oob_fill`, as in Python) is passed as a tensor map of it.
-// `print` shows the array after the launch, `output` writes its bytes to a file.
+// `cluster` has the blocks of a cluster; `mode` is "early" or "late" (Machine/Launch.h). `print` shows the array after the launch, `output` writes its bytes to a file.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_LAUNCHFILE_H

@@ -51,7 +51,8 @@ void AsyncCheck::reportTouch(const MemoryAccess &access, unsigned lane, const Ow
   Finding finding;
   finding.kind = kind;
   finding.site = siteOf(warp, access.inst, lane);
-  finding.other = siteOf(warp.block->warps[owner.thread / warpSize], copy, owner.thread % warpSize);
+  finding.other =
+      siteOf(homeOf(access).warps[owner.thread / warpSize], copy, owner.thread % warpSize);
   finding.message =
       llvm::formatv("{0}: {1} by thread {2} (ptx:{3}) while the copy that thread {4} issued "
                     "(ptx:{5}) has not been "
@@ -66,7 +67,7 @@ void AsyncCheck::reportTouch(const MemoryAccess &access, unsigned lane, const Ow
 void AsyncCheck::onAccess(const MemoryAccess &access) {
   if (access.space != ptx::Space::Shared)
     return;
-  BlockState &state = stateOf(*access.warp.block);
+  BlockState &state = stateOf(homeOf(access));
   bool isCopy = access.kind == AccessKind::AsyncWrite && access.by == AccessBy::Lane;
   if (state.pendingWords == 0 && !isCopy)
     return;
@@ -170,8 +171,8 @@ void AsyncCheck::onCopiesArrive(Warp &warp, uint32_t mask, uint64_t address, uin
     release(warp, state, copies, lanes);
     if (tiles)
       forEachLane(lanes, [&](unsigned lane) {
-        tiles->onBulkWrite(warp, warp.launch->program->code[copies.pc], lane, copies.address[lane],
-                           copies.bytes, address, phase);
+        tiles->onBulkWrite(warp, warp.launch->program->code[copies.pc], lane, *warp.block,
+                           copies.address[lane], copies.bytes, address, phase);
       });
   }
   llvm::erase_if(own.pending, [](const Copies &copies) { return copies.mask == 0; });

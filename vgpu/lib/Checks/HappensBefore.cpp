@@ -26,7 +26,7 @@ void HappensBefore::Knowledge::join(const Knowledge &other) {
   for (const auto &[block, clocks] : other.remote)
     joinClocks(remote[block], clocks);
   for (const auto &[block, clocks] : other.remoteFenced)
-    joinClocks(remoteFenced[block], clocks);
+    joinFenced(remoteFenced[block], clocks);
 }
 
 uint32_t HappensBefore::Knowledge::clockOf(uint32_t warp, uint32_t lane) const {
@@ -41,9 +41,8 @@ void HappensBefore::Knowledge::fence(const Knowledge &known, uint32_t numThreads
   clocks.resize(std::max<size_t>({clocks.size(), numThreads, known.threads.size()}));
   for (uint32_t i = 0; i < clocks.size(); ++i)
     clocks[i] = std::max(clocks[i], known.clockOf(i / warpSize, i % warpSize));
-  if (space == ProxySpace::Global)
-    for (const auto &[block, remoteClocks] : known.remote)
-      joinClocks(remoteFenced[block], remoteClocks);
+  for (const auto &[block, remoteClocks] : known.remote)
+    joinClocks(remoteFenced[block][static_cast<unsigned>(space)], remoteClocks);
 }
 
 void HappensBefore::onBlockStart(Block &block) {
@@ -127,7 +126,7 @@ uint32_t HappensBefore::unfenced(const Stamp &stamp, uint32_t lanes, const Warp 
       auto it = knowledge.remoteFenced.find(stamp.block);
       if (it == knowledge.remoteFenced.end())
         return false;
-      clocks = &it->second;
+      clocks = &it->second[static_cast<unsigned>(space)];
     }
     return thread < clocks->size() && (*clocks)[thread] >= stamp.clock;
   };
@@ -139,13 +138,13 @@ uint32_t HappensBefore::unfenced(const Stamp &stamp, uint32_t lanes, const Warp 
   return lanes;
 }
 
-std::pair<Stamp, uint32_t> HappensBefore::mbarrierStamp(const Warp &warp, uint64_t address,
+std::pair<Stamp, uint32_t> HappensBefore::mbarrierStamp(const Block &home, uint64_t address,
                                                         uint32_t phase) {
-  BlockState &block = blockState(warp.block->linearIndex);
+  BlockState &block = blockState(home.linearIndex);
   uint32_t next = block.numThreads + static_cast<uint32_t>(block.actors.size());
   uint32_t actor = block.actors.try_emplace(address, next).first->second;
   Stamp stamp;
-  stamp.block = warp.block->linearIndex;
+  stamp.block = home.linearIndex;
   stamp.warp = actor / warpSize;
   stamp.clock = phase + 1;
   return {stamp, 1u << (actor % warpSize)};
@@ -212,10 +211,10 @@ HappensBefore::Knowledge &HappensBefore::extraOf(WarpState &warp, unsigned lane)
   return *extra;
 }
 
-uint64_t HappensBefore::keyOf(const Warp &warp, ptx::Space space, uint64_t address) {
+uint64_t HappensBefore::keyOf(const Block &home, ptx::Space space, uint64_t address) {
   // Shared memory of different blocks are different locations.
   if (space == ptx::Space::Shared)
-    return uint64_t(1) << 63 | warp.block->linearIndex << 20 | (address & 0xfffff);
+    return uint64_t(1) << 63 | home.linearIndex << 20 | (address & 0xfffff);
   return address;
 }
 
@@ -244,30 +243,34 @@ void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ow
       joinClocks(own, knowledge->threads); // actors, too
       joinFenced(place.fenced[warp.block->linearIndex], knowledge->fenced);
     }
-  constexpr unsigned global = static_cast<unsigned>(ProxySpace::Global);
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge) {
       for (const auto &[remote, clocks] : knowledge->remote)
         joinClocks(place.blocks[remote], clocks);
       for (const auto &[remote, clocks] : knowledge->remoteFenced)
-        joinClocks(place.fenced[remote][global], clocks);
+        joinFenced(place.fenced[remote], clocks);
     }
+}
+
+/// Whether operations of this scope order a warp with threads of a block.
+static bool reaches(const Warp &warp, uint64_t block, MemoryScope scope) {
+  uint64_t own = warp.block->linearIndex;
+  return block == own || scope >= (warp.launch->areInOneCluster(own, block) ? MemoryScope::Cluster
+                                                                            : MemoryScope::Gpu);
 }
 
 void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Published &place,
                           MemoryScope scope) {
-  bool reachesOtherBlocks = scope >= MemoryScope::Gpu && place.scope >= MemoryScope::Gpu;
+  scope = std::min(scope, place.scope);
   for (const auto &[block, clocks] : place.blocks) {
     bool isOwn = block == warp.block->linearIndex;
-    if (isOwn || reachesOtherBlocks)
+    if (reaches(warp, block, scope))
       joinClocks(isOwn ? knowledge.threads : knowledge.remote[block], clocks);
   }
   for (const auto &[block, fenced] : place.fenced) {
-    const std::vector<uint32_t> &global = fenced[static_cast<unsigned>(ProxySpace::Global)];
-    if (block == warp.block->linearIndex)
-      joinFenced(knowledge.fenced, fenced);
-    else if (reachesOtherBlocks && !global.empty())
-      joinClocks(knowledge.remoteFenced[block], global);
+    bool isOwn = block == warp.block->linearIndex;
+    if (reaches(warp, block, scope))
+      joinFenced(isOwn ? knowledge.fenced : knowledge.remoteFenced[block], fenced);
   }
 }
 
@@ -292,7 +295,7 @@ void HappensBefore::onAccess(const MemoryAccess &access) {
   bool hasReleased = false;
   forEachLane(access.mask, [&](unsigned lane) {
     LaneState &own = state.lanes[lane];
-    uint64_t key = keyOf(warp, access.space, access.address[lane]);
+    uint64_t key = keyOf(homeOf(access), access.space, access.address[lane]);
     // Acquire first: a read-modify-write passes on what it reads.
     if (reads) {
       if (isAcquire(access.order))
@@ -360,22 +363,26 @@ void HappensBefore::fenceProxy(Warp &warp, uint32_t mask, ProxySpace space) {
 /// Phases of an mbarrier are locations of their own: its address has three bits to spare.
 static uint64_t phaseLocation(uint64_t address, uint32_t phase) { return address | (phase & 7); }
 
-void HappensBefore::onMbarrierArrive(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) {
+void HappensBefore::onMbarrierArrive(Warp &warp, uint32_t mask, Block &home, uint64_t address,
+                                     uint32_t phase) {
   WarpState &state = stateOf(warp);
-  uint64_t key = keyOf(warp, ptx::Space::Shared, phaseLocation(address, phase));
-  forEachLane(mask,
-              [&](unsigned lane) { publish(warp, lane, key, state.now, MemoryScope::Cta, false); });
+  uint64_t key = keyOf(home, ptx::Space::Shared, phaseLocation(address, phase));
+  forEachLane(mask, [&](unsigned lane) {
+    publish(warp, lane, key, state.now, MemoryScope::Cluster, false);
+  });
   ++state.now;
 }
 
-void HappensBefore::onMbarrierWait(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) {
+void HappensBefore::onMbarrierWait(Warp &warp, uint32_t mask, Block &home, uint64_t address,
+                                   uint32_t phase) {
   WarpState &state = stateOf(warp);
-  auto it = published.find(keyOf(warp, ptx::Space::Shared, phaseLocation(address, phase)));
+  auto it = published.find(keyOf(home, ptx::Space::Shared, phaseLocation(address, phase)));
   BlockState &block = blockState(warp.block->linearIndex);
-  auto actor = block.actors.find(address);
+  auto actor = &home == warp.block ? block.actors.find(address) : block.actors.end();
   auto acquire = [&](Knowledge &knowledge) {
     if (it != published.end())
-      learn(warp, knowledge, it->second, MemoryScope::Cta);
+      learn(warp, knowledge, it->second, MemoryScope::Cluster);
+    state.knowsOtherBlocks |= !knowledge.remote.empty();
     if (actor == block.actors.end())
       return;
     knowledge.threads.resize(std::max<size_t>(knowledge.threads.size(), actor->second + 1));

@@ -62,10 +62,12 @@ static uint32_t lanesAtSameAddress(const uint64_t *address, uint32_t mask) {
 uint32_t RaceCheck::conflictingLanes(const Current &current, const AccessGroup &previous,
                                      unsigned lane) const {
   if (current.group.isStrong && previous.isStrong) {
-    bool includesEachOther =
-        previous.block == current.group.block ||
-        (previous.scope >= MemoryScope::Gpu && current.access.scope >= MemoryScope::Gpu);
-    if (includesEachOther)
+    const LaunchState &launch = *current.access.warp.launch;
+    MemoryScope needed = previous.block == current.group.block ? MemoryScope::Cta
+                         : launch.areInOneCluster(previous.block, current.group.block)
+                             ? MemoryScope::Cluster
+                             : MemoryScope::Gpu;
+    if (previous.scope >= needed && current.access.scope >= needed)
       return 0;
   }
   if (previous.block != current.group.block && !current.view.knowsOtherBlocks)
@@ -250,7 +252,7 @@ void RaceCheck::visitCells(const MemoryAccess &access, bool isWrite, bool isStro
                     access.scope,
                     false};
   bool isShared = access.space == ptx::Space::Shared;
-  Current current{access, view, isShared ? stateOf(block).shadow : global, group, isWrite};
+  Current current{access, view, isShared ? stateOf(homeOf(access)).shadow : global, group, isWrite};
   unsigned shift = cellShift(access.address, access.mask, access.bytes);
   bool mayUseRuns = !isShared && !isStrong && access.by == AccessBy::Lane &&
                     access.bytes <= 1u << RaceShadow::largestShift &&
@@ -280,9 +282,10 @@ void RaceCheck::onAccess(const MemoryAccess &access) {
     return visitCells(access, isWrite, isStrong);
   if (access.space != ptx::Space::Shared || !checksShared)
     return;
-  SharedState &state = stateOf(*access.warp.block);
-  if (access.by == AccessBy::AsyncProxy) {
-    settle(*access.warp.block, state);
+  Block &home = homeOf(access);
+  SharedState &state = stateOf(home);
+  if (access.by == AccessBy::AsyncProxy || home.cluster->blocks.size() > 1) {
+    settle(home, state);
     return visitCells(access, isWrite, isStrong);
   }
   HappensBefore::View view = order.viewOf(access.warp);
@@ -361,11 +364,11 @@ void RaceCheck::landWrites(Warp &warp, const Inst &inst, uint32_t mask, const ui
     settle(*warp.block, state);
 }
 
-void RaceCheck::forget(Warp &warp, uint64_t address, unsigned bytes) {
+void RaceCheck::forget(Block &home, uint64_t address, unsigned bytes) {
   if (!checksShared)
     return;
-  SharedState &state = stateOf(*warp.block);
-  settle(*warp.block, state);
+  SharedState &state = stateOf(home);
+  settle(home, state);
   forEachCell(state.shadow, address, address + bytes, cellShift(&address, 1, bytes),
               [&](ShadowCell &cell, uint64_t, unsigned) {
                 cell.write = {};

@@ -9,14 +9,6 @@ namespace vgpu {
 
 uint32_t TileCheck::nowOf(const Warp &warp) const { return order.viewOf(warp).now; }
 
-Stamp TileCheck::stampOf(const MemoryAccess &access, const Deed &deed) {
-  Stamp stamp;
-  stamp.block = access.warp.block->linearIndex;
-  stamp.warp = deed.warp;
-  stamp.clock = deed.clock;
-  return stamp;
-}
-
 void TileCheck::onBlockStart(Block &block) {
   BlockState &state = blocks[block.linearIndex];
   state.lines.resize((block.shared.size() + lineBytes - 1) / lineBytes);
@@ -41,19 +33,19 @@ void TileCheck::onBlockEnd(Block &block) {
 }
 
 void TileCheck::report(const MemoryAccess &access, unsigned lane, uint64_t address,
-                       FindingKind kind, uint32_t otherPc, uint32_t otherThread,
-                       const std::string &what, bool isNote) {
+                       FindingKind kind, const Deed &other, const std::string &what, bool isNote) {
   Warp &warp = access.warp;
-  const Inst &other = warp.launch->program->code[otherPc];
-  if (warp.launch->findings->countRepeat(kind, access.inst.line, other.line))
+  const Inst &otherInst = warp.launch->program->code[other.pc];
+  if (warp.launch->findings->countRepeat(kind, access.inst.line, otherInst.line))
     return;
   Finding finding;
   finding.kind = kind;
   finding.isNote = isNote;
   finding.site = siteOf(warp, access.inst, lane);
-  if (otherThread / warpSize < warp.block->warps.size())
-    finding.other =
-        siteOf(warp.block->warps[otherThread / warpSize], other, otherThread % warpSize);
+  const Block *otherBlock = warp.block->cluster->find(other.block);
+  if (otherBlock && other.warp < otherBlock->warps.size())
+    finding.other = siteOf(otherBlock->warps[other.warp], otherInst,
+                           static_cast<unsigned>(__builtin_ctz(other.lanes)));
   bool isRead = access.kind == AccessKind::Read || access.kind == AccessKind::AsyncRead;
   finding.message = llvm::formatv(
       "{0}: {1} by thread {2} (ptx:{3}), {4}", describeAddress(warp, access.space, address),
@@ -68,16 +60,16 @@ void TileCheck::checkLanded(const MemoryAccess &access, unsigned lane, const Lin
                             uint64_t address) {
   if (line.landed.lanes == 0)
     return;
-  Stamp stamp = stampOf(access, line.landed);
+  Stamp stamp = stampOf(line.landed);
   if (order.unordered(stamp, line.landed.lanes, access.warp, lane) == 0)
     return;
   const Inst &copy = access.warp.launch->program->code[line.landed.pc];
   bool isRead = access.kind == AccessKind::Read || access.kind == AccessKind::AsyncRead;
   report(access, lane, address, isRead ? FindingKind::AsyncNotWaited : FindingKind::AsyncOverwrite,
-         line.landed.pc, line.issuer,
+         line.issuer,
          llvm::formatv("but nothing orders that behind the mbarrier's phase {0}, with which the "
                        "copy that thread {1} issued (ptx:{2}) lands",
-                       line.landed.clock - 1, line.issuer, copy.line));
+                       line.landed.clock - 1, threadOf(line.issuer), copy.line));
 }
 
 /// What is being read may not be written, and what was only by those who know it is over.
@@ -85,27 +77,28 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
                              uint64_t address) {
   for (const Reader &reader : line.readers) {
     const Deed &deed = reader.deed;
-    Stamp stamp = stampOf(access, deed);
+    Stamp stamp = stampOf(deed);
     // A warp waits for its products as a whole: it is over for whoever knows so from one lane.
     bool isProduct = reader.groups == TileGroups::Wgmma;
-    uint32_t rest = isProduct && deed.warp == access.warp.index
-                        ? 0
-                        : order.unordered(stamp, deed.lanes, access.warp, lane);
+    uint32_t rest =
+        isProduct && deed.warp == access.warp.index && deed.block == access.warp.block->linearIndex
+            ? 0
+            : order.unordered(stamp, deed.lanes, access.warp, lane);
     bool isOver = reader.pending == 0 && (isProduct ? rest != deed.lanes || rest == 0 : rest == 0);
     if (isOver)
       continue;
     const Inst &other = access.warp.launch->program->code[deed.pc];
-    uint32_t thread = deed.warp * warpSize + static_cast<uint32_t>(__builtin_ctz(deed.lanes));
+    uint32_t thread = threadOf(deed);
     if (isProduct && isOverForAnotherWarp(access, lane, reader)) {
       report(
-          access, lane, address, FindingKind::WarpgroupRelease, deed.pc, thread,
+          access, lane, address, FindingKind::WarpgroupRelease, deed,
           llvm::formatv("behind the wait of one warp for '{0}' (ptx:{1}), but not behind that of "
                         "warp {2}, which reads it too: one arrival for a whole warpgroup",
                         other.source->opcode, other.line, deed.warp),
           /*isNote=*/true);
       continue;
     }
-    report(access, lane, address, FindingKind::AsyncOverwrite, deed.pc, thread,
+    report(access, lane, address, FindingKind::AsyncOverwrite, deed,
            llvm::formatv("while '{0}' (ptx:{1}) of thread {2} may still read it: {3}",
                          other.source->opcode, other.line, thread,
                          reader.pending
@@ -118,14 +111,14 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
 /// the access is ordered behind that.
 bool TileCheck::isOverForAnotherWarp(const MemoryAccess &access, unsigned lane,
                                      const Reader &reader) {
-  BlockState &state = stateOf(*access.warp.block);
+  BlockState &state = stateOf(homeOf(access)); // products read their own block's memory
   uint32_t first = reader.deed.warp / 4 * 4;
   for (uint32_t warp = first; warp < std::min<size_t>(first + 4, state.products.size()); ++warp) {
     const auto &waits = state.products[warp].waits;
     auto it = llvm::lower_bound(waits, std::pair(reader.product + 1, uint32_t(0)));
     if (warp == reader.deed.warp || it == waits.end())
       continue;
-    Stamp stamp{access.warp.block->linearIndex, warp, it->second};
+    Stamp stamp{reader.deed.block, warp, it->second};
     if (order.unordered(stamp, fullMask, access.warp, lane) != fullMask)
       return true;
   }
@@ -135,13 +128,14 @@ bool TileCheck::isOverForAnotherWarp(const MemoryAccess &access, unsigned lane,
 void TileCheck::checkFenced(const MemoryAccess &access, unsigned lane, const Line &line,
                             uint64_t address) {
   for (const Deed &write : line.writes) {
-    Stamp stamp = stampOf(access, write);
+    Stamp stamp = stampOf(write);
     uint32_t rest = order.unfenced(stamp, write.lanes, access.warp, lane, ProxySpace::Shared);
     if (rest == 0)
       continue;
     const Inst &store = access.warp.launch->program->code[write.pc];
-    uint32_t thread = write.warp * warpSize + static_cast<uint32_t>(__builtin_ctz(rest));
-    report(access, lane, address, FindingKind::ProxyFence, write.pc, thread,
+    Deed unfenced = write;
+    unfenced.lanes = rest;
+    report(access, lane, address, FindingKind::ProxyFence, unfenced,
            llvm::formatv("in the asynchronous proxy; it was written by '{0}' (ptx:{1}), and no "
                          "fence.proxy.async stands in between",
                          store.source->opcode, store.line));
@@ -151,7 +145,7 @@ void TileCheck::checkFenced(const MemoryAccess &access, unsigned lane, const Lin
 
 /// Ordinary accesses must not touch an mbarrier that is valid.
 void TileCheck::checkMbarriers(const MemoryAccess &access, unsigned lane) {
-  const MbarrierTable &table = mbarriersOf(*access.warp.block);
+  const MbarrierTable &table = mbarriersOf(homeOf(access));
   if (table.empty())
     return;
   uint64_t begin = access.address[lane], end = begin + access.bytes;
@@ -172,11 +166,12 @@ void TileCheck::checkMbarriers(const MemoryAccess &access, unsigned lane) {
 void TileCheck::addWrite(Line &line, const Deed &deed) {
   for (size_t i = 0; i < line.writes.size();) {
     Deed &write = line.writes[i];
-    if (write.warp == deed.warp && write.clock == deed.clock && write.pc == deed.pc) {
+    bool isSameWarp = write.block == deed.block && write.warp == deed.warp;
+    if (isSameWarp && write.clock == deed.clock && write.pc == deed.pc) {
       write.lanes |= deed.lanes;
       return;
     }
-    if (write.warp == deed.warp)
+    if (isSameWarp)
       write.lanes &= ~deed.lanes;
     if (write.lanes == 0) {
       line.writes[i] = line.writes.back();
@@ -199,14 +194,15 @@ void TileCheck::visitLine(const MemoryAccess &access, unsigned lane, Line &line,
     if (checks.has(Check::ProxyFence))
       checkFenced(access, lane, line, address);
   } else if (isWrite) {
-    addWrite(line, {access.warp.index, 1u << lane, nowOf(access.warp), access.inst.pc});
+    addWrite(line, {access.warp.block->linearIndex, access.warp.index, 1u << lane,
+                    nowOf(access.warp), access.inst.pc});
   }
 }
 
 void TileCheck::onAccess(const MemoryAccess &access) {
   if (access.space != ptx::Space::Shared || access.by == AccessBy::Mbarrier)
     return;
-  BlockState &state = stateOf(*access.warp.block);
+  BlockState &state = stateOf(homeOf(access));
   forEachLane(access.mask, [&](unsigned lane) {
     uint64_t begin = access.address[lane], end = begin + access.bytes;
     if (checks.has(Check::Async))
@@ -220,26 +216,27 @@ void TileCheck::landCopy(Warp &warp, const Inst &inst, unsigned lane, uint64_t a
                          uint32_t bytes) {
   BlockState &state = stateOf(*warp.block);
   for (uint64_t index = address / lineBytes; index * lineBytes < address + bytes; ++index)
-    addWrite(state.lines[index], {warp.index, 1u << lane, nowOf(warp), inst.pc});
+    addWrite(state.lines[index],
+             {warp.block->linearIndex, warp.index, 1u << lane, nowOf(warp), inst.pc});
 }
 
-void TileCheck::onBulkWrite(Warp &warp, const Inst &inst, unsigned lane, uint64_t address,
-                            uint32_t bytes, uint64_t mbarrier, uint32_t phase) {
-  BlockState &state = stateOf(*warp.block);
-  auto [stamp, bit] = order.mbarrierStamp(warp, mbarrier, phase);
+void TileCheck::onBulkWrite(Warp &warp, const Inst &inst, unsigned lane, Block &home,
+                            uint64_t address, uint32_t bytes, uint64_t mbarrier, uint32_t phase) {
+  BlockState &state = stateOf(home);
+  auto [stamp, bit] = order.mbarrierStamp(home, mbarrier, phase);
   // cp.async is of the generic proxy: whoever reads in the other one needs a fence.
   bool isGeneric = inst.source->parts[1] == "async" && inst.source->parts[2] != "bulk";
   for (uint64_t index = address / lineBytes; index * lineBytes < address + bytes; ++index) {
     Line &line = state.lines[index];
     line.writes.clear();
     line.readers.clear();
-    line.landed = {stamp.warp, bit, stamp.clock, inst.pc};
-    line.issuer = warp.index * warpSize + lane;
+    line.landed = {stamp.block, stamp.warp, bit, stamp.clock, inst.pc};
+    line.issuer = {warp.block->linearIndex, warp.index, 1u << lane, stamp.clock, inst.pc};
     if (isGeneric)
       line.writes.push_back(line.landed);
   }
   if (races)
-    races->forget(warp, address, bytes);
+    races->forget(home, address, bytes);
 }
 
 /// The queues that the lanes of `mask` have, with the lanes that own each.
@@ -265,7 +262,8 @@ void TileCheck::onTileRead(Warp &warp, const Inst &inst, uint32_t mask,
                reader.groups == groups;
       });
       if (it == line.readers.end())
-        it = line.readers.insert(it, {{warp.index, lanes, nowOf(warp), inst.pc}, 0, groups});
+        it = line.readers.insert(
+            it, {{warp.block->linearIndex, warp.index, lanes, nowOf(warp), inst.pc}, 0, groups});
       ++it->pending;
       it->product = product;
     }

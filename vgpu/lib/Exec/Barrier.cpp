@@ -62,7 +62,7 @@ void complete(Block &block, NamedBarrier &barrier) {
     if (arrival.waits)
       wakeParked(block.warps[arrival.warp], arrival.mask, arrival.pc);
   barrier = NamedBarrier();
-  ++block.version;
+  ++block.cluster->version;
 }
 
 Outcome arrive(Warp &w, const Inst &in, uint32_t mask) {

@@ -44,26 +44,40 @@ static void fillSpecial(const Block &block, Warp &warp, const SpecialRow &specia
     });
   }
   const auto &[x, y, z] = block.coords;
-  // Clusters are of one block, so cluster coordinates are grid coordinates.
+  const Dim3 &cluster = block.launch->cluster;
+  const Dim3 clusters = block.launch->clusterGrid();
   uint64_t value = llvm::StringSwitch<uint64_t>(name)
                        .Case("%ntid.x", config.block.x)
                        .Case("%ntid.y", config.block.y)
                        .Case("%ntid.z", config.block.z)
-                       .Cases({"%ctaid.x", "%clusterid.x"}, x)
-                       .Cases({"%ctaid.y", "%clusterid.y"}, y)
-                       .Cases({"%ctaid.z", "%clusterid.z"}, z)
-                       .Cases({"%nctaid.x", "%nclusterid.x"}, config.grid.x)
-                       .Cases({"%nctaid.y", "%nclusterid.y"}, config.grid.y)
-                       .Cases({"%nctaid.z", "%nclusterid.z"}, config.grid.z)
-                       .Cases({"%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z"}, 1)
-                       .Case("%cluster_nctarank", 1)
+                       .Case("%ctaid.x", x)
+                       .Case("%ctaid.y", y)
+                       .Case("%ctaid.z", z)
+                       .Case("%nctaid.x", config.grid.x)
+                       .Case("%nctaid.y", config.grid.y)
+                       .Case("%nctaid.z", config.grid.z)
+                       .Case("%clusterid.x", x / cluster.x)
+                       .Case("%clusterid.y", y / cluster.y)
+                       .Case("%clusterid.z", z / cluster.z)
+                       .Case("%nclusterid.x", clusters.x)
+                       .Case("%nclusterid.y", clusters.y)
+                       .Case("%nclusterid.z", clusters.z)
+                       .Case("%cluster_ctaid.x", x % cluster.x)
+                       .Case("%cluster_ctaid.y", y % cluster.y)
+                       .Case("%cluster_ctaid.z", z % cluster.z)
+                       .Case("%cluster_nctaid.x", cluster.x)
+                       .Case("%cluster_nctaid.y", cluster.y)
+                       .Case("%cluster_nctaid.z", cluster.z)
+                       .Case("%cluster_ctarank", block.rank)
+                       .Case("%cluster_nctarank", cluster.count())
+                       .Case("%is_explicit_cluster", cluster.count() > 1)
                        .Case("%warpid", warp.index)
                        .Case("%nwarpid", block.warps.size())
                        .Case("%nsmid", 1)
                        .Case("%gridid", 1)
                        .Case("%dynamic_smem_size", config.dynamicSharedBytes)
                        .Cases({"%total_smem_size", "%aggr_smem_size"}, block.launch->sharedBytes)
-                       .Default(0); // %smid, %cluster_ctarank and the like
+                       .Default(0); // %smid and the like
   fill([&](unsigned) { return value; });
 }
 
@@ -77,8 +91,8 @@ static uint8_t *fillRows(std::unique_ptr<uint8_t[]> &memory, size_t bytes, uint8
   return rows;
 }
 
-std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
-                                 std::unique_ptr<Block> ended) {
+static std::unique_ptr<Block> makeBlock(LaunchState &launch, Cluster &cluster, uint32_t rank,
+                                        uint64_t linearIndex, std::unique_ptr<Block> ended) {
   const Program &program = *launch.program;
   auto block = std::make_unique<Block>();
   if (ended) {
@@ -87,8 +101,9 @@ std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
     block->local = std::move(ended->local);
     block->localShadow = std::move(ended->localShadow);
   }
-  block->watch = std::make_shared<SpinWatch>();
   block->launch = &launch;
+  block->cluster = &cluster;
+  block->rank = rank;
   block->linearIndex = linearIndex;
   const Dim3 &grid = launch.config.grid;
   block->coords = {static_cast<uint32_t>(linearIndex % grid.x),
@@ -135,6 +150,25 @@ std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
     warp.splits.push_back(std::move(start));
   }
   return block;
+}
+
+std::unique_ptr<Cluster> makeCluster(LaunchState &launch, uint64_t index,
+                                     std::unique_ptr<Cluster> ended) {
+  auto cluster = std::make_unique<Cluster>();
+  cluster->launch = &launch;
+  cluster->watch = std::make_shared<SpinWatch>();
+  const Dim3 &extent = launch.cluster, &grid = launch.config.grid;
+  const Dim3 clusters = launch.clusterGrid();
+  uint64_t x = index % clusters.x * extent.x, y = index / clusters.x % clusters.y * extent.y,
+           z = index / clusters.x / clusters.y * extent.z;
+  for (uint32_t rank = 0; rank < extent.count(); ++rank) {
+    uint64_t linear = x + rank % extent.x +
+                      grid.x * (y + rank / extent.x % extent.y +
+                                uint64_t(grid.y) * (z + rank / extent.x / extent.y));
+    cluster->blocks.push_back(makeBlock(launch, *cluster, rank, linear,
+                                        ended ? std::move(ended->blocks[rank]) : nullptr));
+  }
+  return cluster;
 }
 
 } // namespace vgpu

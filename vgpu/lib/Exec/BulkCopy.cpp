@@ -3,7 +3,7 @@
 // PTX ISA, "Data movement: cp.async.bulk". The bytes move when the copy is issued and its mbarrier
 // gets them at once, or both happen when somebody waits (Late.h): two of the orders that hardware
 // may choose. What a program may rely on is the business of the checks, which hear of every issue,
-// commit and wait. Clusters are of one block: shared::cluster is shared::cta.
+// commit and wait. A copy to shared memory may go to another block of the cluster, or to several.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "BulkCopy.h"
@@ -21,42 +21,87 @@ const BulkOperation &bulkOperationOf(const Warp &w, const Inst &in) {
   return w.launch->program->bulkOperations[static_cast<size_t>(in.immediate)];
 }
 
-uint8_t *openShared(Warp &w, const Inst &in, unsigned lane, uint64_t &address, unsigned bytes,
-                    unsigned align, AccessKind kind) {
+SharedPlace openShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
+                       unsigned align, AccessKind kind, Block *target) {
   LaneAddresses lanes;
-  lanes.address[lane] = address;
+  bool namesBlock = target && w.block->cluster->blocks.size() > 1;
+  lanes.address[lane] = namesBlock ? inBlockOfRank(address, target->rank) : address;
   resolve(w, in, Space::Shared, bytes, kind, 1u << lane, lanes, align);
   if (lanes.mask == 0)
-    return nullptr;
-  notifyOne(w, in, Space::Shared, kind, AccessBy::AsyncProxy, lane, address, bytes);
-  return lanes.host[lane];
+    return {};
+  Block &home = lanes.ownerOf(w, lane);
+  if (kind == AccessKind::AsyncRead && &home != w.block) {
+    report(
+        w, in, lane, FindingKind::InvalidAccess,
+        llvm::formatv("a copy from shared memory of block {0} of the cluster; it must be the own",
+                      home.rank));
+    return {};
+  }
+  notifyOne(w, in, Space::Shared, kind, AccessBy::AsyncProxy, lane, lanes.address[lane], bytes,
+            MemoryOrder::Weak, MemoryScope::Cta, &home);
+  return {&home, lanes.address[lane], lanes.host[lane]};
 }
 
-std::optional<uint64_t> mbarrierOf(Warp &w, const Inst &in, unsigned lane) {
+llvm::SmallVector<Block *, 4> targetsOf(Warp &w, const Inst &in, unsigned lane) {
+  const BulkOperation &operation = bulkOperationOf(w, in);
+  if (operation.castMaskSlot < 0)
+    return {nullptr};
+  const auto &blocks = w.block->cluster->blocks;
+  uint64_t chosen = w.lane(in.src(operation.castMaskSlot), lane);
+  if (chosen >> blocks.size())
+    report(w, in, lane, FindingKind::InvalidAccess,
+           llvm::formatv("a copy to the blocks {0:x} of the cluster, which has {1}", chosen,
+                         blocks.size()));
+  llvm::SmallVector<Block *, 4> targets;
+  for (const std::unique_ptr<Block> &block : blocks)
+    if (chosen >> block->rank & 1)
+      targets.push_back(block.get());
+  return targets;
+}
+
+std::optional<Landing> openLanding(Warp &w, const Inst &in, unsigned lane, uint64_t address,
+                                   unsigned bytes, unsigned align, Block *target) {
   const BulkOperation &operation = bulkOperationOf(w, in);
   LaneAddresses lanes;
   computeAddresses(w, in.src(operation.barrierSlot), operation.barrierOffset, lanes.address);
+  if (target && w.block->cluster->blocks.size() > 1)
+    lanes.address[lane] = inBlockOfRank(lanes.address[lane], target->rank);
   resolve(w, in, Space::Shared, 8, AccessKind::Atomic, 1u << lane, lanes);
-  if (lanes.mask == 0 || !findMbarrier(w, in, lane, lanes.address[lane]))
+  if (lanes.mask == 0)
+    return std::nullopt;
+  Block &home = lanes.ownerOf(w, lane);
+  if (!findMbarrier(w, in, lane, home, lanes.address[lane]))
     return std::nullopt;
   notifyOne(w, in, Space::Shared, AccessKind::Atomic, AccessBy::Mbarrier, lane, lanes.address[lane],
-            8, MemoryOrder::Relaxed);
-  return lanes.address[lane];
+            8, MemoryOrder::Relaxed, MemoryScope::Cluster, &home);
+  Landing landing{openShared(w, in, lane, address, bytes, align, AccessKind::AsyncWrite, target),
+                  lanes.address[lane]};
+  if (!landing.to.block)
+    return std::nullopt;
+  if (landing.to.block != &home) {
+    report(w, in, lane, FindingKind::InvalidAccess,
+           llvm::formatv("the copy goes to block {0} of the cluster, its mbarrier is of block {1}",
+                         landing.to.block->rank, home.rank));
+    return std::nullopt;
+  }
+  return landing;
 }
 
-void landInShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
-                  uint64_t mbarrier, BulkMove move) {
-  uint32_t phase = mbarriersOf(*w.block)[mbarrier].phase;
+void landInShared(Warp &w, const Inst &in, unsigned lane, const Landing &landing, unsigned bytes,
+                  BulkMove move) {
+  Block &home = *landing.to.block;
+  uint32_t phase = mbarriersOf(home)[landing.mbarrier].phase;
   for (Observer *observer : w.launch->observers)
-    observer->onBulkWrite(w, in, lane, address, bytes, mbarrier, phase);
+    observer->onBulkWrite(w, in, lane, home, landing.to.address, bytes, landing.mbarrier, phase);
   if (w.launch->poison)
-    std::memset(w.block->sharedShadow.data() + address, 0, bytes);
-  auto land = [&w, &in, lane, mbarrier, bytes, move = std::move(move)]() mutable {
+    std::memset(home.sharedShadow.data() + landing.to.address, 0, bytes);
+  auto land = [&w, &in, &home, lane, mbarrier = landing.mbarrier, bytes,
+               move = std::move(move)]() mutable {
     move.run();
-    completeTx(w, in, lane, mbarrier, bytes);
+    completeTx(w, in, lane, home, mbarrier, bytes);
   };
   if (isLate(w))
-    lateEffectsOf(*w.block).landings[mbarrier].push_back(std::move(land));
+    lateEffectsOf(home).landings[landing.mbarrier].push_back(std::move(land));
   else
     land();
 }
@@ -87,25 +132,7 @@ void checkDefined(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsi
                       in.source->opcode, describeAddress(w, Space::Shared, address)));
 }
 
-bool isCastHere(Warp &w, const Inst &in, unsigned lane) {
-  const BulkOperation &operation = bulkOperationOf(w, in);
-  if (operation.castMaskSlot < 0)
-    return true;
-  uint64_t blocks = w.lane(in.src(operation.castMaskSlot), lane);
-  if (blocks != 1)
-    report(w, in, lane, FindingKind::InvalidAccess,
-           llvm::formatv("a copy to the blocks {0:x} of the cluster, which has one", blocks));
-  return blocks & 1;
-}
-
 namespace {
-
-/// Where one lane's copy goes and comes from.
-struct Ends {
-  uint8_t *to = nullptr;
-  uint8_t *from = nullptr;
-  uint64_t toAddress = 0, fromAddress = 0;
-};
 
 /// The global side: host memory, or null after a finding.
 uint8_t *openGlobal(Warp &w, const Inst &in, unsigned lane, uint64_t &address, unsigned bytes,
@@ -122,15 +149,48 @@ uint8_t *openGlobal(Warp &w, const Inst &in, unsigned lane, uint64_t &address, u
 }
 
 /// What moves from one end to the other.
-BulkMove moveOf(Warp &w, const Inst &in, unsigned lane, const Ends &ends, unsigned bytes) {
+BulkMove moveOf(Warp &w, const Inst &in, unsigned lane, uint8_t *to, const uint8_t *from,
+                unsigned bytes) {
   const BulkOperation &operation = bulkOperationOf(w, in);
   BulkMove move;
-  move.pieces.push_back({ends.to, ends.from, bytes});
+  move.pieces.push_back({to, from, bytes});
   move.reduction = operation.reduction;
   move.type = operation.type;
   if (operation.byteMaskSlot >= 0)
     move.byteMask = static_cast<uint16_t>(w.lane(in.src(operation.byteMaskSlot), lane));
   return move;
+}
+
+/// From shared to global memory.
+void storeLane(Warp &w, const Inst &in, unsigned lane, uint64_t shared, uint64_t global,
+               unsigned bytes) {
+  bool isReduction = bulkOperationOf(w, in).reduction != BulkReduction::None;
+  SharedPlace from = openShared(w, in, lane, shared, bytes, 16, AccessKind::AsyncRead);
+  uint8_t *to = openGlobal(w, in, lane, global, bytes,
+                           isReduction ? AccessKind::Atomic : AccessKind::AsyncWrite);
+  if (from.block)
+    checkDefined(w, in, lane, from.address, bytes);
+  if (from.block && to)
+    leaveShared(w, in, lane, from.address, bytes, moveOf(w, in, lane, to, from.host, bytes));
+}
+
+/// To shared memory, from global memory or from the own block's shared memory.
+void loadLane(Warp &w, const Inst &in, unsigned lane, uint64_t to, uint64_t from, unsigned bytes) {
+  const uint8_t *source;
+  if (bulkOperationOf(w, in).kind == BulkOperation::Kind::Load) {
+    source = openGlobal(w, in, lane, from, bytes, AccessKind::AsyncRead);
+  } else {
+    SharedPlace place = openShared(w, in, lane, from, bytes, 16, AccessKind::AsyncRead);
+    source = place.host;
+    if (source)
+      checkDefined(w, in, lane, place.address, bytes);
+  }
+  for (Block *target : targetsOf(w, in, lane)) {
+    std::optional<Landing> landing = openLanding(w, in, lane, to, bytes, 16, target);
+    if (landing && source)
+      landInShared(w, in, lane, *landing, bytes,
+                   moveOf(w, in, lane, landing->to.host, source, bytes));
+  }
 }
 
 void copyLane(Warp &w, const Inst &in, unsigned lane) {
@@ -145,34 +205,15 @@ void copyLane(Warp &w, const Inst &in, unsigned lane) {
            llvm::formatv("a bulk copy of {0} bytes; the size must be a multiple of 16", size));
     return;
   }
-  if (size == 0 || !isCastHere(w, in, lane))
+  if (size == 0)
     return;
   unsigned bytes = static_cast<unsigned>(size);
-  bool isReduction = operation.reduction != BulkReduction::None;
-  AccessKind write = isReduction ? AccessKind::Atomic : AccessKind::AsyncWrite;
-  std::optional<uint64_t> mbarrier;
-  if (operation.barrierSlot >= 0 && !(mbarrier = mbarrierOf(w, in, lane)))
-    return;
-  Ends ends;
-  if (operation.kind == Kind::Load) {
-    ends.from = openGlobal(w, in, lane, other[lane], bytes, AccessKind::AsyncRead);
-    ends.to = openShared(w, in, lane, shared[lane], bytes, 16, AccessKind::AsyncWrite);
-  } else {
-    ends.from = openShared(w, in, lane, shared[lane], bytes, 16, AccessKind::AsyncRead);
-    ends.to = operation.kind == Kind::Store
-                  ? openGlobal(w, in, lane, other[lane], bytes, write)
-                  : openShared(w, in, lane, other[lane], bytes, 16, AccessKind::AsyncWrite);
-    if (ends.from)
-      checkDefined(w, in, lane, shared[lane], bytes);
-  }
-  if (!ends.from || !ends.to)
-    return;
-  BulkMove move = moveOf(w, in, lane, ends, bytes);
-  if (mbarrier) {
-    uint64_t to = operation.kind == Kind::Load ? shared[lane] : other[lane];
-    return landInShared(w, in, lane, to, bytes, *mbarrier, std::move(move));
-  }
-  leaveShared(w, in, lane, shared[lane], bytes, std::move(move));
+  if (operation.kind == Kind::Store)
+    storeLane(w, in, lane, shared[lane], other[lane], bytes);
+  else if (operation.kind == Kind::Load)
+    loadLane(w, in, lane, shared[lane], other[lane], bytes);
+  else
+    loadLane(w, in, lane, other[lane], shared[lane], bytes);
 }
 
 void copyBulk(Warp &w, const Inst &in, uint32_t mask) {

@@ -125,6 +125,9 @@ public:
   void run();
 
 private:
+  void load(uint64_t shared, const std::vector<int64_t> &start);
+  void store(uint64_t shared, const std::vector<int64_t> &start);
+  bool addRows(uint64_t shared, const std::vector<int64_t> &start);
   bool readMap();
   bool addRow(const std::vector<int64_t> &at, uint64_t shared);
   uint8_t *globalRow(uint64_t address, unsigned bytes);
@@ -136,7 +139,8 @@ private:
   unsigned lane;
   const BulkOperation &operation;
   TensorMap map;
-  BulkMove move; ///< the rows so far
+  BulkMove move;                   ///< the rows so far
+  uint8_t *sharedMemory = nullptr; ///< of the block that the copy goes to or comes from
 };
 
 bool TensorCopy::readMap() {
@@ -182,7 +186,7 @@ void TensorCopy::addLoad(uint64_t shared, const uint8_t *global, unsigned first,
   for (unsigned i = 0; i < elements; ++i) {
     bool isInside = i >= first && i < first + count;
     uint64_t to = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
-    addPiece(move, w.block->shared.data() + to,
+    addPiece(move, sharedMemory + to,
              isInside ? global + size_t(i - first) * step * width : outside, width);
   }
 }
@@ -192,7 +196,7 @@ void TensorCopy::addStore(uint64_t shared, uint8_t *global, unsigned first, unsi
   for (unsigned i = first; i < first + count; ++i) {
     uint64_t from = swizzleAddress(shared + uint64_t(i) * width, map.swizzle);
     checkDefined(w, in, lane, from, width);
-    addPiece(move, global + size_t(i - first) * step * width, w.block->shared.data() + from, width);
+    addPiece(move, global + size_t(i - first) * step * width, sharedMemory + from, width);
   }
 }
 
@@ -229,29 +233,15 @@ bool TensorCopy::addRow(const std::vector<int64_t> &at, uint64_t shared) {
   return true;
 }
 
-void TensorCopy::run() {
-  if (!readMap() || !isCastHere(w, in, lane))
-    return;
-  bool isLoad = operation.kind == BulkOperation::Kind::Load;
-  std::optional<uint64_t> mbarrier;
-  if (isLoad && !(mbarrier = mbarrierOf(w, in, lane)))
-    return;
-  uint64_t shared[warpSize];
-  computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
-  unsigned bytes = static_cast<unsigned>(map.boxBytes());
-  if (!openShared(w, in, lane, shared[lane], bytes, 128,
-                  isLoad ? AccessKind::AsyncWrite : AccessKind::AsyncRead))
-    return;
-  std::vector<int64_t> start(map.rank());
-  for (unsigned i = 0; i < map.rank(); ++i)
-    start[i] = static_cast<int32_t>(w.lane(in.src(operation.coordinateSlot + i), lane));
+/// All rows of the box; false after a finding.
+bool TensorCopy::addRows(uint64_t shared, const std::vector<int64_t> &start) {
   // Count through the outer dimensions; the innermost one is a row.
   std::vector<int64_t> at = start;
   unsigned rowBytes =
       (map.box[0] + map.elementStrides[0] - 1) / map.elementStrides[0] * map.elementBytes();
-  for (uint64_t place = shared[lane]; place < shared[lane] + bytes; place += rowBytes) {
+  for (uint64_t place = shared; place < shared + map.boxBytes(); place += rowBytes) {
     if (!addRow(at, place))
-      return;
+      return false;
     for (unsigned i = 1; i < map.rank(); ++i) {
       at[i] += map.elementStrides[i];
       if (at[i] < start[i] + int64_t(map.box[i]))
@@ -259,11 +249,47 @@ void TensorCopy::run() {
       at[i] = start[i];
     }
   }
+  return true;
+}
+
+void TensorCopy::load(uint64_t shared, const std::vector<int64_t> &start) {
+  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  for (Block *target : targetsOf(w, in, lane)) {
+    std::optional<Landing> landing = openLanding(w, in, lane, shared, bytes, 128, target);
+    if (!landing)
+      continue;
+    move = BulkMove();
+    sharedMemory = landing->to.block->shared.data();
+    if (addRows(landing->to.address, start))
+      landInShared(w, in, lane, *landing, bytes, std::move(move));
+  }
+}
+
+void TensorCopy::store(uint64_t shared, const std::vector<int64_t> &start) {
+  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  SharedPlace from = openShared(w, in, lane, shared, bytes, 128, AccessKind::AsyncRead);
+  if (!from.block)
+    return;
+  sharedMemory = from.block->shared.data();
+  if (!addRows(from.address, start))
+    return;
   move.reduction = operation.reduction;
   move.type = map.type;
-  if (isLoad)
-    return landInShared(w, in, lane, shared[lane], bytes, *mbarrier, std::move(move));
-  leaveShared(w, in, lane, shared[lane], bytes, std::move(move));
+  leaveShared(w, in, lane, from.address, bytes, std::move(move));
+}
+
+void TensorCopy::run() {
+  if (!readMap())
+    return;
+  uint64_t shared[warpSize];
+  computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
+  std::vector<int64_t> start(map.rank());
+  for (unsigned i = 0; i < map.rank(); ++i)
+    start[i] = static_cast<int32_t>(w.lane(in.src(operation.coordinateSlot + i), lane));
+  if (operation.kind == BulkOperation::Kind::Load)
+    load(shared[lane], start);
+  else
+    store(shared[lane], start);
 }
 
 } // namespace

@@ -1,8 +1,9 @@
-//===- Cluster.cpp - clusters of one block, and launch control --------------------------------===//
+//===- Cluster.cpp - blocks of a cluster, and launch control ----------------------------------===//
 //
-// mapa getctarank barrier.cluster griddepcontrol. A cluster has one block here, so the
-// address of a variable in "another" block is the own one, and barrier.cluster is a barrier of the
-// block whose arriving and waiting halves are apart: for the checks it works like an mbarrier.
+// mapa getctarank barrier.cluster griddepcontrol. Shared memory of another block has addresses of
+// its own (Memory/AddressMap.h). barrier.cluster is a barrier of all threads of the cluster whose
+// arriving and waiting halves are apart: for the checks it works like an mbarrier of the block of
+// rank 0.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "Families.h"
@@ -21,57 +22,67 @@ constexpr uint64_t clusterBarrierAddress = 0xffff0;
 
 struct ClusterBarrier {
   uint32_t phase = 0;
-  std::vector<uint32_t> arrived;  ///< lanes by warp, in this phase
-  std::vector<uint32_t> waitsFor; ///< by thread: 1 + the phase it arrived in; 0: not arrived
+  /// By block: lanes by warp that have arrived in this phase.
+  std::vector<std::vector<uint32_t>> arrived;
+  /// By block and thread: 1 + the phase it arrived in; 0: not arrived.
+  std::vector<std::vector<uint32_t>> waitsFor;
 };
 
-ClusterBarrier &barrierOf(Block &block) {
+ClusterBarrier &barrierOf(Cluster &cluster) {
   static const char key = 0;
-  ClusterBarrier &barrier = block.state<ClusterBarrier>(&key);
-  barrier.arrived.resize(block.warps.size());
-  barrier.waitsFor.resize(block.warps.size() * warpSize);
+  ClusterBarrier &barrier = cluster.blocks[0]->state<ClusterBarrier>(&key);
+  if (barrier.arrived.empty()) {
+    size_t warps = cluster.blocks[0]->warps.size();
+    barrier.arrived.assign(cluster.blocks.size(), std::vector<uint32_t>(warps));
+    barrier.waitsFor.assign(cluster.blocks.size(), std::vector<uint32_t>(warps * warpSize));
+  }
   return barrier;
 }
 
 /// Ends the phase if every thread that has not exited has arrived.
-void settle(Block &block, ClusterBarrier &barrier) {
+void settle(Cluster &cluster, ClusterBarrier &barrier) {
   bool isAny = false;
-  for (const Warp &warp : block.warps) {
-    if (warp.liveMask() & ~barrier.arrived[warp.index])
-      return;
-    isAny |= barrier.arrived[warp.index] != 0;
-  }
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    for (const Warp &warp : block->warps) {
+      uint32_t arrived = barrier.arrived[block->rank][warp.index];
+      if (warp.liveMask() & ~arrived)
+        return;
+      isAny |= arrived != 0;
+    }
   if (!isAny)
     return;
-  std::fill(barrier.arrived.begin(), barrier.arrived.end(), 0);
+  for (std::vector<uint32_t> &lanes : barrier.arrived)
+    std::fill(lanes.begin(), lanes.end(), 0);
   ++barrier.phase;
-  ++block.version;
+  ++cluster.version;
 }
 
 void arrive(Warp &w, const Inst &in, uint32_t mask) {
-  ClusterBarrier &barrier = barrierOf(*w.block);
+  Cluster &cluster = *w.block->cluster;
+  ClusterBarrier &barrier = barrierOf(cluster);
   forEachLane(mask, [&](unsigned lane) {
-    uint32_t &waitsFor = barrier.waitsFor[w.index * warpSize + lane];
+    uint32_t &waitsFor = barrier.waitsFor[w.block->rank][w.index * warpSize + lane];
     if (waitsFor != 0)
       report(w, in, lane, FindingKind::BarrierDivergence,
              "a second arrival at the cluster's barrier without a wait in between");
     waitsFor = barrier.phase + 1;
   });
-  barrier.arrived[w.index] |= mask;
+  barrier.arrived[w.block->rank][w.index] |= mask;
   if (isRelease(static_cast<MemoryOrder>(in.order)))
     for (Observer *observer : w.launch->observers)
-      observer->onMbarrierArrive(w, mask, clusterBarrierAddress, barrier.phase);
-  settle(*w.block, barrier);
+      observer->onMbarrierArrive(w, mask, *cluster.blocks[0], clusterBarrierAddress, barrier.phase);
+  settle(cluster, barrier);
 }
 
 Outcome wait(Warp &w, const Inst &in, uint32_t mask) {
-  ClusterBarrier &barrier = barrierOf(*w.block);
-  w.timedOut &= ~mask;       // it has no time limit
-  settle(*w.block, barrier); // threads may have exited
+  Cluster &cluster = *w.block->cluster;
+  ClusterBarrier &barrier = barrierOf(cluster);
+  w.timedOut &= ~mask;      // it has no time limit
+  settle(cluster, barrier); // threads may have exited
   uint32_t phase = 0;
   bool isOver = true;
   forEachLane(mask, [&](unsigned lane) {
-    uint32_t waitsFor = barrier.waitsFor[w.index * warpSize + lane];
+    uint32_t waitsFor = barrier.waitsFor[w.block->rank][w.index * warpSize + lane];
     if (waitsFor == 0)
       report(w, in, lane, FindingKind::BarrierDivergence,
              "a wait at the cluster's barrier without an arrival");
@@ -80,24 +91,36 @@ Outcome wait(Warp &w, const Inst &in, uint32_t mask) {
   });
   if (!isOver)
     return Outcome::Retry;
-  forEachLane(mask, [&](unsigned lane) { barrier.waitsFor[w.index * warpSize + lane] = 0; });
+  forEachLane(
+      mask, [&](unsigned lane) { barrier.waitsFor[w.block->rank][w.index * warpSize + lane] = 0; });
   for (Observer *observer : w.launch->observers)
-    observer->onMbarrierWait(w, mask, clusterBarrierAddress, phase);
+    observer->onMbarrierWait(w, mask, *cluster.blocks[0], clusterBarrierAddress, phase);
   return Outcome::Continue;
 }
 
-/// The address stays: there is only this block.
+/// The window of shared memory, where an address is generic.
+uint64_t windowOf(const Inst &in) {
+  return in.space == Space::Generic ? windowBase(Space::Shared) : 0;
+}
+
+/// In a cluster of one block addresses stay as they are.
 void mapAddress(Warp &w, const Inst &in, uint32_t mask) {
+  size_t blocks = w.block->cluster->blocks.size();
   forEachLane(mask, [&](unsigned lane) {
-    uint64_t rank = w.lane(in.src(1), lane);
-    if (rank != 0 && !w.isShadowPass)
+    uint64_t rank = w.lane(in.src(1), lane), address = w.lane(in.src(0), lane);
+    if (rank >= blocks && !w.isShadowPass)
       report(w, in, lane, FindingKind::InvalidAccess,
-             llvm::formatv("block {0} of the cluster, which has one", rank));
-    w.setLane(in.dst(0), lane, w.lane(in.src(0), lane));
+             llvm::formatv("block {0} of the cluster, which has {1}", rank, blocks));
+    if (rank < blocks && blocks > 1 && !w.isShadowPass)
+      address = windowOf(in) + inBlockOfRank(address - windowOf(in), rank);
+    w.setLane(in.dst(0), lane, address);
   });
 }
 void rankOfAddress(Warp &w, const Inst &in, uint32_t mask) {
-  forEachLane(mask, [&](unsigned lane) { w.setLane(in.dst(0), lane, 0); });
+  forEachLane(mask, [&](unsigned lane) {
+    uint64_t field = rankField(w.lane(in.src(0), lane) - windowOf(in));
+    w.setLane(in.dst(0), lane, field ? field - 1 : w.block->rank);
+  });
 }
 void nothing(Warp &, const Inst &, uint32_t) {}
 
@@ -110,7 +133,7 @@ bool finish(InstBuilder &b, Handler handler, PoisonRule rule) {
 
 /// The type of an address; the space only says how it is meant.
 bool acceptAddressType(InstBuilder &b, Type &type) {
-  Space space = b.acceptSpace();
+  Space space = b.inst.space = b.acceptSpace();
   type = b.expectType();
   if (space != Space::Generic && space != Space::Shared)
     return b.fail("expected an address of shared memory");
@@ -139,10 +162,14 @@ bool decodeGridDependency(InstBuilder &b) {
 } // namespace
 
 void describeClusterBarrier(Block &block, std::vector<uint64_t> &out) {
-  ClusterBarrier &barrier = barrierOf(block);
-  out.insert(out.end(), barrier.arrived.begin(), barrier.arrived.end());
-  for (uint32_t phase : barrier.waitsFor) // only whether it is the present one matters
-    out.push_back(phase == 0 ? 0 : 1 + barrier.phase + 1 - phase);
+  if (block.rank != 0)
+    return;
+  ClusterBarrier &barrier = barrierOf(*block.cluster);
+  for (const std::vector<uint32_t> &lanes : barrier.arrived)
+    out.insert(out.end(), lanes.begin(), lanes.end());
+  for (const std::vector<uint32_t> &threads : barrier.waitsFor)
+    for (uint32_t phase : threads) // only whether it is the present one matters
+      out.push_back(phase == 0 ? 0 : 1 + barrier.phase + 1 - phase);
 }
 
 bool decodeClusterBarrier(InstBuilder &b) {

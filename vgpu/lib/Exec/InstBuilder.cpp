@@ -92,8 +92,11 @@ Space InstBuilder::acceptSpace() {
       {"const", Space::Const},
   };
   for (const auto &[name, space] : spaces)
-    if (accept(name))
+    if (accept(name)) {
+      inst.mayBeRemote |= name == "shared::cluster";
       return space;
+    }
+  inst.mayBeRemote = true;
   return Space::Generic;
 }
 

@@ -55,8 +55,7 @@ struct Region {
   uint64_t size;
 };
 
-static Region regionOf(Warp &warp, Space space, unsigned lane) {
-  Block &block = *warp.block;
+static Region regionOf(Warp &warp, Block &block, Space space, unsigned lane) {
   bool isShadow = warp.isShadowPass;
   switch (space) {
   case Space::Shared:
@@ -108,8 +107,22 @@ static void reportFault(Warp &warp, const Inst &inst, unsigned lane, Space space
          touchedAt(warp, space, address, bytes, participleOf(kind)));
 }
 
+/// The block of the cluster that an address of shared memory names; null: the address is no such.
+static Block *findOwner(Warp &warp, const Inst &inst, unsigned lane, uint64_t address) {
+  if (!inst.mayBeRemote)
+    return nullptr; // .shared::cta: it faults
+  const auto &blocks = warp.block->cluster->blocks;
+  uint64_t rank = rankField(address) - 1;
+  if (rank >= blocks.size())
+    return nullptr;
+  if (blocks[rank]->isDone() && !warp.isShadowPass)
+    report(warp, inst, lane, FindingKind::InvalidAccess,
+           llvm::formatv("shared memory of block {0} of the cluster, which has ended", rank));
+  return blocks[rank].get();
+}
+
 /// One lane; returns null after reporting a fault.
-static uint8_t *resolveLane(Warp &warp, const Inst &inst, unsigned lane, Space space,
+static uint8_t *resolveLane(Warp &warp, const Inst &inst, unsigned lane, Space space, Block &owner,
                             uint64_t address, unsigned bytes, unsigned align, AccessKind kind,
                             const Allocation *&cached) {
   bool isWrite =
@@ -129,7 +142,7 @@ static uint8_t *resolveLane(Warp &warp, const Inst &inst, unsigned lane, Space s
     reportFault(warp, inst, lane, space, address, bytes, align, kind, 0);
     return nullptr;
   }
-  Region region = regionOf(warp, space, lane);
+  Region region = regionOf(warp, owner, space, lane);
   bool isConstant = space == Space::Const || space == Space::Param;
   if (isWrite && isConstant) {
     if (!warp.isShadowPass)
@@ -176,11 +189,11 @@ void resolve(Warp &warp, const Inst &inst, Space space, unsigned bytes, AccessKi
              uint32_t mask, LaneAddresses &lanes, unsigned alignBytes) {
   unsigned align = alignBytes ? alignBytes : bytes;
   lanes.space = space;
-  lanes.isMixed = false;
+  lanes.isMixed = lanes.isRemote = false;
   lanes.mask = 0;
   if (space == Space::Shared) {
     // The common case without branches per lane.
-    Region region = regionOf(warp, space, 0);
+    Region region = regionOf(warp, *warp.block, space, 0);
     uint64_t limit = region.size >= bytes ? region.size - bytes : 0;
     bool isGood = region.size >= bytes;
     uint64_t lowBits = 0;
@@ -210,8 +223,15 @@ void resolve(Warp &warp, const Inst &inst, Space space, unsigned bytes, AccessKi
     return;
   forEachLane(mask, [&](unsigned lane) {
     Space own = lanes.isMixed ? lanes.laneSpace[lane] : lanes.space;
-    lanes.host[lane] =
-        resolveLane(warp, inst, lane, own, lanes.address[lane], bytes, align, kind, cached);
+    lanes.owner[lane] = warp.block;
+    if (own == Space::Shared && rankField(lanes.address[lane]))
+      if (Block *owner = findOwner(warp, inst, lane, lanes.address[lane])) {
+        lanes.owner[lane] = owner;
+        lanes.isRemote |= owner != warp.block;
+        lanes.address[lane] = withoutRank(lanes.address[lane]);
+      }
+    lanes.host[lane] = resolveLane(warp, inst, lane, own, *lanes.owner[lane], lanes.address[lane],
+                                   bytes, align, kind, cached);
     if (lanes.host[lane])
       lanes.mask |= 1u << lane;
   });
@@ -232,34 +252,40 @@ void notify(Warp &warp, const Inst &inst, AccessKind kind, unsigned bytes,
                       values,
                       static_cast<MemoryOrder>(inst.order),
                       static_cast<MemoryScope>(inst.scope)};
-  if (!lanes.isMixed) {
+  auto tell = [&] {
     for (Observer *observer : warp.launch->observers)
       observer->onAccess(access);
-    return;
-  }
-  for (Space space : {Space::Global, Space::Shared, Space::Local, Space::Const, Space::Param}) {
-    access.space = space;
+  };
+  if (!lanes.isMixed && !lanes.isRemote)
+    return tell();
+  // Lanes of one space, and of one block's shared memory, belong together.
+  auto isAlike = [&](unsigned a, unsigned b) {
+    return (!lanes.isMixed || lanes.laneSpace[a] == lanes.laneSpace[b]) &&
+           &lanes.ownerOf(warp, a) == &lanes.ownerOf(warp, b);
+  };
+  for (uint32_t rest = lanes.mask; rest;) {
+    unsigned first = static_cast<unsigned>(__builtin_ctz(rest));
     access.mask = 0;
-    forEachLane(lanes.mask, [&](unsigned lane) {
-      if (lanes.laneSpace[lane] == space)
-        access.mask |= 1u << lane;
+    forEachLane(rest, [&](unsigned lane) {
+      access.mask |= static_cast<uint32_t>(isAlike(first, lane)) << lane;
     });
-    if (access.mask)
-      for (Observer *observer : warp.launch->observers)
-        observer->onAccess(access);
+    access.space = lanes.isMixed ? lanes.laneSpace[first] : lanes.space;
+    access.owner = &lanes.ownerOf(warp, first);
+    tell();
+    rest &= ~access.mask;
   }
 }
 
 void notifyOne(Warp &warp, const Inst &inst, Space space, AccessKind kind, AccessBy by,
                unsigned lane, uint64_t address, unsigned bytes, MemoryOrder order,
-               MemoryScope scope) {
+               MemoryScope scope, Block *owner) {
   if (!warp.launch->isObserved())
     return;
   uint64_t addresses[warpSize] = {};
   uint8_t *host[warpSize] = {};
   addresses[lane] = address;
-  MemoryAccess access{warp,      inst, space,   kind,  1u << lane, bytes,
-                      addresses, host, nullptr, order, scope,      by};
+  MemoryAccess access{warp, inst,    space, kind,  1u << lane, bytes, addresses,
+                      host, nullptr, order, scope, by,         false, owner};
   for (Observer *observer : warp.launch->observers)
     observer->onAccess(access);
 }

@@ -5,6 +5,12 @@
 
 namespace vgpu {
 
+llvm::Expected<AsyncTime> parseAsyncTime(llvm::StringRef name) {
+  if (name == "early" || name == "late")
+    return name == "late" ? AsyncTime::Late : AsyncTime::Early;
+  return llvm::createStringError("unknown mode '" + name.str() + "': expected early or late");
+}
+
 void LaneCopy::run() {
   if (isDone)
     return;

@@ -10,9 +10,9 @@
 namespace vgpu {
 
 const ArchLimits *findLimits(llvm::StringRef arch) {
-  static constexpr ArchLimits table[] = {{70, 98304},   {75, 65536},   {80, 166912}, {86, 101376},
-                                         {87, 166912},  {89, 101376},  {90, 232448}, {100, 232448},
-                                         {103, 232448}, {120, 101376}, {121, 101376}};
+  static constexpr ArchLimits table[] = {
+      {70, 98304},  {75, 65536},   {80, 166912},  {86, 101376},  {87, 166912},  {89, 101376},
+      {90, 232448}, {100, 232448}, {103, 232448}, {110, 232448}, {120, 101376}, {121, 101376}};
   llvm::StringRef digits = arch;
   if (!digits.consume_front("sm_"))
     return nullptr;
@@ -26,6 +26,16 @@ const ArchLimits *findLimits(llvm::StringRef arch) {
   return nullptr;
 }
 
+/// Whether a device runs PTX for a target: sm_80 is for all later ones, sm_90a for just 9.0, sm_100f
+/// for the later ones of its family.
+static bool runsOn(llvm::StringRef name, const ArchLimits &target, const ArchLimits &device) {
+  if (name.ends_with("a"))
+    return target.version == device.version;
+  bool isFamily = name.ends_with("f");
+  return target.version <= device.version &&
+         (!isFamily || target.version / 10 == device.version / 10);
+}
+
 /// Of the host, for one block.
 static constexpr uint64_t maxBlockBytes = uint64_t(4) << 30;
 
@@ -33,12 +43,49 @@ static llvm::Error refuse(const Program &program, const std::string &message) {
   return llvm::createStringError("cannot launch '" + program.name + "': " + message);
 }
 
+Dim3 clusterOf(const Program &program, const LaunchConfig &config) {
+  const auto &required = program.entry->requiredCluster;
+  return config.cluster ? *config.cluster
+         : required[0]  ? Dim3{required[0], required[1], required[2]}
+                        : Dim3{};
+}
+
+static llvm::Error checkCluster(const Program &program, const LaunchConfig &config,
+                                const ArchLimits &limits) {
+  constexpr uint64_t mostBlocks = 16; // more than 8 must be allowed by an attribute of the kernel
+  const auto &required = program.entry->requiredCluster;
+  Dim3 cluster = clusterOf(program, config);
+  const Dim3 &grid = config.grid;
+  if (required[0] &&
+      (cluster.x != required[0] || cluster.y != required[1] || cluster.z != required[2]))
+    return refuse(program, llvm::formatv("it requires clusters of {0}x{1}x{2} blocks "
+                                         "(.reqnctapercluster), got {3}x{4}x{5}",
+                                         required[0], required[1], required[2], cluster.x,
+                                         cluster.y, cluster.z));
+  if (program.entry->needsCluster && !config.cluster && !required[0])
+    return refuse(program, "it must be launched with clusters (.explicitcluster); give their size");
+  if (cluster.count() == 1)
+    return llvm::Error::success();
+  uint64_t most = program.entry->maxClusterRank ? program.entry->maxClusterRank : mostBlocks;
+  if (cluster.count() == 0 || cluster.count() > std::min(most, mostBlocks))
+    return refuse(program,
+                  llvm::formatv("a cluster of {0}x{1}x{2} blocks; 1 to {3} are possible", cluster.x,
+                                cluster.y, cluster.z, std::min(most, mostBlocks)));
+  if (limits.version < 90)
+    return refuse(program, "clusters need sm_90 or later, the device is " + config.arch);
+  if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z)
+    return refuse(program, llvm::formatv("a grid of {0}x{1}x{2} blocks is not a multiple of the "
+                                         "cluster's {3}x{4}x{5}",
+                                         grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z));
+  return llvm::Error::success();
+}
+
 llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
   const ArchLimits *limits = findLimits(config.arch);
   if (!limits)
     return refuse(program, "unknown architecture '" + config.arch + "'");
   const ArchLimits *target = findLimits(program.module->target);
-  if (target && target->version > limits->version)
+  if (target && !runsOn(program.module->target, *target, *limits))
     return refuse(program,
                   "the PTX is for " + program.module->target + ", the device is " + config.arch);
   const Dim3 &block = config.block, &grid = config.grid;
@@ -65,11 +112,8 @@ llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
   if (mostThreads && block.count() > mostThreads)
     return refuse(program, llvm::formatv("it allows {0} threads (.maxntid), got {1}", mostThreads,
                                          block.count()));
-  for (uint32_t blocks : program.entry->requiredCluster)
-    if (blocks > 1)
-      return refuse(program,
-                    "it requires clusters of several blocks (.reqnctapercluster), which are "
-                    "not supported");
+  if (llvm::Error error = checkCluster(program, config, *limits))
+    return error;
   // What the host needs for a block: registers and local memory, and their shadows.
   uint64_t hostBytes = 2 * (llvm::divideCeil(block.count(), uint64_t(32)) * program.registerBytes +
                             block.count() * program.localBytes);

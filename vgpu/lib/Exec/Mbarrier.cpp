@@ -1,7 +1,8 @@
 //===- Mbarrier.cpp - mbarrier.* and cp.async.mbarrier.arrive -------------------------------===//
 //
 // PTX ISA, "Parallel synchronization: mbarrier". Lanes of an instruction act one after the other,
-// in the order of their numbers. Waits block (Outcome::Retry) rather than spin, so that a phase
+// in the order of their numbers. An mbarrier orders at the scope of the cluster, whatever scope an
+// arrival or wait names: CUTLASS arrives at barriers of other blocks without naming one. Waits block (Outcome::Retry) rather than spin, so that a phase
 // that never completes ends as a deadlock with the state of each barrier and not at the step limit;
 // they give up when the runner says that time is up, as try_wait may.
 //
@@ -25,8 +26,8 @@ static void misuse(Warp &w, const Inst &in, unsigned lane, uint64_t address,
       llvm::formatv("the mbarrier at {0} {1}", describeAddress(w, Space::Shared, address), what));
 }
 
-Mbarrier *findMbarrier(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
-  MbarrierTable &table = mbarriersOf(*w.block);
+Mbarrier *findMbarrier(Warp &w, const Inst &in, unsigned lane, Block &home, uint64_t address) {
+  MbarrierTable &table = mbarriersOf(home);
   auto it = table.find(address);
   if (it != table.end())
     return &it->second;
@@ -40,7 +41,7 @@ static void settle(Block &block, Mbarrier &barrier) {
     return;
   ++barrier.phase;
   barrier.pending = barrier.expected;
-  ++block.version;
+  ++block.cluster->version;
 }
 
 static void addTx(Warp &w, const Inst &in, unsigned lane, uint64_t address, Mbarrier &barrier,
@@ -52,10 +53,11 @@ static void addTx(Warp &w, const Inst &in, unsigned lane, uint64_t address, Mbar
                          maxMbarrierCount));
 }
 
-void completeTx(Warp &w, const Inst &in, unsigned lane, uint64_t address, uint64_t bytes) {
-  if (Mbarrier *barrier = findMbarrier(w, in, lane, address)) {
+void completeTx(Warp &w, const Inst &in, unsigned lane, Block &home, uint64_t address,
+                uint64_t bytes) {
+  if (Mbarrier *barrier = findMbarrier(w, in, lane, home, address)) {
     addTx(w, in, lane, address, *barrier, -static_cast<int64_t>(bytes));
-    settle(*w.block, *barrier);
+    settle(home, *barrier);
   }
 }
 
@@ -112,14 +114,36 @@ void resolveBarriers(Warp &w, const Inst &in, const Slot &base, uint32_t mask, A
   lanes.isMixed = false;
 }
 
+/// Only arrivals, and changes of the transaction count, may be of another block's barrier.
+void dropRemote(Warp &w, const Inst &in, LaneAddresses &lanes) {
+  if (!lanes.isRemote)
+    return;
+  forEachLane(lanes.mask, [&](unsigned lane) {
+    if (lanes.owner[lane] == w.block)
+      return;
+    misuse(w, in, lane, lanes.address[lane],
+           llvm::formatv("of block {0} of the cluster is out of reach for '{1}'",
+                         lanes.owner[lane]->rank, in.source->opcode));
+    lanes.mask &= ~(1u << lane);
+  });
+  lanes.isRemote = false;
+}
+
 /// Tells the observers of the accesses to the barriers themselves; only init and inval are weak.
 void notifyBarriers(Warp &w, const Inst &in, AccessKind kind, const LaneAddresses &lanes) {
   if (!w.launch->isObserved() || lanes.mask == 0)
     return;
   MemoryOrder order = kind == AccessKind::Write ? MemoryOrder::Weak : MemoryOrder::Relaxed;
-  MemoryAccess access{w,          in,    Space::Shared,    kind,
-                      lanes.mask, 8,     lanes.address,    lanes.host,
-                      nullptr,    order, MemoryScope::Cta, AccessBy::Mbarrier};
+  if (lanes.isRemote) {
+    forEachLane(lanes.mask, [&](unsigned lane) {
+      notifyOne(w, in, Space::Shared, kind, AccessBy::Mbarrier, lane, lanes.address[lane], 8, order,
+                MemoryScope::Cluster, lanes.owner[lane]);
+    });
+    return;
+  }
+  MemoryAccess access{w,          in,    Space::Shared,        kind,
+                      lanes.mask, 8,     lanes.address,        lanes.host,
+                      nullptr,    order, MemoryScope::Cluster, AccessBy::Mbarrier};
   for (Observer *observer : w.launch->observers)
     observer->onAccess(access);
 }
@@ -127,6 +151,7 @@ void notifyBarriers(Warp &w, const Inst &in, AccessKind kind, const LaneAddresse
 void initialize(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses lanes;
   resolveBarriers(w, in, in.src(0), mask, AccessKind::Write, lanes);
+  dropRemote(w, in, lanes);
   notifyBarriers(w, in, AccessKind::Write, lanes);
   MbarrierTable &table = mbarriersOf(*w.block);
   forEachLane(lanes.mask, [&](unsigned lane) {
@@ -146,12 +171,13 @@ void initialize(Warp &w, const Inst &in, uint32_t mask) {
 void invalidate(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses lanes;
   resolveBarriers(w, in, in.src(0), mask, AccessKind::Write, lanes);
+  dropRemote(w, in, lanes);
   notifyBarriers(w, in, AccessKind::Write, lanes);
   forEachLane(lanes.mask, [&](unsigned lane) {
     uint64_t address = lanes.address[lane];
     if (isLate(w))
       landAt(*w.block, address, [] { return false; });
-    if (const Mbarrier *barrier = findMbarrier(w, in, lane, address)) {
+    if (const Mbarrier *barrier = findMbarrier(w, in, lane, *w.block, address)) {
       nextPhaseOf(*w.block, address) = (barrier->phase | 1) + 1;
       mbarriersOf(*w.block).erase(address);
     }
@@ -159,7 +185,8 @@ void invalidate(Warp &w, const Inst &in, uint32_t mask) {
 }
 
 /// One lane's arrival, or its change of the transaction count.
-void arriveOne(Warp &w, const Inst &in, unsigned lane, uint64_t address, Mbarrier &barrier) {
+void arriveOne(Warp &w, const Inst &in, unsigned lane, Block &home, uint64_t address,
+               Mbarrier &barrier) {
   Arrival kind = static_cast<Arrival>(in.variant);
   uint32_t operand = in.numSrc > 1 ? static_cast<uint32_t>(w.lane(in.src(1), lane)) : 0;
   if (in.numDst > 0 && !in.dst(0).isSink)
@@ -183,9 +210,9 @@ void arriveOne(Warp &w, const Inst &in, unsigned lane, uint64_t address, Mbarrie
       misuse(w, in, lane, address, "completes its phase with an arrival that says .noComplete");
     if (isRelease(static_cast<MemoryOrder>(in.order)))
       for (Observer *observer : w.launch->observers)
-        observer->onMbarrierArrive(w, 1u << lane, address, barrier.phase);
+        observer->onMbarrierArrive(w, 1u << lane, home, address, barrier.phase);
   }
-  settle(*w.block, barrier);
+  settle(home, barrier);
 }
 
 void arrive(Warp &w, const Inst &in, uint32_t mask) {
@@ -193,14 +220,15 @@ void arrive(Warp &w, const Inst &in, uint32_t mask) {
   resolveBarriers(w, in, in.src(0), mask, AccessKind::Atomic, lanes);
   notifyBarriers(w, in, AccessKind::Atomic, lanes);
   forEachLane(lanes.mask, [&](unsigned lane) {
-    if (Mbarrier *barrier = findMbarrier(w, in, lane, lanes.address[lane]))
-      arriveOne(w, in, lane, lanes.address[lane], *barrier);
+    Block &home = lanes.ownerOf(w, lane);
+    if (Mbarrier *barrier = findMbarrier(w, in, lane, home, lanes.address[lane]))
+      arriveOne(w, in, lane, home, lanes.address[lane], *barrier);
   });
 }
 
 /// The arrival that follows a lane's copies.
 void arriveAfterCopies(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
-  Mbarrier *barrier = findMbarrier(w, in, lane, address);
+  Mbarrier *barrier = findMbarrier(w, in, lane, *w.block, address);
   if (!barrier)
     return;
   if (barrier->pending == 0)
@@ -228,10 +256,11 @@ void arriveLate(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
 void arriveCopies(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses lanes;
   resolveBarriers(w, in, in.src(0), mask, AccessKind::Atomic, lanes);
+  dropRemote(w, in, lanes);
   notifyBarriers(w, in, AccessKind::Atomic, lanes);
   forEachLane(lanes.mask, [&](unsigned lane) {
     uint64_t address = lanes.address[lane];
-    Mbarrier *barrier = findMbarrier(w, in, lane, address);
+    Mbarrier *barrier = findMbarrier(w, in, lane, *w.block, address);
     if (!barrier)
       return;
     for (Observer *observer : w.launch->observers)
@@ -259,9 +288,10 @@ bool isOver(Warp &w, const Inst &in, unsigned lane, const Mbarrier &barrier, uin
 Outcome wait(Warp &w, const Inst &in, uint32_t mask) {
   LaneAddresses lanes;
   resolveBarriers(w, in, in.src(0), mask, AccessKind::Read, lanes);
+  dropRemote(w, in, lanes);
   uint32_t over = mask & ~lanes.mask, phases[warpSize] = {};
   forEachLane(lanes.mask, [&](unsigned lane) {
-    Mbarrier *barrier = findMbarrier(w, in, lane, lanes.address[lane]);
+    Mbarrier *barrier = findMbarrier(w, in, lane, *w.block, lanes.address[lane]);
     if (barrier && isLate(w))
       landAt(*w.block, lanes.address[lane],
              [&] { return isOver(w, in, lane, *barrier, phases[lane]); });
@@ -288,7 +318,7 @@ Outcome wait(Warp &w, const Inst &in, uint32_t mask) {
         same |= 1u << lane;
     });
     for (Observer *observer : w.launch->observers)
-      observer->onMbarrierWait(w, same, lanes.address[first], phases[first]);
+      observer->onMbarrierWait(w, same, *w.block, lanes.address[first], phases[first]);
     rest &= ~same;
   }
   return Outcome::Continue;
@@ -302,7 +332,7 @@ void pendingCount(Warp &w, const Inst &in, uint32_t mask) {
 
 // --- decoding
 
-/// .sem.scope and the space; mbarriers of other blocks of a cluster do not exist here.
+/// .sem.scope and the space.
 bool acceptPlace(InstBuilder &b, MemoryOrder order) {
   b.inst.order = static_cast<uint8_t>(order);
   if (!b.acceptOrdering())

@@ -76,7 +76,7 @@ template <class Part, class Whole> void unpackRow(Warp &w, const Inst &in, uint3
 
 /// Reads of %clock and %globaltimer: instructions executed by the block so far.
 void readClock(Warp &w, const Inst &in, uint32_t mask) {
-  uint64_t now = w.block->steps + w.executedInstructions;
+  uint64_t now = w.block->cluster->steps + w.executedInstructions;
   if (in.flags)
     now >>= 32; // %clock_hi, %globaltimer_hi
   forEachLane(mask, [&](unsigned lane) { w.setLane(in.dst(0), lane, now); });

@@ -86,7 +86,7 @@ Outcome setRegisters(Warp &w, const Inst &in, uint32_t mask) {
     pool.free -= more;
   } else {
     pool.free += uint64_t(own - wanted) * warpSize;
-    ++w.block->version;
+    ++w.block->cluster->version;
   }
   own = wanted;
   return tell();

@@ -49,7 +49,7 @@ class SplitRunner {
 public:
   SplitRunner(Block &block, Warp &warp)
       : block(block), warp(warp), launch(*block.launch),
-        isWatched(block.watch->endsTurnsAtJumps()) {}
+        isWatched(block.cluster->watch->endsTurnsAtJumps()) {}
 
   /// Runs `warp.splits[index]` for at most `quantum` instructions. Returns how many it executed.
   uint64_t run(size_t index, uint64_t quantum);
@@ -135,8 +135,10 @@ template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
         ++split.pc;
         break;
       }
+      if (outcome == Outcome::Retry && inst.isAligned)
+        --block.executed[split.pc]; // it waits; only a try_wait is an instruction each time
       split.state = outcome == Outcome::Park ? Split::State::Parked : Split::State::Retry;
-      split.seenVersion = block.version;
+      split.seenVersion = block.cluster->version;
       return executed;
     }
     case Flow::Branch:
@@ -306,7 +308,7 @@ void release(Warp &warp, uint32_t meetingIndex) {
 
 bool SplitRunner::exitLanes(uint32_t mask) {
   warp.exitedMask |= mask;
-  ++block.version;
+  ++block.cluster->version;
   for (uint32_t meetingIndex : split.meetings) {
     Meeting &meeting = warp.meetings[meetingIndex];
     meeting.pending &= ~mask;
@@ -343,7 +345,14 @@ bool SplitRunner::arrive() {
 
 bool isReady(const Block &block, const Split &split) {
   return split.state == Split::State::Ready ||
-         (split.state == Split::State::Retry && split.seenVersion != block.version);
+         (split.state == Split::State::Retry && split.seenVersion != block.cluster->version);
+}
+
+/// Calls body(warp) for the warps of all blocks.
+template <class Body> void forEachWarp(Cluster &cluster, Body body) {
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    for (Warp &warp : block->warps)
+      body(warp);
 }
 
 /// Lets lanes that wait at a meeting go on without the others. True if there were any.
@@ -361,27 +370,29 @@ constexpr uint64_t roundsToTimeOut = 64;
 constexpr uint32_t mostTimeOuts = 64;
 
 /// Makes waits that are allowed to give up (mbarrier.try_wait and test_wait) do so.
-void timeOutWaits(Block &block) {
-  for (Warp &warp : block.warps)
+void timeOutWaits(Cluster &cluster) {
+  forEachWarp(cluster, [](Warp &warp) {
     for (Split &split : warp.splits)
       if (split.state == Split::State::Retry) {
         warp.timedOut |= split.mask;
         split.seenVersion = ~uint64_t(0);
       }
+  });
 }
 
 /// Nothing goes on: lets waits time out, unless that has been in vain too often.
-bool timeOutStuck(Block &block) {
-  bool isChanged = block.version != block.timeOutVersion;
-  block.timeOuts = isChanged ? 1 : block.timeOuts + 1;
-  block.timeOutVersion = block.version;
-  bool hasWaits = llvm::any_of(block.warps, [](const Warp &warp) {
-    return llvm::any_of(warp.splits,
-                        [](const Split &split) { return split.state == Split::State::Retry; });
+bool timeOutStuck(Cluster &cluster) {
+  bool isChanged = cluster.version != cluster.timeOutVersion;
+  cluster.timeOuts = isChanged ? 1 : cluster.timeOuts + 1;
+  cluster.timeOutVersion = cluster.version;
+  bool hasWaits = false;
+  forEachWarp(cluster, [&](Warp &warp) {
+    hasWaits |= llvm::any_of(warp.splits,
+                             [](const Split &split) { return split.state == Split::State::Retry; });
   });
-  if (!hasWaits || block.timeOuts > mostTimeOuts)
+  if (!hasWaits || cluster.timeOuts > mostTimeOuts)
     return false;
-  timeOutWaits(block);
+  timeOutWaits(cluster);
   return true;
 }
 
@@ -434,26 +445,39 @@ bool forceCollective(Block &block) {
   return false;
 }
 
-void reportDeadlock(Block &block) {
+/// "block 2, ": which block of a cluster a warp is of; nothing where there is one.
+std::string blockPrefix(const Warp &warp) {
+  return warp.block->cluster->blocks.size() > 1 ? llvm::formatv("block {0}, ", warp.block->rank)
+                                                : std::string();
+}
+
+/// What waits may wait for.
+std::string describeState(Cluster &cluster) {
+  std::string text;
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    text += describeMbarriers(*block) + describeRegisterPool(*block);
+  return text;
+}
+
+void reportDeadlock(Cluster &cluster) {
   std::string text = "no warp can go on:";
   Warp *first = nullptr;
   const Inst *at = nullptr;
-  for (Warp &warp : block.warps) {
-    if (warp.isDone()) {
-      text += llvm::formatv("\n  warp {0}: finished", warp.index);
-      continue;
-    }
+  forEachWarp(cluster, [&](Warp &warp) {
+    if (warp.isDone())
+      text += llvm::formatv("\n  {0}warp {1}: finished", blockPrefix(warp), warp.index);
     for (const Split &split : warp.splits) {
-      const Inst &inst = block.launch->program->code[split.pc];
-      text += llvm::formatv("\n  warp {0}, lanes {1:x8}: waits at '{2}' (ptx:{3})", warp.index,
-                            split.mask, inst.source ? inst.source->opcode : "end", inst.line);
+      const Inst &inst = cluster.launch->program->code[split.pc];
+      text += llvm::formatv("\n  {0}warp {1}, lanes {2:x8}: waits at '{3}' (ptx:{4})",
+                            blockPrefix(warp), warp.index, split.mask,
+                            inst.source ? inst.source->opcode : "end", inst.line);
       if (!first) {
         first = &warp;
         at = &inst;
       }
     }
-  }
-  text += describeMbarriers(block) + describeRegisterPool(block);
+  });
+  text += describeState(cluster);
   if (first)
     report(*first, *at, __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
 }
@@ -468,41 +492,41 @@ std::string describeLoop(const Warp &warp) {
   return llvm::formatv("ptx lines {0} to {1}", begin, edge.line);
 }
 
-void reportStepLimit(Block &block) {
-  for (Warp &warp : block.warps) {
-    if (warp.isDone())
-      continue;
-    const std::vector<Inst> &code = block.launch->program->code;
+void reportStepLimit(Cluster &cluster) {
+  bool isTold = false;
+  forEachWarp(cluster, [&](Warp &warp) {
+    if (warp.isDone() || isTold)
+      return;
+    isTold = true;
+    const std::vector<Inst> &code = cluster.launch->program->code;
     std::string loop = describeLoop(warp);
     std::string where = loop.empty() ? "no loop was entered" : "last loop: " + loop;
     uint32_t pc = loop.empty() ? warp.splits[0].pc : warp.lastBackEdge;
     report(
         warp, code[pc], __builtin_ctz(warp.splits[0].mask), FindingKind::StepLimit,
         llvm::formatv("the block executed {0} warp instructions without finishing; warp {1}, {2}",
-                      block.steps, warp.index, where));
-    return;
-  }
+                      cluster.steps, warp.index, where));
+  });
 }
 
 } // namespace
 
-void reportRepetition(Block &block, size_t numOthers) {
+void reportRepetition(Cluster &cluster, size_t numOthers) {
   std::string text = "no live thread can end this: the same states come again and again";
   if (numOthers)
     text += llvm::formatv(", in {0} other blocks as well", numOthers);
   text += ":";
-  const std::vector<Inst> &code = block.launch->program->code;
+  const std::vector<Inst> &code = cluster.launch->program->code;
   Warp *first = nullptr; // one that loops, else one that waits
   bool isFirstLooping = false;
-  for (Warp &warp : block.warps) {
-    if (warp.isDone()) {
-      text += llvm::formatv("\n  warp {0}: finished", warp.index);
-      continue;
-    }
+  forEachWarp(cluster, [&](Warp &warp) {
+    if (warp.isDone())
+      text += llvm::formatv("\n  {0}warp {1}: finished", blockPrefix(warp), warp.index);
     for (const Split &split : warp.splits) {
       bool isLooping = split.state == Split::State::Ready && warp.lastBackEdge != noPc;
       const Inst &inst = code[split.pc];
-      text += llvm::formatv("\n  warp {0}, lanes {1:x8}: ", warp.index, split.mask);
+      text += llvm::formatv("\n  {0}warp {1}, lanes {2:x8}: ", blockPrefix(warp), warp.index,
+                            split.mask);
       if (isLooping)
         text += "loops in " + describeLoop(warp);
       else
@@ -513,8 +537,8 @@ void reportRepetition(Block &block, size_t numOthers) {
         isFirstLooping = isLooping;
       }
     }
-  }
-  text += describeMbarriers(block) + describeRegisterPool(block);
+  });
+  text += describeState(cluster);
   if (first)
     report(*first, code[isFirstLooping ? first->lastBackEdge : first->splits[0].pc],
            __builtin_ctz(first->splits[0].mask), FindingKind::Deadlock, text);
@@ -532,7 +556,7 @@ void wakeParked(Warp &warp, uint32_t mask, uint32_t pc) {
 /// instructions they executed.
 static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
   uint64_t used = 0;
-  bool isShortTurn = block.watch->isActive();
+  bool isShortTurn = block.cluster->watch->isActive();
   // Splits added meanwhile come after the current one, so every lane gets its turn.
   for (size_t i = 0; i < warp.splits.size() && quantum > 0;) {
     Split &split = warp.splits[i];
@@ -560,67 +584,100 @@ static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
   return used;
 }
 
-/// Lets lanes and waits of a block go on that would wait for ever. True if lanes did.
-static bool relieve(Block &block) {
-  bool isFreed = landEverything(block);
-  for (Warp &warp : block.warps)
-    isFreed |= releaseStarving(warp);
-  timeOutWaits(block);
+/// Lets what is late happen in all blocks. True if there was something.
+static bool landEverywhere(Cluster &cluster) {
+  bool isAny = false;
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    isAny |= landEverything(*block);
+  return isAny;
+}
+
+static bool releaseEverywhere(Cluster &cluster) {
+  bool isFreed = false;
+  forEachWarp(cluster, [&](Warp &warp) { isFreed |= releaseStarving(warp); });
   return isFreed;
 }
 
-RunStatus runBlock(Block &block, uint64_t budget) {
-  LaunchState &launch = *block.launch;
-  uint64_t used = 0;
-  for (uint64_t round = 1;; ++round) {
-    block.watch->beforeRound(block, block.steps + used);
-    if (round % roundsToTimeOut == 0 && !block.watch->isActive())
-      timeOutWaits(block);
-    bool isAnyLeft = false, hasProgress = false;
-    for (Warp &warp : block.warps) {
+/// Lets lanes and waits go on that would wait for ever. True if lanes did.
+static bool relieve(Cluster &cluster) {
+  bool isFreed = landEverywhere(cluster);
+  isFreed |= releaseEverywhere(cluster);
+  timeOutWaits(cluster);
+  return isFreed;
+}
+
+/// Nothing went on in a round. False if nothing ever will.
+static bool goOnStuck(Cluster &cluster) {
+  return releaseEverywhere(cluster) ||
+         llvm::any_of(cluster.blocks, [](auto &block) { return forceCollective(*block); }) ||
+         timeOutStuck(cluster) || landEverywhere(cluster);
+}
+
+namespace {
+struct Round {
+  uint64_t used = 0; ///< warp instructions
+  bool isAnyLeft = false, hasProgress = false;
+};
+} // namespace
+
+/// Each warp of each block gets its turn.
+static Round runRound(Cluster &cluster) {
+  Round round;
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    for (Warp &warp : block->warps) {
       if (warp.isDone())
         continue;
-      isAnyLeft = true;
-      uint64_t executed = runWarp(block, warp, block.watch->quantum(warpQuantum));
-      used += executed;
-      hasProgress |= executed > 0;
-      if (launch.stop)
-        return RunStatus::Stopped;
+      round.isAnyLeft = true;
+      uint64_t executed = runWarp(*block, warp, cluster.watch->quantum(warpQuantum));
+      round.used += executed;
+      round.hasProgress |= executed > 0;
+      if (cluster.launch->stop)
+        return round;
       if (warp.fullQuanta >= patience) {
-        hasProgress |= releaseStarving(warp);
+        round.hasProgress |= releaseStarving(warp);
         warp.fullQuanta = 0;
       }
     }
-    if (!isAnyLeft) {
-      landEverything(block);
+  return round;
+}
+
+RunStatus runCluster(Cluster &cluster, uint64_t budget) {
+  LaunchState &launch = *cluster.launch;
+  SpinWatch &watch = *cluster.watch;
+  uint64_t used = 0;
+  for (uint64_t number = 1;; ++number) {
+    watch.beforeRound(cluster, cluster.steps + used);
+    if (number % roundsToTimeOut == 0 && !watch.isActive())
+      timeOutWaits(cluster);
+    Round round = runRound(cluster);
+    used += round.used;
+    if (launch.stop)
+      return RunStatus::Stopped;
+    if (!round.isAnyLeft) {
+      landEverywhere(cluster);
       return RunStatus::Done;
     }
-    if (!hasProgress) {
-      bool isFreed = false;
-      for (Warp &warp : block.warps)
-        isFreed |= releaseStarving(warp);
-      if (!isFreed && !forceCollective(block) && !timeOutStuck(block) && !landEverything(block)) {
-        reportDeadlock(block);
-        return RunStatus::Stopped;
-      }
+    if (!round.hasProgress && !goOnStuck(cluster)) {
+      reportDeadlock(cluster);
+      return RunStatus::Stopped;
     }
-    switch (block.watch->afterRound(block)) {
+    switch (watch.afterRound(cluster)) {
     case SpinWatch::Answer::GoOn:
       break;
     case SpinWatch::Answer::Relieve:
-      block.watch->relieved(relieve(block));
+      watch.relieved(relieve(cluster));
       break;
     case SpinWatch::Answer::Repeats:
-      block.steps += used;
+      cluster.steps += used;
       return RunStatus::Repeats;
     }
-    if (block.steps + used > launch.config.stepLimit) {
-      block.steps += used;
-      reportStepLimit(block);
+    if (cluster.steps + used > launch.config.stepLimit) {
+      cluster.steps += used;
+      reportStepLimit(cluster);
       return RunStatus::Stopped;
     }
     if (used >= budget) {
-      block.steps += used;
+      cluster.steps += used;
       return RunStatus::Yielded;
     }
   }

@@ -22,7 +22,6 @@ uint64_t digestOf(llvm::ArrayRef<uint8_t> bytes, uint64_t before) {
 /// Where all lanes are and what the block's barriers know. What is not in here, in the registers or
 /// in memory must not decide what the block does.
 void describeControl(Block &block, std::vector<uint64_t> &out) {
-  out.clear();
   auto addAll = [&](const auto &list) {
     out.push_back(list.size());
     out.insert(out.end(), list.begin(), list.end());
@@ -56,6 +55,12 @@ void describeControl(Block &block, std::vector<uint64_t> &out) {
   out.push_back(callDepthOf(block));
 }
 
+void describeControl(const Cluster &cluster, std::vector<uint64_t> &out) {
+  out.clear();
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    describeControl(*block, out);
+}
+
 size_t registerBytesOf(const Block &block) { return block.launch->program->registerBytes; }
 const uint8_t *registersOf(const Warp &warp) { return warp.planes[unsigned(Plane::Register)]; }
 
@@ -85,7 +90,7 @@ void SpinWatch::lookNow(uint64_t steps, uint64_t duration) {
   minDuration = duration;
 }
 
-void SpinWatch::beforeRound(const Block &block, uint64_t steps) {
+void SpinWatch::beforeRound(const Cluster &cluster, uint64_t steps) {
   if (!isLooking && steps >= nextLook) {
     isLooking = true;
     lookEnd = steps + std::max(minDuration, steps / 8);
@@ -95,7 +100,7 @@ void SpinWatch::beforeRound(const Block &block, uint64_t steps) {
     interval = 4;
     shakesLeft = 0;
     isRelieved = false;
-    takeSnapshot(block);
+    takeSnapshot(cluster);
   } else if (isLooking && steps >= lookEnd) {
     isLooking = false;
   }
@@ -105,33 +110,42 @@ uint64_t SpinWatch::quantum(uint64_t usual) const {
   return shakesLeft ? 1 + (shakesLeft * 37) % 101 : usual;
 }
 
-void SpinWatch::takeSnapshot(const Block &block) {
-  describeControl(const_cast<Block &>(block), control);
+void SpinWatch::takeSnapshot(const Cluster &cluster) {
+  describeControl(cluster, control);
   registers.clear();
-  for (const Warp &warp : block.warps)
-    registers.insert(registers.end(), registersOf(warp),
-                     registersOf(warp) + registerBytesOf(block));
-  shared = block.shared;
+  shared.clear();
+  for (const std::unique_ptr<Block> &block : cluster.blocks) {
+    for (const Warp &warp : block->warps)
+      registers.insert(registers.end(), registersOf(warp),
+                       registersOf(warp) + registerBytesOf(*block));
+    shared.insert(shared.end(), block->shared.begin(), block->shared.end());
+  }
   hasDigests = false;
-  clockReads = countClockReads(block);
+  clockReads = countClockReads(*cluster.blocks[0]);
   if (isRelieved && ++snapshotsSinceRelief > 2)
     isRelieved = false;
 }
 
-bool SpinWatch::isLikeSnapshot(const Block &block) {
-  describeControl(const_cast<Block &>(block), scratch);
+bool SpinWatch::isLikeSnapshot(const Cluster &cluster) {
+  scratch.clear();
+  describeControl(cluster, scratch);
   if (scratch != control)
     return false;
-  const uint8_t *before = registers.data();
-  for (const Warp &warp : block.warps) {
-    if (!std::equal(before, before + registerBytesOf(block), registersOf(warp)))
+  const uint8_t *before = registers.data(), *sharedBefore = shared.data();
+  for (const std::unique_ptr<Block> &block : cluster.blocks) {
+    for (const Warp &warp : block->warps) {
+      if (!std::equal(before, before + registerBytesOf(*block), registersOf(warp)))
+        return false;
+      before += registerBytesOf(*block);
+    }
+    if (!std::equal(block->shared.begin(), block->shared.end(), sharedBefore))
       return false;
-    before += registerBytesOf(block);
+    sharedBefore += block->shared.size();
   }
-  return shared == block.shared;
+  return true;
 }
 
-SpinWatch::Answer SpinWatch::afterRound(Block &block) {
+SpinWatch::Answer SpinWatch::afterRound(Cluster &cluster) {
   if (!isLooking)
     return Answer::GoOn;
   if (shakesLeft) {
@@ -139,21 +153,23 @@ SpinWatch::Answer SpinWatch::afterRound(Block &block) {
     return Answer::GoOn;
   }
   ++rounds;
-  if (!isLikeSnapshot(block)) {
+  if (!isLikeSnapshot(cluster)) {
     if (rounds < interval)
       return Answer::GoOn;
     rounds = 0;
     interval *= 2;
-    takeSnapshot(block);
+    takeSnapshot(cluster);
     return Answer::GoOn;
   }
-  uint64_t now[2] = {digestOf(llvm::ArrayRef(block.local), 0), digestOf(*block.launch->memory)};
+  uint64_t now[2] = {0, digestOf(*cluster.launch->memory)};
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    now[0] = digestOf(llvm::ArrayRef(block->local), now[0]);
   bool isSame = hasDigests && std::equal(now, now + 2, digests);
   std::copy(now, now + 2, digests);
   hasDigests = true;
   if (!isSame)
     return Answer::GoOn;
-  uint64_t reads = countClockReads(block);
+  uint64_t reads = countClockReads(*cluster.blocks[0]);
   if (reads != clockReads) { // time is the state that changes
     isLooking = false;
     nextLook = ~uint64_t(0);

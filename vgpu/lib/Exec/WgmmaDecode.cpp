@@ -33,7 +33,7 @@ void commitGroup(Warp &w, const Inst &, uint32_t mask) {
   state.groups.push_back({std::move(state.open), state.issued});
   state.open.clear();
   state.committed = state.issued;
-  ++w.block->version; // another warp of the warpgroup may wait for this
+  ++w.block->cluster->version; // another warp of the warpgroup may wait for this
   for (Observer *observer : w.launch->observers)
     observer->onTileCommit(w, mask, TileGroups::Wgmma);
 }
@@ -50,7 +50,10 @@ template <class Body> void forEachWarpOfGroup(Warp &w, Body body) {
 Outcome waitGroup(Warp &w, const Inst &in, uint32_t mask) {
   WgmmaState &state = wgmmaStateOf(w);
   size_t pending = static_cast<size_t>(in.immediate);
-  bool givesUp = (w.timedOut & mask) != 0; // WarpgroupCheck says why
+  // If the others never come, WarpgroupCheck says so.
+  const Cluster &cluster = *w.block->cluster;
+  bool givesUp =
+      (w.timedOut & mask) && cluster.timeOuts > 8 && cluster.version == cluster.timeOutVersion;
   w.timedOut &= ~mask;
   if (state.groups.size() > pending) {
     uint64_t end = state.groups[state.groups.size() - pending - 1].end;
@@ -200,6 +203,9 @@ bool decodeProduct(InstBuilder &b) {
 }
 
 bool decodeWgmma(InstBuilder &b) {
+  if (b.decoder().module().target != "sm_90a")
+    return b.fail("wgmma needs the target sm_90a, the PTX is for " +
+                  llvm::Twine(b.decoder().module().target));
   static constexpr llvm::StringRef words[] = {"mma_async", "fence", "commit_group", "wait_group"};
   int kind = b.acceptOneOf(words);
   if (kind < 0)

@@ -12,7 +12,7 @@ NOT_BUILT = "the virtual GPU's Python module is not built"
 STEP_LIMIT = 1 << 18
 
 
-def launch(program: Program, case: Case, ptx: str | None = None, checks="all"):
+def launch(program: Program, case: Case, ptx: str | None = None, checks="all", mode="early"):
     """Launches `program` on `case` (its arrays are updated); `ptx` replaces the program's text."""
     from tilewright import vgpu
 
@@ -32,6 +32,7 @@ def launch(program: Program, case: Case, ptx: str | None = None, checks="all"):
         arch=program.arch,
         checks=checks,
         step_limit=STEP_LIMIT,
+        mode=mode,
     )
 
 

@@ -40,6 +40,22 @@ def test_values_without_checks(program):
     case.verify()
 
 
+def _is_asynchronous(program):
+    return any(
+        word in program.path.read_text() for word in ("cp.async", "wgmma", "cp.reduce.async")
+    )
+
+
+@pytest.mark.parametrize("program", [_parameter(p) for p in PROGRAMS if _is_asynchronous(p)])
+def test_late_effects_change_nothing(program):
+    """Copies and products that take effect at their wait: no other values, no other findings."""
+    _skip_without_engine()
+    case = program.case(seed=3)
+    result = launch(program, case, mode="late")
+    assert {f.kind for f in result.findings} == set(program.known_findings)
+    case.verify()
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_the_values_are_not_there_already(program):
     """An expectation that the unlaunched arguments meet would prove nothing."""

@@ -101,6 +101,26 @@ TEST_P(FindingPairs, DoesNotDependOnTheHostsThreads) {
     EXPECT_EQ(outcome(3), alone);
 }
 
+/// When asynchronous operations take effect changes no finding.
+TEST_P(FindingPairs, IsTheSameInLateMode) {
+  auto buffer = llvm::MemoryBuffer::getFile(GetParam());
+  ASSERT_TRUE(bool(buffer));
+  llvm::StringRef text = (*buffer)->getBuffer();
+  auto module = parsePtx(text, llvm::sys::path::filename(GetParam()));
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  auto outcome = [&](AsyncTime time) {
+    auto file = parseLaunchFile(text.split("// launch: ").second.split('\n').first, "");
+    file->config.asyncTime = time;
+    auto result = launch(**module, file->config, file->arguments);
+    std::string all;
+    for (const Finding &finding : result->findings)
+      all +=
+          findingKindName(finding.kind).str() + " " + std::to_string(finding.site.ptxLine) + "\n";
+    return all;
+  };
+  EXPECT_EQ(outcome(AsyncTime::Late), outcome(AsyncTime::Early));
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, FindingPairs, testing::ValuesIn(ptxFiles()), [](const auto &info) {
   std::string name = llvm::sys::path::stem(info.param).str();
   std::replace(name.begin(), name.end(), '-', '_');

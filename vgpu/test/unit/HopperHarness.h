@@ -12,9 +12,14 @@ namespace vgpu::test {
 /// `bar`, and registers %p0..., %h0... (16 bits), %r0..., %rd0....
 std::string hopperKernel(const std::string &params, const std::string &body);
 
-/// Runs it in one block; errors fail the test.
+/// Runs it, in one block unless told otherwise; errors fail the test. It also runs in late mode: a
+/// launch without findings must leave the same bytes there, and have none either.
 LaunchResult runHopper(const std::string &text, unsigned threads,
-                       llvm::ArrayRef<Argument> arguments);
+                       llvm::ArrayRef<Argument> arguments, Dim3 grid = {},
+                       std::optional<Dim3> cluster = {});
+/// Runs it once, in one block, in this mode and without checks.
+void runUnchecked(const std::string &text, unsigned threads, llvm::ArrayRef<Argument> arguments,
+                  AsyncTime time);
 
 /// The names of the findings, notes left out.
 std::vector<std::string> kindsOf(const LaunchResult &result);

@@ -276,4 +276,20 @@ TEST(Wgmma, WhatDoesNotExistIsRefused) {
   refuses("sync.m64n8k16.f32.f16.f16" + d + ", 1, 1, 0, 0;", "expected '.sync.aligned'");
 }
 
+/// 64 x 16 of A are 2048 bytes, 8 x 16 of B 256; each warp reads its own rows of A and all of B.
+TEST(Wgmma, OperandsAreCountedOnceForAWarpgroup) {
+  LaunchResult result = runHopper(
+      hopperKernel("", "  mov.u32 %r2, tile; shr.u32 %r4, %r2, 4; cvt.u64.u32 %rd1, %r4;\n"
+                       "  or.b64 %rd2, %rd1, 0x0000001000080000; add.u64 %rd3, %rd2, 0x80;\n"
+                       "  wgmma.fence.sync.aligned;\n"
+                       "  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r10, %r11, %r12, "
+                       "%r13}, %rd2, %rd3, 0, 1, 1, 0, 0;\n"
+                       "  wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"),
+      128, {});
+  EXPECT_TRUE(result.isClean()) << textOf(result);
+  EXPECT_EQ(result.counters.sharedBytesRead, 2048u + 256u);
+  EXPECT_EQ(result.counters.sharedWavefronts, (2048u + 256u) / 128);
+  EXPECT_EQ(result.counters.tensorOperations, 2u * 64 * 8 * 16);
+}
+
 } // namespace

@@ -13,7 +13,7 @@
 //   - a fence followed by a strong write or atomic releases to that location; a strong read or
 //   atomic followed by a
 //     fence acquires from it. .release and .acquire do it in one. Both sides' scopes must include
-//     each other.
+//     each other: that of the block, the cluster, or the GPU. An mbarrier's is the cluster.
 //
 // Knowledge is kept per warp while all its lanes know the same, and per lane only where they
 // differ. Of a lane's release after a fence, its own accesses count up to the fence; what it had
@@ -55,8 +55,10 @@ public:
   void onFence(Warp &warp, const Inst &inst, uint32_t mask, MemoryOrder order,
                MemoryScope scope) override;
   void onProxyFence(Warp &warp, const Inst &inst, uint32_t mask, ptx::Space space) override;
-  void onMbarrierArrive(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) override;
-  void onMbarrierWait(Warp &warp, uint32_t mask, uint64_t address, uint32_t phase) override;
+  void onMbarrierArrive(Warp &warp, uint32_t mask, Block &home, uint64_t address,
+                        uint32_t phase) override;
+  void onMbarrierWait(Warp &warp, uint32_t mask, Block &home, uint64_t address,
+                      uint32_t phase) override;
 
   /// What holds for all lanes of a warp. Valid until the next event.
   struct View {
@@ -75,9 +77,9 @@ public:
   /// The lanes of `lanes` whose write no proxy fence separates from this lane's next operation.
   uint32_t unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane,
                     ProxySpace space) const;
-  /// The stamp of writes that land with a phase of an mbarrier of the warp's block, and the bit
-  /// that stands for the barrier where lanes are asked for.
-  std::pair<Stamp, uint32_t> mbarrierStamp(const Warp &warp, uint64_t address, uint32_t phase);
+  /// The stamp of writes that land with a phase of an mbarrier of a block, and the bit that stands
+  /// for the barrier where lanes are asked for.
+  std::pair<Stamp, uint32_t> mbarrierStamp(const Block &home, uint64_t address, uint32_t phase);
 
 private:
   /// Clocks that a proxy fence stands behind, by thread and actor, for each ProxySpace.
@@ -90,9 +92,10 @@ private:
     std::vector<uint32_t> warps;   ///< by warp of the own block: all its lanes
     std::vector<uint32_t> threads; ///< by thread of the own block, then actors; may be short
     FencedClocks fenced;
-    /// Other blocks: clocks by thread, and those of them that a proxy fence for global memory
-    /// stands behind (there is no other memory to meet in).
-    BlockClocks remote, remoteFenced;
+    /// Other blocks: clocks by thread, and those of them that a proxy fence stands behind. (Shared
+    /// memory is where blocks of a cluster meet.)
+    BlockClocks remote;
+    std::map<uint64_t, FencedClocks> remoteFenced;
     void join(const Knowledge &other);
     uint32_t clockOf(uint32_t warp, uint32_t lane) const;
     /// Everything known becomes fenced; `numThreads` is that of the block.
@@ -120,7 +123,7 @@ private:
   struct Published {
     MemoryScope scope = MemoryScope::Cta;
     BlockClocks blocks;
-    std::map<uint64_t, FencedClocks> fenced; ///< by block; of remote ones in global memory only
+    std::map<uint64_t, FencedClocks> fenced; ///< by block
   };
 
   void fenceProxy(Warp &warp, uint32_t mask, ProxySpace space);
@@ -133,7 +136,7 @@ private:
   static void learn(const Warp &warp, Knowledge &knowledge, const Published &place,
                     MemoryScope scope);
   Knowledge &extraOf(WarpState &warp, unsigned lane);
-  static uint64_t keyOf(const Warp &warp, ptx::Space space, uint64_t address);
+  static uint64_t keyOf(const Block &home, ptx::Space space, uint64_t address);
 
   BlockState &blockState(uint64_t block) const;
 

@@ -4,7 +4,7 @@
 // (atomic, volatile, relaxed, ...) at scopes that include each other, and neither happens before
 // the other. What a cell of memory remembers is in RaceShadow.h; what an access is ordered behind
 // need not be remembered, since order is transitive. Most accesses to shared memory never get as
-// far as a cell (AccessJournal.h).
+// far as a cell (AccessJournal.h), but those of clusters, whose blocks meet there, always do.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_RACECHECK_H
@@ -31,8 +31,12 @@ public:
   void onFence(Warp &warp, const Inst &, uint32_t, MemoryOrder, MemoryScope) override {
     settleBefore(warp);
   }
-  void onMbarrierArrive(Warp &warp, uint32_t, uint64_t, uint32_t) override { settleBefore(warp); }
-  void onMbarrierWait(Warp &warp, uint32_t, uint64_t, uint32_t) override { settleBefore(warp); }
+  void onMbarrierArrive(Warp &warp, uint32_t, Block &, uint64_t, uint32_t) override {
+    settleBefore(warp);
+  }
+  void onMbarrierWait(Warp &warp, uint32_t, Block &, uint64_t, uint32_t) override {
+    settleBefore(warp);
+  }
 
   /// Asynchronous writes to shared memory have landed: from now on they count as writes of their
   /// lanes.
@@ -40,7 +44,7 @@ public:
                   unsigned bytes);
 
   /// A bulk copy has taken over a piece of shared memory: what was done to it before is settled.
-  void forget(Warp &warp, uint64_t address, unsigned bytes);
+  void forget(Block &home, uint64_t address, unsigned bytes);
 
   /// Whether blocks have been seen to touch the same bytes, at least one writing them: among those
   /// that this check watched, or between them and those of another.

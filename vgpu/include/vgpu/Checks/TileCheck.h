@@ -36,8 +36,8 @@ public:
   void onBlockStart(Block &block) override;
   void onBlockEnd(Block &block) override;
   void onAccess(const MemoryAccess &access) override;
-  void onBulkWrite(Warp &warp, const Inst &inst, unsigned lane, uint64_t address, uint32_t bytes,
-                   uint64_t mbarrier, uint32_t phase) override;
+  void onBulkWrite(Warp &warp, const Inst &inst, unsigned lane, Block &home, uint64_t address,
+                   uint32_t bytes, uint64_t mbarrier, uint32_t phase) override;
   void onTileRead(Warp &warp, const Inst &inst, uint32_t mask, llvm::ArrayRef<uint64_t> chunks,
                   TileGroups groups) override;
   void onTileCommit(Warp &warp, uint32_t mask, TileGroups groups) override;
@@ -52,6 +52,7 @@ private:
 
   /// Lanes of a warp that did something at a time.
   struct Deed {
+    uint64_t block; ///< of the cluster
     uint32_t warp;
     uint32_t lanes;
     uint32_t clock;
@@ -67,8 +68,8 @@ private:
   struct Line {
     llvm::SmallVector<Deed, 1> writes; ///< ordinary ones
     llvm::SmallVector<Reader, 1> readers;
-    Deed landed = {};    ///< by an mbarrier; lanes == 0: nothing
-    uint32_t issuer = 0; ///< thread that issued the copy which landed
+    Deed landed = {}; ///< by an mbarrier; lanes == 0: nothing
+    Deed issuer = {}; ///< lane that issued the copy which landed
   };
   struct Operation {
     uint32_t pc;
@@ -92,8 +93,10 @@ private:
   };
 
   uint32_t nowOf(const Warp &warp) const;
-  /// When a deed of the access's block was done.
-  static Stamp stampOf(const MemoryAccess &access, const Deed &deed);
+  static Stamp stampOf(const Deed &deed) { return {deed.block, deed.warp, deed.clock}; }
+  static uint32_t threadOf(const Deed &deed) {
+    return deed.warp * warpSize + static_cast<uint32_t>(__builtin_ctz(deed.lanes));
+  }
   BlockState &stateOf(const Block &block) { return blocks.find(block.linearIndex)->second; }
   template <class Visit>
   void forEachQueue(Warp &warp, uint32_t mask, TileGroups groups, Visit visit);
@@ -107,7 +110,7 @@ private:
   void endRead(BlockState &state, Warp &warp, uint32_t lanes, const Operation &operation,
                TileGroups groups);
   void report(const MemoryAccess &access, unsigned lane, uint64_t address, FindingKind kind,
-              uint32_t otherPc, uint32_t otherThread, const std::string &what, bool isNote = false);
+              const Deed &other, const std::string &what, bool isNote = false);
 
   HappensBefore &order;
   RaceCheck *races;

@@ -47,6 +47,7 @@ struct MemoryAccess {
   AccessBy by = AccessBy::Lane;
   /// Another warp has told of the same traffic: the B of a wgmma, which four warps read together.
   bool isRepeated = false;
+  Block *owner = nullptr; ///< shared memory: whose, if it is another block's of the cluster
 };
 
 /// A warp's lanes that have arrived at a barrier.
@@ -79,18 +80,21 @@ public:
   /// cp.async.wait_group: at most `pendingGroups` of each lane's groups remain in flight; wait_all
   /// (`isAll`) also waits for copies that were never committed.
   virtual void onAsyncWait(Warp &, uint32_t /*mask*/, uint32_t /*pendingGroups*/, bool /*isAll*/) {}
-  /// Lanes `mask` arrive at the mbarrier at `address` in its phase `phase`, and release.
-  virtual void onMbarrierArrive(Warp &, uint32_t /*mask*/, uint64_t /*address*/,
+  /// Lanes `mask` arrive at the mbarrier at `address` of block `home`, which is of their cluster, in
+  /// its phase `phase`, and release.
+  virtual void onMbarrierArrive(Warp &, uint32_t /*mask*/, Block & /*home*/, uint64_t /*address*/,
                                 uint32_t /*phase*/) {}
   /// Lanes `mask` have seen phase `phase` completed, and acquire.
-  virtual void onMbarrierWait(Warp &, uint32_t /*mask*/, uint64_t /*address*/, uint32_t /*phase*/) {
-  }
+  virtual void onMbarrierWait(Warp &, uint32_t /*mask*/, Block & /*home*/, uint64_t /*address*/,
+                              uint32_t /*phase*/) {}
   /// cp.async.mbarrier.arrive: what these lanes have copied so far lands with phase `phase`.
   virtual void onCopiesArrive(Warp &, uint32_t /*mask*/, uint64_t /*address*/, uint32_t /*phase*/) {
   }
-  /// A bulk copy of one lane writes shared memory; it lands with phase `phase` of an mbarrier.
-  virtual void onBulkWrite(Warp &, const Inst &, unsigned /*lane*/, uint64_t /*address*/,
-                           uint32_t /*bytes*/, uint64_t /*mbarrier*/, uint32_t /*phase*/) {}
+  /// A bulk copy of one lane writes shared memory of block `home`; it lands with phase `phase` of an
+  /// mbarrier there.
+  virtual void onBulkWrite(Warp &, const Inst &, unsigned /*lane*/, Block & /*home*/,
+                           uint64_t /*address*/, uint32_t /*bytes*/, uint64_t /*mbarrier*/,
+                           uint32_t /*phase*/) {}
   /// An operation of the lanes of `mask` reads shared memory, chunks of 16 bytes at the given
   /// addresses, until its group has been waited for.
   virtual void onTileRead(Warp &, const Inst &, uint32_t /*mask*/,

@@ -21,6 +21,11 @@ struct LaneAddresses {
   bool isMixed = false;                  ///< a generic access whose lanes are in different spaces
   ptx::Space laneSpace[warpSize];        ///< valid if isMixed
   uint32_t mask = 0;                     ///< lanes that resolved
+  bool isRemote = false;                 ///< shared memory of other blocks of the cluster, too
+  Block *owner[warpSize];                ///< valid if isRemote
+
+  /// The block whose shared memory a lane accesses.
+  Block &ownerOf(Warp &warp, unsigned lane) const { return isRemote ? *owner[lane] : *warp.block; }
 };
 
 /// base row + offset; 32-bit bases wrap at 32 bits.
@@ -37,7 +42,8 @@ void notify(Warp &warp, const Inst &inst, AccessKind kind, unsigned bytes,
 /// One access of one lane on behalf of somebody (MemoryAccess::by), with an order of its own.
 void notifyOne(Warp &warp, const Inst &inst, ptx::Space space, AccessKind kind, AccessBy by,
                unsigned lane, uint64_t address, unsigned bytes,
-               MemoryOrder order = MemoryOrder::Weak, MemoryScope scope = MemoryScope::Cta);
+               MemoryOrder order = MemoryOrder::Weak, MemoryScope scope = MemoryScope::Cta,
+               Block *owner = nullptr);
 
 } // namespace vgpu
 

@@ -13,6 +13,9 @@ struct ArchLimits {
 /// The limits of "sm_80" and the like, or null if the name is not known.
 const ArchLimits *findLimits(llvm::StringRef arch);
 
+/// The blocks of a cluster: what the launch says, or the kernel requires, or one.
+Dim3 clusterOf(const Program &program, const LaunchConfig &config);
+
 /// Refuses launches that a GPU would refuse, with the numbers that do not fit.
 llvm::Error checkLimits(const Program &program, const LaunchConfig &config);
 

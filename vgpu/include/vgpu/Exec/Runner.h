@@ -7,16 +7,18 @@
 
 namespace vgpu {
 
-/// Repeats: the block goes round in the same states for ever, unless another one changes memory.
+/// Repeats: the cluster goes round in the same states for ever, unless another one changes memory.
 enum class RunStatus : uint8_t { Done, Yielded, Stopped, Repeats };
 
-/// Prepares the block's memory and registers, in those of a block of the launch that has ended.
-std::unique_ptr<Block> makeBlock(LaunchState &launch, uint64_t linearIndex,
-                                 std::unique_ptr<Block> ended = nullptr);
-/// Runs until the block is done, has used about `budget` warp instructions, or a fault stops it.
-RunStatus runBlock(Block &block, uint64_t budget);
-/// Reports a block that repeats itself, and with it `numOthers` more.
-void reportRepetition(Block &block, size_t numOthers);
+/// Prepares memory and registers of the blocks of a cluster, in those of one of the launch that has
+/// ended. Clusters are numbered like blocks, x first.
+std::unique_ptr<Cluster> makeCluster(LaunchState &launch, uint64_t index,
+                                     std::unique_ptr<Cluster> ended = nullptr);
+/// Runs until the blocks are done, have used about `budget` warp instructions, or a fault stops
+/// them.
+RunStatus runCluster(Cluster &cluster, uint64_t budget);
+/// Reports a cluster that repeats itself, and with it `numOthers` more.
+void reportRepetition(Cluster &cluster, size_t numOthers);
 /// Called by barrier families: the split of `warp` parked at `pc` goes on behind it.
 void wakeParked(Warp &warp, uint32_t mask, uint32_t pc);
 /// Completes barriers that only waited for threads that have exited.

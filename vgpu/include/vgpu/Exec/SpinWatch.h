@@ -1,6 +1,6 @@
 //===- SpinWatch.h - does a block repeat itself for ever? ---------------------------------===//
 //
-// A block whose whole state (registers, places of all lanes, barriers, memory) is what it was
+// A block (or the blocks of a cluster) whose whole state (registers, places of all lanes, barriers, memory) is what it was
 // before goes round for ever, since nothing but its state decides what it does next. Looking is
 // cheap because it happens seldom: after 2^14 warp instructions and each time their number has
 // doubled, for an eighth of them. Meanwhile the turn of a warp ends with each jump backwards, so
@@ -24,14 +24,15 @@
 namespace vgpu {
 
 struct Block;
+struct Cluster;
 struct Inst;
 struct Program;
 class GlobalMemory;
 
 class SpinWatch {
 public:
-  /// Called before each round with the block's warp instructions so far.
-  void beforeRound(const Block &block, uint64_t steps);
+  /// Called before each round with the warp instructions so far.
+  void beforeRound(const Cluster &cluster, uint64_t steps);
   /// How long a warp's turn is in this round, at most.
   uint64_t quantum(uint64_t usual) const;
   bool isActive() const { return isLooking; }
@@ -40,7 +41,7 @@ public:
   enum class Answer : uint8_t { GoOn, Relieve, Repeats };
   /// Called after each round. Relieve: let waits time out and lanes go on that wait for others;
   /// then tell by `relieved` whether lanes did.
-  Answer afterRound(Block &block);
+  Answer afterRound(Cluster &cluster);
   void relieved(bool haveLanesGoneOn);
 
   /// Looks from the next round on, for at most so many warp instructions.
@@ -49,8 +50,8 @@ public:
   uint64_t globalDigest() const { return digests[1]; }
 
 private:
-  void takeSnapshot(const Block &block);
-  bool isLikeSnapshot(const Block &block);
+  void takeSnapshot(const Cluster &cluster);
+  bool isLikeSnapshot(const Cluster &cluster);
 
   bool isLooking = false;
   uint64_t nextLook = 1 << 14, lookEnd = 0, minDuration = 1 << 13;

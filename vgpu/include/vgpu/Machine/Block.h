@@ -4,6 +4,7 @@
 
 #include "vgpu/Events/Observer.h"
 #include "vgpu/Machine/Warp.h"
+#include "llvm/ADT/STLExtras.h"
 #include <any>
 
 namespace vgpu {
@@ -16,19 +17,16 @@ struct NamedBarrier {
 };
 
 class SpinWatch;
+struct Cluster;
 
 struct Block {
   LaunchState *launch = nullptr;
   std::array<uint32_t, 3> coords = {0, 0, 0};
   uint64_t linearIndex = 0;
+  Cluster *cluster = nullptr;
+  uint32_t rank = 0; ///< in the cluster
   uint32_t numThreads = 0;
-  uint64_t steps = 0;           ///< warp instructions executed so far
   uint64_t *executed = nullptr; ///< by pc; belongs to the host thread that runs the block
-  uint64_t version = 0;         ///< grows whenever something a Retry may wait for has changed
-  uint64_t timeOutVersion = 0;  ///< the version when waits last timed out because nothing went on
-  uint32_t timeOuts = 0;        ///< how often in a row that was in vain
-  std::shared_ptr<SpinWatch> watch; ///< of the runner
-  bool isSuspect = false;           ///< it repeated itself when it was last looked at
   std::vector<Warp> warps;
   std::vector<uint8_t> shared, sharedShadow;
   std::vector<uint8_t> local, localShadow; ///< localBytes of each thread, one after the other
@@ -46,7 +44,35 @@ struct Block {
   }
 
   std::array<uint32_t, 3> threadCoords(uint32_t linearThread) const;
+  bool isDone() const {
+    return llvm::all_of(warps, [](const Warp &warp) { return warp.isDone(); });
+  }
 };
+
+/// The blocks that run together: those of a cluster, or a single one.
+struct Cluster {
+  LaunchState *launch = nullptr;
+  std::vector<std::unique_ptr<Block>> blocks; ///< by rank
+  uint64_t steps = 0;                         ///< warp instructions executed so far
+  uint64_t version = 0;        ///< grows whenever something a Retry may wait for has changed
+  uint64_t timeOutVersion = 0; ///< the version when waits last timed out because nothing went on
+  uint32_t timeOuts = 0;       ///< how often in a row that was in vain
+  std::shared_ptr<SpinWatch> watch; ///< of the runner
+  bool isSuspect = false;           ///< it repeated itself when it was last looked at
+
+  /// The block with this index in the grid, or null.
+  Block *find(uint64_t linearIndex) const {
+    for (const auto &block : blocks)
+      if (block->linearIndex == linearIndex)
+        return block.get();
+    return nullptr;
+  }
+};
+
+/// The block whose shared memory is accessed.
+inline Block &homeOf(const MemoryAccess &access) {
+  return access.owner ? *access.owner : *access.warp.block;
+}
 
 } // namespace vgpu
 

@@ -32,10 +32,13 @@ struct WatchedBytes {
 /// When asynchronous operations take effect: when they are issued, or when they are waited for.
 /// Hardware chooses any time in between.
 enum class AsyncTime : uint8_t { Early, Late };
+/// "early" or "late".
+llvm::Expected<AsyncTime> parseAsyncTime(llvm::StringRef name);
 
 struct LaunchConfig {
   std::string entry;
   Dim3 grid, block;
+  std::optional<Dim3> cluster; ///< blocks of a cluster; empty: what the kernel requires, or one
   uint32_t dynamicSharedBytes = 0;
   std::string arch = "sm_80"; ///< sets limits; may be newer than the PTX's .target
   CheckSet checks;
@@ -54,6 +57,7 @@ struct LaunchConfig {
 struct LaunchState {
   const Program *program = nullptr;
   LaunchConfig config;
+  Dim3 cluster; ///< blocks of a cluster; divides the grid
   GlobalMemory *memory = nullptr;
   std::vector<uint8_t> params;          ///< .param window
   std::vector<uint8_t> constants;       ///< .const window
@@ -66,6 +70,17 @@ struct LaunchState {
   size_t printedBytes = 0;
   std::map<uint64_t, std::string> printed; ///< by vprintf, by linear index of the block
 
+  Dim3 clusterGrid() const {
+    return {config.grid.x / cluster.x, config.grid.y / cluster.y, config.grid.z / cluster.z};
+  }
+  /// Whether two blocks, by linear index, are of the same cluster.
+  bool areInOneCluster(uint64_t a, uint64_t b) const {
+    if (cluster.count() == 1)
+      return a == b;
+    std::array<uint32_t, 3> x = blockCoords(a), y = blockCoords(b);
+    return x[0] / cluster.x == y[0] / cluster.x && x[1] / cluster.y == y[1] / cluster.y &&
+           x[2] / cluster.z == y[2] / cluster.z;
+  }
   bool isObserved() const { return !observers.empty(); }
   std::array<uint32_t, 3> blockCoords(uint64_t linearIndex) const {
     const Dim3 &grid = config.grid;

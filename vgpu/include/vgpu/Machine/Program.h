@@ -133,8 +133,9 @@ struct Inst {
   InstClass instClass = InstClass::Other;
   bool isGuarded = false;
   bool isGuardNegated = false;
-  bool isAligned = false; ///< `.aligned`: all lanes of the warp must execute it together
-  int8_t memberSlot = -1; ///< Collective: the slot with the member mask, or -1 for all lanes
+  bool mayBeRemote = false; ///< its shared memory may be another block's of the cluster
+  bool isAligned = false;   ///< `.aligned`: all lanes of the warp must execute it together
+  int8_t memberSlot = -1;   ///< Collective: the slot with the member mask, or -1 for all lanes
   // Meanings below belong to the family that decoded the instruction.
   ptx::Space space = ptx::Space::Generic;
   uint8_t width = 0;             ///< memory: bytes of one element

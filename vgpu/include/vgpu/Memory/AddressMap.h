@@ -8,6 +8,9 @@
 //   0x0100'0000'0000'0000 ...  shared      0x0200...  local
 //   0x0300'0000'0000'0000 ...  constant    0x0400...  kernel parameters
 //
+// Shared memory of the block of rank r of a cluster is 2^24 * (r + 1) + offset in the window of
+// shared memory (`mapa`); an offset alone means the own block's.
+//
 //   0x0500'0000'0000'0000 + i  "address" of function i of the module (for calls through a register)
 //
 //===-----------------------------------------------------------------------------------===//
@@ -22,6 +25,17 @@ namespace vgpu {
 constexpr uint64_t globalBase = 0x0000001000000000ull;
 constexpr unsigned windowShift = 56;
 constexpr uint64_t functionBase = 5ull << windowShift;
+
+constexpr unsigned clusterRankShift = 24;
+/// The address of shared memory of the block of this rank.
+constexpr uint64_t inBlockOfRank(uint64_t address, uint64_t rank) {
+  return ((rank + 1) << clusterRankShift) | (address & ((1u << clusterRankShift) - 1));
+}
+/// 1 + the rank that an address of shared memory names, or 0.
+constexpr uint64_t rankField(uint64_t address) { return address >> clusterRankShift & 0xff; }
+constexpr uint64_t withoutRank(uint64_t address) {
+  return address & ~(uint64_t(0xff) << clusterRankShift);
+}
 
 constexpr uint64_t windowBase(ptx::Space space) {
   switch (space) {
