@@ -6,6 +6,7 @@
 
 #include "AsyncCopies.h"
 #include "Conditions.h"
+#include "ProductOperands.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 
 namespace tilewright {
@@ -43,6 +44,14 @@ LogicalResult checkPlans(Operation *root, const Options &options) {
     if (fault.empty())
       return;
     loop.emitError() << "internal error: the plan of this asynchronous copy is wrong: " << fault;
+    isRight = false;
+  });
+  root->walk([&](GemmOp gemm) {
+    std::string fault =
+        gemm->hasAttr(kGroupsAttr) ? findProductFault(gemm, options) : std::string();
+    if (fault.empty())
+      return;
+    gemm.emitError() << "internal error: the plan of this product is wrong: " << fault;
     isRight = false;
   });
   forEachPlan(root, [&](Operation *op, StringRef planName, AccessAttr plan) {

@@ -1,4 +1,4 @@
-"""Kernels written from outside on which engines were wrong (docs/bugs-found.md), against numpy."""
+"""Kernels written from outside on which engines were wrong (docs/internals/bugs-found.md), against numpy."""
 
 from __future__ import annotations
 

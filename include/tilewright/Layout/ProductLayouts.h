@@ -48,6 +48,8 @@ struct ProductOperand {
   /// row (column of B) `mn`, a multiple of 8 (MN-major: of a span), and at depth `k`, a multiple of
   /// 32 bytes.
   int64_t getStart(int64_t mn, int64_t k) const;
+  /// Products start at multiples of so many rows (columns of B).
+  int64_t getStep() const { return isKMajor ? 8 : static_cast<int64_t>(swizzle) / elementBytes; }
   /// The boundary that the tile must start on.
   int64_t getAlignment() const { return 8 * static_cast<int64_t>(swizzle); }
   /// The descriptor of a start address of 0 (PTX ISA, "Matrix Descriptor Format"): bits 0-13 are

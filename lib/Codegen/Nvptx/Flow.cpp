@@ -168,7 +168,11 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
       .Case<SliceOp, ViewOp>([](Operation *) { return success(); }) // resolved where they are used
       .Case<AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, HintOp, AssumeOp>(
           [](Operation *) { return success(); })
-      .Case([&](BarrierOp) {
+      .Case([&](BarrierOp barrier) {
+        if (barrier->hasAttr(kProxyFenceAttr))
+          NVVM::FenceProxyOp::create(
+              b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+              NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
         t.barrier();
         return success();
       })

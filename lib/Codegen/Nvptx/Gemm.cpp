@@ -97,6 +97,8 @@ LogicalResult lowerGemm(Thread &t, GemmOp op) {
     return failure();
   if (auto warps = op->getAttrOfType<DenseI64ArrayAttr>(kWarpsAttr))
     return lowerMma(t, op, warps.asArrayRef());
+  if (op->hasAttr(kGroupsAttr))
+    return lowerProduct(t, op);
   return lowerPlainGemm(t, op);
 }
 

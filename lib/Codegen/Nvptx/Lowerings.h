@@ -10,6 +10,7 @@
 //   Scalars.cpp    arithmetic with the language's corners
 //   Gemm.cpp       matrix products without tensor cores
 //   Mma.cpp        matrix products on tensor cores
+//   Products.cpp   matrix products of warpgroups
 //   Reduce.cpp     reductions of tiles in registers
 //   Rows.cpp       reductions and running sums of tiles in memory
 //   Packed.cpp     pairs of float16 and bfloat16
@@ -75,9 +76,10 @@ bool isPackable(mlir::Operation *op);
 mlir::LogicalResult lowerPacked(Thread &t, mlir::Operation *op,
                                 llvm::ArrayRef<Iteration *> members);
 
-// Gemm.cpp, Mma.cpp
+// Gemm.cpp, Mma.cpp, Products.cpp
 mlir::LogicalResult lowerGemm(Thread &t, tile::GemmOp op);
 mlir::LogicalResult lowerMma(Thread &t, tile::GemmOp op, llvm::ArrayRef<int64_t> warps);
+mlir::LogicalResult lowerProduct(Thread &t, tile::GemmOp op);
 /// The element (row, column) of a matrix operand that lives in memory.
 Value loadMatrix(Thread &t, Value buffer, Value row, Value column, bool transposed);
 

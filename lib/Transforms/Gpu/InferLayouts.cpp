@@ -15,7 +15,7 @@
 //
 // Expects: statements expanded, loops over fragment indices unrolled.
 // Leaves: `tile.placement` on every tile, `tile.distribution` on every static loop, `tile.warps` on
-// gemms that use the tensor cores.
+// gemms that mma computes, `tile.groups` on those of wgmma, `tile.alignment` on the tiles they read.
 //===----------------------------------------------------------------------------------------===//
 
 #include "LayoutSolver.h"
@@ -133,6 +133,8 @@ void LayoutSolver::solve() {
   placed.clear();
   distributions.clear();
   warps.clear();
+  groups.clear();
+  warpGemms.clear();
   movedAccumulators.clear();
   plainGemms.clear();
   tables.clear();
@@ -178,6 +180,7 @@ void LayoutSolver::writeAttributes() {
     op->setAttr(kWarpsAttr, DenseI64ArrayAttr::get(context, {grid.warpsM, grid.warpsN}));
     remarkPolicy(cast<GemmOp>(op), grid);
   }
+  writeProducts();
   kernel.walk([&](ParallelOp loop) {
     if (loop->hasAttr(kExchangeAttr))
       remarkExchange(loop);
@@ -187,6 +190,23 @@ void LayoutSolver::writeAttributes() {
     diag << "'T.gemm' leaves the tensor cores: " << obstacle;
     describeRemark(diag, "gemm", "", {{"unit", "fma"}, {"reason", obstacle}});
   }
+}
+
+Layout tilewright::getOperandLayout(AllocOp alloc) {
+  for (Operation *user : alloc->getUsers())
+    if (auto note = dyn_cast<AnnotateLayoutOp>(user))
+      if (auto layout = dyn_cast<LayoutAttr>(note.getLayout()))
+        return layout.getLayout();
+  MemRefType type = alloc.getBuffer().getType();
+  int64_t bits = getStorageBits(type.getElementType());
+  if (type.getRank() < 2 || bits > 32)
+    return linearLayout(type.getShape());
+  llvm::Expected<Layout> swizzled =
+      swizzledLayout(type.getShape(), bits, /*kMajor=*/true, /*allowPad=*/false);
+  if (swizzled)
+    return *swizzled;
+  llvm::consumeError(swizzled.takeError());
+  return linearLayout(type.getShape());
 }
 
 /// Shared tiles: as annotated, else swizzled for the tensor cores that read them, else row-major.
@@ -200,24 +220,15 @@ void LayoutSolver::placeShared() {
     if (getSpace(alloc.getBuffer()) == Space::Shared || demoted.contains(alloc))
       setLayout(alloc, linearLayout(alloc.getBuffer().getType().getShape()));
   });
-  for (auto &[op, grid] : warps) {
-    auto gemm = cast<GemmOp>(op);
+  kernel.walk([&](GemmOp gemm) {
+    if (!warps.contains(gemm) && !groups.contains(gemm))
+      return;
     for (Value operand : {Value(gemm.getA()), Value(gemm.getB())}) {
       auto alloc = getRoot(operand).getDefiningOp<AllocOp>();
-      if (!alloc || (getSpace(alloc.getBuffer()) != Space::Shared && !demoted.contains(alloc)))
-        continue;
-      MemRefType type = alloc.getBuffer().getType();
-      int64_t bits = getStorageBits(type.getElementType());
-      if (type.getRank() < 2 || bits > 32)
-        continue;
-      llvm::Expected<Layout> swizzled =
-          swizzledLayout(type.getShape(), bits, /*kMajor=*/true, /*allowPad=*/false);
-      if (swizzled)
-        setLayout(alloc, *swizzled);
-      else
-        llvm::consumeError(swizzled.takeError());
+      if (alloc && (getSpace(alloc.getBuffer()) == Space::Shared || demoted.contains(alloc)))
+        setLayout(alloc, getOperandLayout(alloc));
     }
-  }
+  });
   kernel.walk([&](AnnotateLayoutOp op) {
     if (auto alloc = op.getBuffer().getDefiningOp<AllocOp>())
       if (isa<LayoutAttr>(op.getLayout()))

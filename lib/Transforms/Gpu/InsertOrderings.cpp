@@ -53,7 +53,12 @@ struct Statement {
 
 class Inserter {
 public:
-  Inserter(KernelOp kernel, bool disjoint) : kernel(kernel), disjoint(disjoint) {}
+  Inserter(KernelOp kernel, bool disjoint) : kernel(kernel), disjoint(disjoint) {
+    kernel.walk([&](GemmOp gemm) {
+      if (gemm->hasAttr(kGroupsAttr))
+        productOperands.insert_range(ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB())});
+    });
+  }
   void run() {
     OpenAccesses open;
     walk(kernel.getBody().front().begin(), open, Mode::Insert);
@@ -82,6 +87,7 @@ private:
   std::optional<int64_t> chooseWait(Operation &op, const OpenAccesses &open,
                                     std::optional<int64_t> required);
   bool orderInFront(Operation &op, OpenAccesses &open, Mode mode);
+  bool needsProxyFence(const OpenAccesses &open);
 
   const Statement &describe(Operation &op);
   bool mayMeet(Value a, Value b);
@@ -89,6 +95,7 @@ private:
 
   KernelOp kernel;
   bool disjoint; ///< Arguments of which one is written share no memory.
+  llvm::SmallSetVector<Value, 4> productOperands; ///< Tiles that wgmma reads.
   llvm::DenseMap<Operation *, std::unique_ptr<Statement>> statements;
 };
 
@@ -166,13 +173,27 @@ bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
 void Inserter::order(Operation &op, OpenAccesses &open, std::optional<int64_t> pending, Mode mode) {
   if (pending)
     open.wait(*pending);
+  bool isFenced = mode == Mode::Insert && needsProxyFence(open);
   open.meet();
   if (mode != Mode::Insert)
     return;
   OpBuilder b(&op);
   if (pending)
     AsyncWaitOp::create(b, op.getLoc(), *pending);
-  BarrierOp::create(b, op.getLoc());
+  auto barrier = BarrierOp::create(b, op.getLoc());
+  if (isFenced)
+    barrier->setAttr(kProxyFenceAttr, b.getUnitAttr());
+}
+
+/// Whether a barrier here publishes what a product reads later: wgmma reads through the asynchronous
+/// proxy, so the threads that wrote must fence before they meet. Every barrier does that for what is
+/// open, so nothing has to be remembered beyond it.
+bool Inserter::needsProxyFence(const OpenAccesses &open) {
+  return llvm::any_of(open.get(), [&](const OpenAccess &access) {
+    return access.kind != EffectKind::Read && !access.flight &&
+           llvm::any_of(productOperands,
+                        [&](Value operand) { return mayMeet(access.root, operand); });
+  });
 }
 
 /// The wait of a barrier in front of `op` that is needed anyway: what it must leave under way at
@@ -283,6 +304,8 @@ int64_t Inserter::walkBranch(scf::IfOp op, OpenAccesses &open, Mode mode) {
 
 int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   if (isa<BarrierOp>(op)) {
+    if (mode == Mode::Insert && needsProxyFence(open))
+      op.setAttr(kProxyFenceAttr, UnitAttr::get(op.getContext()));
     open.meet();
     return 0;
   }

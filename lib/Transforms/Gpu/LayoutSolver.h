@@ -2,7 +2,8 @@
 //
 //   InferLayouts.cpp       rounds of solving, shared tiles, the results as attributes
 //   CheckRequests.cpp      annotations and policies that contradict what statements need
-//   PlaceGemms.cpp         what tensor cores ask for
+//   PlaceGemms.cpp         what tensor cores need
+//   PlaceProducts.cpp      the same for wgmma
 //   PlaceLoops.cpp         loops and reductions follow what is placed; free loops choose
 //   ConvertFragments.cpp   uses that a fragment's layout does not serve
 //
@@ -11,7 +12,7 @@
 #ifndef TILEWRIGHT_LIB_TRANSFORMS_LAYOUTSOLVER_H
 #define TILEWRIGHT_LIB_TRANSFORMS_LAYOUTSOLVER_H
 
-#include "tilewright/Access/Matrices.h"
+#include "tilewright/Access/Products.h"
 #include "tilewright/Analysis/Conversion.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Layout/MmaFragments.h"
@@ -53,6 +54,8 @@ private:
   void readAnnotations();
   void placeGemms();
   void placeGemm(tile::GemmOp gemm);
+  /// Gives a gemm to wgmma; false, with the reason in `warpGemms`, where it cannot be.
+  bool placeProduct(tile::GemmOp gemm);
   bool mustRunOnce(tile::ParallelOp loop);
   void placeLoop(tile::ParallelOp loop, bool allowFree);
   void placeReduction(tile::ReduceOp reduce);
@@ -81,6 +84,7 @@ private:
   Fragment freeDistribution(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents);
   void placeShared();
   void writeAttributes();
+  void writeProducts();
 
   tile::KernelOp kernel;
   access::Context context;
@@ -88,6 +92,9 @@ private:
   llvm::MapVector<mlir::Operation *, Fragment> placed;
   llvm::MapVector<mlir::Operation *, Fragment> distributions;
   llvm::MapVector<mlir::Operation *, WarpGrid> warps;
+  llvm::MapVector<mlir::Operation *, GroupGrid> groups; // of gemms that wgmma computes
+  llvm::MapVector<mlir::Operation *, std::string>
+      warpGemms; // with what keeps them off wgmma, where the target has it
   llvm::SetVector<mlir::Operation *> movedAccumulators; // gemms whose C is no whole fragment
   llvm::MapVector<mlir::Operation *, std::string>
       plainGemms; // with what keeps them off the tensor cores
@@ -104,6 +111,10 @@ struct GemmFit {
   std::string obstacle;          ///< What keeps it off them, where there is no grid.
   bool warpsMisfit = false;      ///< That is: the warps cannot share the result in any way.
 };
+
+/// How a shared tile lies that tensor cores read: as the user says, else swizzled as its rows allow,
+/// else row-major.
+Layout getOperandLayout(tile::AllocOp alloc);
 
 GemmFit fitGemm(tile::GemmOp gemm, const Arch &arch, int64_t numThreads);
 /// `FullRow`, as users write it.

@@ -102,6 +102,8 @@ void LayoutSolver::remarkPolicy(GemmOp gemm, WarpGrid grid) {
 }
 
 void LayoutSolver::placeGemm(GemmOp gemm) {
+  if (placeProduct(gemm))
+    return;
   auto [m, n, k] = gemm.getExtents();
   AllocOp c = fragmentRoot(gemm.getC()), a = fragmentRoot(gemm.getA()),
           b = fragmentRoot(gemm.getB());

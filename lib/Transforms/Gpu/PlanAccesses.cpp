@@ -5,13 +5,14 @@
 // that follow, and as remarks for the user.
 //
 // Expects: placements and distributions (infer-layouts).   Leaves: `tile.access` on accesses inside
-// loops, `tile.access_a` and `tile.access_b` on gemms.
+// loops, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
+// those of wgmma.
 //
 //   %v = tile.load %q[%i, %j]     ──▶    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>}
 //===----------------------------------------------------------------------------------------===//
 
 #include "TargetArch.h"
-#include "tilewright/Access/Matrices.h"
+#include "tilewright/Access/Products.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -59,6 +60,8 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
       Context context{kernel, *target, Assumptions{alignment}};
       kernel.walk([&](ParallelOp loop) { planLoop(loop, context); });
       kernel.walk([&](GemmOp gemm) {
+        if (gemm->hasAttr(kGroupsAttr))
+          return planProduct(gemm, context);
         planOperand(gemm, GemmOperand::A, kAccessAAttr, context);
         planOperand(gemm, GemmOperand::B, kAccessBAttr, context);
       });
@@ -82,6 +85,52 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     diag << name << ": " << plan->getNumGroups() << " x ldmatrix";
     describeRemark(diag, "access", name,
                    {{"instruction", "ldmatrix"}, {"count", plan->getNumGroups()}});
+  }
+
+  /// The descriptors of a gemm that wgmma computes; infer-layouts has asked before it decided.
+  void planProduct(GemmOp gemm, const Context &context) {
+    for (GemmOperand operand : {GemmOperand::A, GemmOperand::B}) {
+      bool isA = operand == GemmOperand::A;
+      Value root = getRoot(isA ? gemm.getA() : gemm.getB());
+      std::optional<Memory> memory = getMemory(root, context.kernel, context.assumptions);
+      if (!memory)
+        continue; // in registers
+      llvm::Expected<ProductOperand> plan = planProductOperand(gemm, operand, *memory->layout);
+      if (!plan) {
+        gemm.emitError() << "internal error: '" << tile::getName(root)
+                         << "' has no descriptor: " << llvm::toString(plan.takeError());
+        return signalPassFailure();
+      }
+      gemm->setAttr(isA ? kOperandAAttr : kOperandBAttr,
+                    OperandAttr::get(&getContext(), static_cast<int64_t>(plan->swizzle),
+                                     plan->isKMajor, plan->leadingBytes, plan->strideBytes,
+                                     plan->panelBytes));
+    }
+    remarkProduct(gemm, context);
+  }
+
+  /// `4 x wgmma.m64n256k16 a warpgroup; A: 'A_shared', 128-byte swizzle, along K; …`.
+  void remarkProduct(GemmOp gemm, const Context &context) {
+    auto groups = gemm->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr);
+    std::string obstacle;
+    ProductShape shape = *getProductShape(gemm, context.arch, obstacle);
+    auto [m, n, k] = gemm.getExtents();
+    auto planB = gemm->getAttrOfType<OperandAttr>(kOperandBAttr);
+    int64_t step = planB.getKMajor() ? 8 : planB.getSwizzle() * 8 / shape.operandBits;
+    int64_t columns = *shape.getColumns(n / groups[1], step);
+    int64_t count = m / groups[0] / kProductRows * (n / groups[1] / columns) * (k / shape.k);
+    std::string instruction =
+        "wgmma.m64n" + std::to_string(columns) + "k" + std::to_string(shape.k);
+    InFlightDiagnostic diag = gemm.emitRemark();
+    diag << "'T.gemm': " << count << " x " << instruction << " on each of " << groups[0] << " x "
+         << groups[1] << (groups[0] * groups[1] == 1 ? " warpgroup" : " warpgroups") << ", A from "
+         << (gemm->hasAttr(kOperandAAttr) ? "shared memory" : "registers");
+    describeRemark(diag, "gemm", "",
+                   {{"unit", "wgmma"},
+                    {"instruction", instruction},
+                    {"count", count},
+                    {"groups_m", groups[0]},
+                    {"groups_n", groups[1]}});
   }
 
   void planLoop(ParallelOp loop, Context &context) {

@@ -205,7 +205,9 @@ void Pipeliner::makeVersions(Value version) {
     AllocOp old = prefetch.tile;
     MemRefType type = old.getBuffer().getType();
     Layout layout = old->getAttrOfType<LayoutAttr>(kPlacementAttr).getLayout();
-    int64_t unit = std::max<int64_t>(1, kVersionAlignment / getStorageBytes(type.getElementType()));
+    auto needed = old->getAttrOfType<IntegerAttr>(kAlignmentAttr);
+    int64_t alignment = needed ? std::max(kVersionAlignment, needed.getInt()) : kVersionAlignment;
+    int64_t unit = std::max<int64_t>(1, alignment / getStorageBytes(type.getElementType()));
     int64_t pitch = llvm::alignTo(*layout.getPhysicalSize(), unit);
     SmallVector<int64_t> shape{versions};
     llvm::append_range(shape, type.getShape());

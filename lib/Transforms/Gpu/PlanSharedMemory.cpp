@@ -32,6 +32,12 @@ namespace {
 /// its bank arithmetic.
 constexpr int64_t kTileAlignment = 128;
 
+/// The boundary that a tile must start on: that of what reads it, if it says so (infer-layouts).
+int64_t getTileAlignment(AllocOp alloc) {
+  auto alignment = alloc->getAttrOfType<IntegerAttr>(kAlignmentAttr);
+  return alignment ? std::max(kTileAlignment, alignment.getInt()) : kTileAlignment;
+}
+
 /// Tiles whose live ranges do not meet may share bytes; the largest come first, each at the lowest
 /// offset that is free. Gives the bytes that all need.
 int64_t placeTiles(KernelOp kernel, ArrayRef<AllocOp> tiles) {
@@ -50,9 +56,10 @@ int64_t placeTiles(KernelOp kernel, ArrayRef<AllocOp> tiles) {
   for (auto [size, position] : order) {
     AllocOp alloc = tiles[position];
     int64_t bytes = llvm::alignTo(-size, kTileAlignment), offset = 0;
+    int64_t alignment = getTileAlignment(alloc);
     for (const Placed &other : placed)
       if (other.live.overlaps(live[alloc]) && offset < other.end && other.begin < offset + bytes)
-        offset = other.end;
+        offset = llvm::alignTo(other.end, alignment);
     alloc->setAttr(kOffsetAttr, b.getI64IntegerAttr(offset));
     Placed entry{live[alloc], offset, offset + bytes};
     placed.insert(

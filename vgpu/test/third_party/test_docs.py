@@ -11,7 +11,7 @@ PAGE = (ROOT / "docs" / "vgpu.md").read_text()
 
 
 def test_every_kind_of_finding_is_explained():
-    source = (ROOT / "vgpu" / "lib" / "Checks" / "Finding.cpp").read_text()
+    source = (ROOT / "vgpu" / "lib" / "Events" / "Finding.cpp").read_text()
     names = source.split("findingKindName", 1)[1].split('return "unknown"')[0]
     kinds = re.findall(r'return "(\w+)"', names)
     assert len(kinds) > 15

@@ -36,7 +36,8 @@ LOAD_3D = """
   .shared .align 128 .b8 tile[128]; .shared .align 8 .b64 bar;
   mbarrier.init.shared.b64 [bar], 1;
   mbarrier.arrive.expect_tx.shared.b64 %d0, [bar], 128;
-  mov.b64 %d1, map;
+  mov.b64 %d3, map;
+  cvta.param.u64 %d1, %d3;
   mov.u32 %r0, 0;
   cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes .L2::cache_hint
     [tile], [%d1, {%r0, 1, 2}], [bar], 0;
@@ -56,7 +57,7 @@ again:
 @pytest.mark.parametrize("step", [1, 2])
 def test_strided_and_permuted_arrays(order, step):
     vgpu = pytest.importorskip("tilewright.vgpu", reason=NOT_BUILT, exc_type=ImportError)
-    whole = np.arange(8 * 10 * 12, dtype=np.float32).reshape(8, 10, 12)
+    whole = np.arange(12 * 10 * 12, dtype=np.float32).reshape(12, 10, 12)
     view = whole[::step, :, 4:].transpose(order)
     out = np.zeros((2, 4, 4), np.float32)
     args = [vgpu.TensorMap(view, (2, 4, 4)), out]

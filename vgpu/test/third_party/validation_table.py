@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/vgpu-validation.md: which program validates the lane map of which matrix instruction.
+"""Writes docs/internals/vgpu-validation.md: which program validates the lane map of which matrix instruction.
 
     python validation_table.py [--check]
 
@@ -18,7 +18,7 @@ from not_yet import what_lacks
 from program import Program, kernel_lines
 from programs import PROGRAMS
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "vgpu-validation.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "internals" / "vgpu-validation.md"
 
 INTRODUCTION = """# Lane maps of matrix instructions: what validates them
 

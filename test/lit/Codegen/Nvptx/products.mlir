@@ -1,0 +1,65 @@
+// RUN: tw-opt %s -tile-plan-gpu=arch=sm_90a -tile-lower-to-threads=arch=sm_90a 2>/dev/null | FileCheck %s
+// Products of warpgroups. Registers that wgmma reads or writes are operands and results of the fence
+// before and of the wait after it, so that LLVM cannot use them in between.
+
+// CHECK-LABEL: llvm.func @two_steps_kernel
+// CHECK: nvvm.fence.proxy
+// CHECK-NEXT: nvvm.barrier0
+// The group's number, the same in all lanes of a warp.
+// CHECK: nvvm.shfl.sync idx
+// CHECK: "wgmma.fence.sync.aligned;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $8, $9, 1, 1, 1, 0, 0;", "=f,=f,=f,=f,0,1,2,3,l,l"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+// CHECK: "wgmma.commit_group.sync.aligned;"
+// CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
+func.func @two_steps(%A: memref<64x32xf16, #tile.space<global>>, %B: memref<8x32xf16, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf16, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<8x32xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x32xf16, #tile.space<global>> to memref<64x32xf16, #tile.space<shared>>
+    tile.copy %B, %b : memref<8x32xf16, #tile.space<global>> to memref<8x32xf16, #tile.space<shared>>
+    tile.copy %C, %c : memref<64x8xf32, #tile.space<global>> to memref<64x8xf32, #tile.space<fragment>>
+    tile.gemm %a, %b, %c transpose_b : memref<64x32xf16, #tile.space<shared>>, memref<8x32xf16, #tile.space<shared>>, memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x8xf32, #tile.space<fragment>> to memref<64x8xf32, #tile.space<global>>
+  }
+  return
+}
+
+// A cleared product brings no sums; B is K x N, so it is read along N. Integers have no signs to give.
+// CHECK-LABEL: llvm.func @cleared_kernel
+// CHECK: "wgmma.fence.sync.aligned;", "~{memory}"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, $32, $33, 0, 1, 1, 0, 1;", "=f,{{.*}}=f,l,l"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {{.*}}, $64, $65, 1, 1, 1, 0, 1;"
+func.func @cleared(%A: memref<64x32xbf16, #tile.space<global>>, %B: memref<32x64xbf16, #tile.space<global>>, %C: memref<64x64xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xbf16, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<32x64xbf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x64xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x32xbf16, #tile.space<global>> to memref<64x32xbf16, #tile.space<shared>>
+    tile.copy %B, %b : memref<32x64xbf16, #tile.space<global>> to memref<32x64xbf16, #tile.space<shared>>
+    tile.gemm %a, %b, %c clear %true : memref<64x32xbf16, #tile.space<shared>>, memref<32x64xbf16, #tile.space<shared>>, memref<64x64xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x64xf32, #tile.space<fragment>> to memref<64x64xf32, #tile.space<global>>
+  }
+  return
+}
+
+// CHECK-LABEL: llvm.func @integers_kernel
+// CHECK: "wgmma.mma_async.sync.aligned.m64n16k32.s32.s8.u8 {{.*}}, $16, $17, 1;", "=r,{{.*}},l,l"
+func.func @integers(%A: memref<64x32xi8, #tile.space<global>>, %B: memref<16x32xui8, #tile.space<global>>, %C: memref<64x16xi32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xi8, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<16x32xui8, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x16xi32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x32xi8, #tile.space<global>> to memref<64x32xi8, #tile.space<shared>>
+    tile.copy %B, %b : memref<16x32xui8, #tile.space<global>> to memref<16x32xui8, #tile.space<shared>>
+    tile.copy %C, %c : memref<64x16xi32, #tile.space<global>> to memref<64x16xi32, #tile.space<fragment>>
+    tile.gemm %a, %b, %c transpose_b : memref<64x32xi8, #tile.space<shared>>, memref<16x32xui8, #tile.space<shared>>, memref<64x16xi32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x16xi32, #tile.space<fragment>> to memref<64x16xi32, #tile.space<global>>
+  }
+  return
+}

@@ -1,0 +1,217 @@
+"""Gemms that wgmma computes on sm_90a: every form of operand and shape, exact and without findings;
+a remark says why a gemm stays on mma.sync."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+DEVICE = "vgpu:sm_90a"
+
+
+def gemm(m, n, k, dtype, accum, threads, transposed, a_in_registers=False, clear=False):
+    transpose_a, transpose_b = transposed
+    a_shape = (k, m) if transpose_a else (m, k)
+    b_shape = (n, k) if transpose_b else (k, n)
+
+    @T.prim_func
+    def main(A: T.Tensor(a_shape, dtype), B: T.Tensor(b_shape, dtype), C: T.Tensor((m, n), accum)):
+        with T.Kernel(1, threads=threads):
+            a = T.alloc_shared(a_shape, dtype)
+            b = T.alloc_shared(b_shape, dtype)
+            a_registers = T.alloc_fragment(a_shape, dtype)
+            c = T.alloc_fragment((m, n), accum)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(C, c)
+            if a_in_registers:
+                T.copy(a, a_registers)
+                T.gemm(a_registers, b, c, transpose_A=transpose_a, transpose_B=transpose_b)
+            else:
+                T.gemm(a, b, c, transpose_A=transpose_a, transpose_B=transpose_b, clear_accum=clear)
+            T.copy(c, C)
+
+    return main
+
+
+def check(m, n, k, dtype="float16", accum="float32", threads=128, transposed=(False, True),
+          **options):  # fmt: skip
+    """The kernel, after its values were compared with Python's integers."""
+    function = gemm(m, n, k, dtype, accum, threads, transposed, **options)
+    kernel = tilewright.compile(function, device=DEVICE)
+    rng = np.random.default_rng(5)
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    low = 0 if dtype == "uint8" else -2
+    a, b = rng.integers(low, 3, (m, k)), rng.integers(low, 3, (k, n))
+    c = rng.integers(-2, 3, (m, n)).astype(accum)
+    expected = (0 if options.get("clear") else c.astype(np.int64)) + a @ b
+    a, b = a.T if transposed[0] else a, b.T if transposed[1] else b
+    kernel(np.ascontiguousarray(a).astype(kind), np.ascontiguousarray(b).astype(kind), c)
+    np.testing.assert_array_equal(c.astype(np.int64), expected)
+    assert not kernel.findings
+    return kernel
+
+
+def instructions(kernel) -> set[str]:
+    """The shapes of the products in the code: `m64n128k16`."""
+    return {
+        word
+        for line in kernel.ptx.splitlines()
+        if "wgmma.mma_async" in line
+        for word in line.replace(" ", ".").split(".")
+        if word.startswith("m64n")
+    }
+
+
+@pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_operands_may_run_either_way(dtype: str, transposed) -> None:
+    assert instructions(check(64, 64, 64, dtype, transposed=transposed)) == {"m64n64k16"}
+    assert "mma.sync" not in check(128, 128, 32, dtype, threads=256, transposed=transposed).ptx
+
+
+@pytest.mark.parametrize("n", [8, 16, 24, 40, 72, 120, 248, 256])
+def test_every_width_of_an_instruction(n: int) -> None:
+    assert instructions(check(64, n, 32)) == {f"m64n{n}k16"}
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "threads", "shape"),
+    [
+        (128, 256, 256, "m64n256k16"),  # two groups along M read fewest bytes
+        (64, 256, 256, "m64n128k16"),  # no other way than along N
+        (256, 64, 256, "m64n64k16"),
+        (128, 128, 512, "m64n64k16"),
+        (64, 320, 128, "m64n160k16"),
+    ],
+)
+def test_groups_share_the_result(m: int, n: int, threads: int, shape: str) -> None:
+    assert instructions(check(m, n, 32, threads=threads)) == {shape}
+
+
+@pytest.mark.parametrize("k", [16, 32, 48, 64, 96, 128, 192])
+def test_every_swizzle_and_depth(k: int) -> None:
+    """16 elements of K are 32 bytes, 32 are 64, 64 are 128; 48 and 96 are several panels."""
+    assert instructions(check(64, 32, k)) == {"m64n32k16"}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("n", [8, 24, 32, 96])
+def test_integers(dtype: str, n: int) -> None:
+    assert instructions(check(64, n, 64, dtype, "int32")) == {f"m64n{n}k32"}
+
+
+def test_integers_of_other_widths_take_several_instructions() -> None:
+    assert instructions(check(64, 40, 64, "int8", "int32")) == {"m64n8k32"}
+
+
+def test_half_accumulators() -> None:
+    assert instructions(check(64, 64, 64, accum="float16")) == {"m64n64k16"}
+
+
+def test_a_cleared_product_reads_no_sums() -> None:
+    kernel = check(64, 64, 64, clear=True)
+    first = next(line for line in kernel.ptx.splitlines() if "wgmma.mma_async" in line)
+    assert first.split("}")[1].split(",")[3].strip() == "0"
+
+
+def test_a_from_registers() -> None:
+    kernel = check(128, 64, 64, threads=256, a_in_registers=True)
+    assert instructions(kernel) == {"m64n64k16"}
+    assert any("A from registers" in remark.message for remark in kernel.remarks)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "dtype", "accum", "threads", "transposed", "reason"),
+    [
+        (32, 64, 32, "float16", "float32", 128, (False, True), "no grid of 1 warpgroups"),
+        (64, 64, 24, "float16", "float32", 128, (False, True), "K = 24 is not a multiple of 16"),
+        (64, 64, 32, "float16", "float32", 64, (False, True), "whole number of warpgroups"),
+        (64, 64, 64, "int8", "int32", 128, (False, False), "only along K"),
+    ],
+)
+def test_what_wgmma_cannot_do_says_why(m, n, k, dtype, accum, threads, transposed, reason) -> None:
+    kernel = check(m, n, k, dtype, accum, threads, transposed)
+    assert not instructions(kernel)
+    texts = [remark.message for remark in kernel.remarks]
+    assert any(reason in text for text in texts), texts
+
+
+def pipelined(m, n, k, block_k, stages, threads):
+    @T.prim_func
+    def main(
+        A: T.Tensor((m, k), "float16"),
+        B: T.Tensor((n, k), "float16"),
+        C: T.Tensor((m, n), "float32"),
+    ):
+        with T.Kernel(T.ceildiv(n, 64), T.ceildiv(m, 128), threads=threads) as (bx, by):
+            a = T.alloc_shared((128, block_k), "float16")
+            b = T.alloc_shared((64, block_k), "float16")
+            c = T.alloc_fragment((128, 64), "float32")
+            T.clear(c)
+            for i in T.Pipelined(T.ceildiv(k, block_k), num_stages=stages):
+                T.copy(A[by * 128, i * block_k], a)
+                T.copy(B[bx * 64, i * block_k], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C[by * 128, bx * 64])
+
+    return main
+
+
+@pytest.mark.parametrize("stages", [0, 1, 2, 3])
+@pytest.mark.parametrize("trips", [0, 1, 2, 5])
+def test_pipelines_of_any_length(stages: int, trips: int) -> None:
+    """Ragged edges included."""
+    m, n, k = 200, 100, 32 * trips - (8 if trips > 1 else 0)
+    kernel = tilewright.compile(pipelined(m, n, k, 32, stages, 256), device=DEVICE)
+    rng = np.random.default_rng(6)
+    a = rng.integers(-2, 3, (m, k)).astype(np.float16)
+    b = rng.integers(-2, 3, (n, k)).astype(np.float16)
+    c = np.full((m, n), 7, np.float32)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert not kernel.findings
+    assert bool(instructions(kernel)) == (trips > 0)
+
+
+def test_attention_keeps_its_scores_in_registers() -> None:
+    """The sums of Q K^T become the operand A of P V, slot for slot."""
+    rows, columns, heads = 128, 64, 64
+
+    @T.prim_func
+    def main(
+        Q: T.Tensor((rows, heads), "float16"),
+        K: T.Tensor((columns, heads), "float16"),
+        V: T.Tensor((columns, heads), "float16"),
+        O: T.Tensor((rows, heads), "float32"),  # noqa: E741
+    ):
+        with T.Kernel(1, threads=256):
+            q = T.alloc_shared((rows, heads), "float16")
+            k = T.alloc_shared((columns, heads), "float16")
+            v = T.alloc_shared((columns, heads), "float16")
+            scores = T.alloc_fragment((rows, columns), "float32")
+            cast = T.alloc_fragment((rows, columns), "float16")
+            out = T.alloc_fragment((rows, heads), "float32")
+            T.copy(Q, q)
+            T.copy(K, k)
+            T.copy(V, v)
+            T.gemm(q, k, scores, transpose_B=True, clear_accum=True)
+            for i, j in T.Parallel(rows, columns):
+                scores[i, j] = T.max(scores[i, j], 0)
+            T.copy(scores, cast)
+            T.gemm(cast, v, out, clear_accum=True)
+            T.copy(out, O)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    rng = np.random.default_rng(8)
+    q, k, v = (rng.integers(-1, 2, (n, heads)).astype(np.float16) for n in (rows, columns, columns))
+    result = np.zeros((rows, heads), np.float32)
+    kernel(q, k, v, result)
+    scores = np.maximum(q.astype(np.float32) @ k.astype(np.float32).T, 0)
+    np.testing.assert_array_equal(result, scores @ v.astype(np.float32))
+    assert not kernel.findings
+    assert "mma.sync" not in kernel.ptx
+    assert "shfl.sync.bfly" not in kernel.ptx
