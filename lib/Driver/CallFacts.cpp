@@ -1,4 +1,4 @@
-//===- CallFacts.cpp - what compiled code may rely on about its calls -------------------------===//
+//===- CallFacts.cpp - reads from a call what its code may rely on ----------------------------===//
 
 #include "tilewright/Driver/CallFacts.h"
 #include "tilewright/Analysis/IndexValues.h"
@@ -50,7 +50,7 @@ static llvm::StringSet<> findStrideSymbols(func::FuncOp function) {
   return names;
 }
 
-CallFacts CallFacts::get(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
+CallFacts driver::readCallFacts(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
   CallFacts facts;
   SmallVector<bool> isWritten = findWritten(function);
   llvm::StringSet<> symbols = findStrideSymbols(function);
@@ -63,26 +63,10 @@ CallFacts CallFacts::get(func::FuncOp function, ArrayRef<runtime::BoundArgument>
       tensors.push_back({reinterpret_cast<uintptr_t>(tensor->data), size, isWritten[position]});
     }
     auto symbol = function.getArgAttrOfType<StringAttr>(position, tile::kSymbolAttr);
-    if (symbol && symbols.contains(symbol.getValue()) && std::get<int64_t>(bound) % kDivisor == 0)
+    if (symbol && symbols.contains(symbol.getValue()) &&
+        std::get<int64_t>(bound) % CallFacts::kDivisor == 0)
       facts.divisibleSymbols.push_back(symbol.str());
   }
   facts.disjointArguments = !haveOverlap(tensors);
   return facts;
-}
-
-std::string CallFacts::getKey() const {
-  std::string key = disjointArguments ? "disjoint" : "overlapping";
-  key += ", aligned to " + std::to_string(argumentAlignment);
-  for (const std::string &symbol : divisibleSymbols)
-    key += ", " + std::to_string(kDivisor) + " divides " + symbol;
-  return key;
-}
-
-void CallFacts::annotate(func::FuncOp function) const {
-  for (unsigned position = 0; position < function.getNumArguments(); ++position) {
-    auto symbol = function.getArgAttrOfType<StringAttr>(position, tile::kSymbolAttr);
-    if (symbol && llvm::is_contained(divisibleSymbols, symbol.getValue()))
-      function.setArgAttr(position, tile::kDivisorAttr,
-                          Builder(function.getContext()).getI64IntegerAttr(kDivisor));
-  }
 }

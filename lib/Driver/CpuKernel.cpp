@@ -59,7 +59,7 @@ static std::string makeEntryName(ModuleOp module, const cpu::CompileOptions &opt
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
   module.print(os, flags);
   std::string width = std::to_string(options.target.vectorWidth);
-  StringRef overlap = options.lower.assumeDisjoint ? "disjoint" : "overlapping";
+  StringRef overlap = options.lower.calls.disjointArguments ? "disjoint" : "overlapping";
   return DiskCache::makeName(
       "cpu", {getBuildId(), options.target.cpu, options.target.features, width, overlap, program});
 }
@@ -91,7 +91,7 @@ static std::optional<StringRef> readEntry(StringRef content, std::vector<Decisio
 llvm::Error CompiledCpuKernel::makeVariant(Variant &variant, bool assumeDisjoint) {
   NoFork noFork;
   Options variantOptions = options;
-  variantOptions.code.lower.assumeDisjoint = assumeDisjoint;
+  variantOptions.code.lower.calls.disjointArguments = assumeDisjoint;
   if (options.isShown()) {
     llvm::Expected<std::string> object = compileGuarded(variant, variantOptions);
     return object ? linkVariant(variant, *object) : object.takeError();
@@ -133,16 +133,14 @@ llvm::Expected<std::string> CompiledCpuKernel::compileGuarded(Variant &variant,
   });
   if (!stop)
     return std::move(*object);
-  CallFacts calls;
-  calls.disjointArguments = variantOptions.code.lower.assumeDisjoint;
-  return llvm::createStringError(reportStop(module, "cpu", calls, *stop));
+  return llvm::createStringError(reportStop(module, "cpu", variantOptions.code.lower.calls, *stop));
 }
 
 llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Code &variant,
                                                               const Options &variantOptions) {
   auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> prepared;
-  if (variantOptions.code.lower.assumeDisjoint) { // statements run together
+  if (variantOptions.code.lower.calls.disjointArguments) { // statements run together
     auto passed = prepareForCpu(module, variant.decisions, variantOptions.passes);
     if (failed(passed))
       return llvm::createStringError("internal error: the program could not be fused");

@@ -190,7 +190,7 @@ public:
 
   static nb::list listPhases(const CompiledCpuKernel &kernel) {
     nb::list phases;
-    for (const cpu::Phase &phase : kernel.getPhases())
+    for (const PhaseTime &phase : kernel.getPhases())
       phases.append(nb::make_tuple(phase.name, phase.milliseconds));
     return phases;
   }

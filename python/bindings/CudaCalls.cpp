@@ -45,7 +45,7 @@ nb::dict tilewright::bindings::runOnCuda(const Program &self, const std::string 
   driver::GpuTensors tensors =
       unwrap(driver::GpuTensors::place(driver, ordinal, self.getFunction(), arguments));
   driver::PipelineOptions pipeline = getGpuOptions();
-  pipeline.calls = driver::CallFacts::get(self.getFunction(), arguments);
+  pipeline.calls = driver::readCallFacts(self.getFunction(), arguments);
   pipeline.calls.argumentAlignment = tensors.getAlignment();
   nb::dict answer;
   std::shared_ptr<void> &cached = self.getCompiled(device + " " + pipeline.calls.getKey());

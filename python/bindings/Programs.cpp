@@ -184,7 +184,7 @@ nb::dict compileGpu(const Program &self, const std::string &archName,
     kernels.append(kernel);
   }
   nb::list phases;
-  for (const driver::PhaseTime &phase : program->phases)
+  for (const PhaseTime &phase : program->phases)
     phases.append(nb::make_tuple(phase.name, phase.milliseconds));
   nb::dict result;
   result["ptx"] = program->ptx;
@@ -280,7 +280,7 @@ nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::lis
     throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   std::vector<runtime::BoundArgument> arguments = bind(self, args);
   driver::PipelineOptions pipeline = getGpuOptions();
-  pipeline.calls = driver::CallFacts::get(self.getFunction(), arguments);
+  pipeline.calls = driver::readCallFacts(self.getFunction(), arguments);
   nb::dict answer;
   // PTX that the caller has edited runs in place of ours, and is not kept.
   std::shared_ptr<void> edited;

@@ -60,7 +60,7 @@ public:
   llvm::Error run(const CpuArguments &arguments, const runtime::CpuRunOptions &runOptions = {});
 
   /// How long each phase of the compilation took, for calls without overlap.
-  const std::vector<cpu::Phase> &getPhases() const { return disjoint.phases; }
+  const std::vector<PhaseTime> &getPhases() const { return disjoint.phases; }
   /// Whether the code of calls without overlap was found on disk.
   bool isFromCache() const { return disjoint.isFromCache; }
   /// What the compiler decided, up to now: a call may need another variant.
@@ -71,7 +71,7 @@ public:
 private:
   /// How a compilation went.
   struct Code {
-    std::vector<cpu::Phase> phases;
+    std::vector<PhaseTime> phases;
     std::vector<Decision> decisions;
   };
   /// The program compiled under one assumption.

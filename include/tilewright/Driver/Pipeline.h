@@ -10,6 +10,7 @@
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Driver/CallFacts.h"
 #include "tilewright/Driver/Decisions.h"
+#include "tilewright/Support/PhaseTime.h"
 #include "tilewright/Target/Arch.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -59,12 +60,6 @@ void buildCpuPipeline(mlir::OpPassManager &pm);
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
 prepareForCpu(mlir::ModuleOp module, std::vector<Decision> &decisions,
               const PipelineOptions &options = {});
-
-/// The processor time of a part of a compilation: "passes", "threads", "nvvm", "llvm", "ptx".
-struct PhaseTime {
-  std::string name;
-  double milliseconds;
-};
 
 /// A function compiled for a GPU architecture.
 struct GpuProgram {

@@ -56,7 +56,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     if (!target)
       return signalPassFailure();
     getOperation()->walk([&](KernelOp kernel) {
-      Context context{kernel, *target, Assumptions{alignment}};
+      Context context{kernel, *target, CallFacts{.argumentAlignment = alignment}};
       kernel.walk([&](ParallelOp loop) { planLoop(loop, context); });
       kernel.walk([&](GemmOp gemm) {
         planOperand(gemm, GemmOperand::A, kAccessAAttr, context);
