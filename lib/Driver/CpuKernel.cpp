@@ -7,7 +7,6 @@
 #include "tilewright/Support/Environment.h"
 #include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Tile.h"
-#include "tilewright/Transforms/Passes.h"
 
 #include "llvm/ADT/bit.h"
 #include <chrono>
@@ -141,23 +140,16 @@ llvm::Expected<std::string> CompiledCpuKernel::compileGuarded(Variant &variant,
 llvm::Expected<std::string> CompiledCpuKernel::compileVariant(Code &variant,
                                                               const Options &variantOptions) {
   auto start = std::chrono::steady_clock::now();
-  OwningOpRef<ModuleOp> prepared;
-  if (variantOptions.code.lower.assumeDisjoint) { // statements run together
-    auto passed = prepareForCpu(module, variant.decisions, variantOptions.passes);
-    if (failed(passed))
-      return llvm::createStringError("internal error: the program could not be fused");
-    prepared = std::move(*passed);
-  } else { // each statement by itself
-    prepared = cast<ModuleOp>(module->clone());
-    PassManager pm(module.getContext());
-    buildThreadsPipeline(pm);
-    pm.addPass(createGuardIndices());
-    if (failed(pm.run(*prepared)))
-      return llvm::createStringError("internal error: the program could not be prepared");
-  }
+  PipelineOptions passes = variantOptions.passes;
+  const cpu::HostTarget &target = variantOptions.code.target;
+  passes.calls.disjointArguments = variantOptions.code.lower.assumeDisjoint;
+  passes.host = {target.vectorWidth, target.hasBf16Dots, target.hasInt8Dots};
+  auto prepared = prepareForCpu(module, variant.decisions, passes);
+  if (failed(prepared))
+    return llvm::createStringError("internal error: the program could not be prepared");
   std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   variant.phases.push_back({"fuse statements", taken.count()});
-  auto compiled = cpu::compileToObject(*prepared, variantOptions.code, &variant.phases);
+  auto compiled = cpu::compileToObject(**prepared, variantOptions.code, &variant.phases);
   if (!compiled)
     return compiled.takeError();
   return (*compiled)->getBuffer().str();

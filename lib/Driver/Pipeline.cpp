@@ -49,14 +49,25 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
 }
 
-void buildCpuPipeline(OpPassManager &pm) {
+void buildCpuPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  bool disjoint = options.calls.disjointArguments;
   buildThreadsPipeline(pm);
-  pm.addPass(createGuardIndices());    // index values have 64 bits
-  pm.addPass(createFlattenBranches()); // choices between elements of tiles,
-  pm.addPass(createTurnTiles());       // which may lie better the other way
-  pm.addPass(createFuseLoops());       // one loop of statements over the same elements
-  pm.addPass(createWalkRows());        // and the chain of them row by row,
-  pm.addPass(createRereadRows());      // without a copy of the row
+  pm.addPass(createGuardIndices()); // index values have 64 bits
+  if (disjoint) {
+    pm.addPass(createFlattenBranches());  // choices between elements of tiles,
+    pm.addPass(createTransposeTiles());   // which may lie better the other way
+    pm.addPass(createFuseLoops());        // one loop of statements over the same elements
+    pm.addPass(createFuseRowLoops());     // and the chain of them row by row,
+    pm.addPass(createForwardRowCopies()); // without a copy of the row
+  }
+  // What code generation would otherwise have to find out from other statements.
+  const HostFeatures &host = options.host;
+  pm.addPass(createPlanCpuOperands(
+      PlanCpuOperandsOptions{disjoint, host.vectorWidth, host.hasBf16Dots, host.hasInt8Dots}));
+  pm.addPass(createPlanCpuPrefetches());
+  pm.addPass(createPlanCpuAccumulators(PlanCpuAccumulatorsOptions{disjoint}));
+  pm.addPass(createPlanCpuRows());
+  pm.addPass(createPlanCpuUpdates(PlanCpuUpdatesOptions{disjoint}));
 }
 
 OwningOpRef<ModuleOp> spreadThreads(ModuleOp module) {
@@ -150,7 +161,7 @@ FailureOr<OwningOpRef<ModuleOp>> prepareForCpu(ModuleOp module, std::vector<Deci
   DecisionCollector collector(module.getContext(), decisions);
   OwningOpRef<ModuleOp> prepared = cast<ModuleOp>(module->clone());
   PassManager pm(module.getContext());
-  buildCpuPipeline(pm);
+  buildCpuPipeline(pm, options);
   if (options.afterPass)
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
   if (failed(pm.run(*prepared)))
@@ -221,7 +232,7 @@ PassNames PassNames::get() {
   PipelineOptions options;
   options.checkPlans = true;
   buildCheckPipeline(check);
-  buildCpuPipeline(cpu);
+  buildCpuPipeline(cpu, options);
   buildGpuPipeline(gpu, "sm_80", options);
   return {getNames(check), getNames(cpu), getNames(gpu)};
 }

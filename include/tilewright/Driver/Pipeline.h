@@ -24,12 +24,21 @@ namespace tilewright::driver {
 /// leaves.
 using AfterPass = std::function<void(llvm::StringRef pass, llvm::StringRef ir)>;
 
+/// What plans for the CPU depend on; `cpu::HostTarget` says it of a machine.
+struct HostFeatures {
+  int64_t vectorWidth = 8; ///< float32 elements of the widest vector.
+  bool hasBf16Dots = false;
+  bool hasInt8Dots = false;
+};
+
 struct PipelineOptions {
   /// Passes and stages whose result is shown; "*" shows all.
   std::vector<std::string> dumpAfter;
   AfterPass afterPass;
   /// What holds for every call of this code; the launcher makes sure.
   CallFacts calls;
+  /// Of the machine that CPU code is made for.
+  HostFeatures host;
   /// Re-verify every access plan by enumeration (tile-check-plans).
   bool checkPlans = false;
 };
@@ -51,9 +60,9 @@ mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &o
 void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
                       const PipelineOptions &options = {});
 
-/// What lets the statements of a kernel run together on the CPU. For calls whose arguments share no
-/// memory where one is written.
-void buildCpuPipeline(mlir::OpPassManager &pm);
+/// What lets the statements of a kernel run together on the CPU, if no argument that is written
+/// shares memory with another, and what decides how each of them runs.
+void buildCpuPipeline(mlir::OpPassManager &pm, const PipelineOptions &options = {});
 
 /// A copy of `module` after the CPU pipeline. Remarks become `decisions`; errors are emitted.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -259,8 +259,6 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
   DiagnosticText diagnostics(module.getContext());
   LowerOptions lowerOptions = options.lower;
   lowerOptions.vectorWidth = options.target.vectorWidth;
-  lowerOptions.hasBf16Dots = options.target.hasBf16Dots;
-  lowerOptions.hasInt8Dots = options.target.hasInt8Dots;
   lowerOptions.hasRange = options.target.hasRange;
   OwningOpRef<ModuleOp> host = lowerToHost(module, lowerOptions);
   if (!host)

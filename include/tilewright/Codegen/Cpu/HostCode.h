@@ -25,9 +25,10 @@ struct HostTarget {
   std::string cpu;      ///< LLVM's name, e.g. `znver4`.
   std::string features; ///< `+avx2,-avx512f,…`
   unsigned vectorWidth; ///< float32 elements of the widest vector.
-  bool hasBf16Dots;     ///< See LowerOptions.
+  /// Adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
+  bool hasBf16Dots;
   bool hasInt8Dots;
-  bool hasRange;
+  bool hasRange; ///< See LowerOptions.
 
   /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
   static HostTarget detect();

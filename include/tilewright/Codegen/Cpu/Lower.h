@@ -20,9 +20,6 @@ struct LowerOptions {
   bool assumeDisjoint = true;
   /// Elements of the widest float32 vector of the host: 16 with AVX-512, 8 with AVX2.
   unsigned vectorWidth = 8;
-  /// The host adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
-  bool hasBf16Dots = false;
-  bool hasInt8Dots = false;
   /// The host picks the greater of two numbers with a NaN on neither side (AVX512-DQ).
   bool hasRange = false;
 };
