@@ -110,7 +110,7 @@ class JITKernel(KernelTexts):
         self.prim_func = prim_func
         self.program = prim_func.program
         self.params = prim_func.params
-        self._is_strided = any(parameter.get("is_strided") for parameter in self.params)
+        self._is_strided = any(p.get("is_strided") or "narrow" in p for p in self.params)
         self.out_idx = _normalize_outputs(out_idx, self.params)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.dtypes import canonical, dtype
+from tilewright.dtypes import NARROW, canonical, dtype, narrow_name
 from tilewright.errors import LanguageError
 
 _LARGEST_EXTENT = 1 << 48
@@ -48,8 +48,11 @@ class TensorType:
     """A tensor in global memory: shape and element type of a kernel parameter."""
 
     def __init__(self, shape: Any, element: Any = "float32") -> None:
-        self.dtype: dtype = canonical(element)
+        narrow = narrow_name(element)
+        self.dtype: dtype = canonical(element) if narrow is None else NARROW[narrow]
         self.shape = check_shape(shape, "T.Tensor", allow_zero=True)
+        if narrow is not None and not self.shape:
+            raise LanguageError(f"T.Tensor of {narrow}: such numbers are stored in rows")
 
     def __repr__(self) -> str:
         return f"T.Tensor({self.shape}, {str(self.dtype)!r})"

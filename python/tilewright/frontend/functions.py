@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import Any
 
 from tilewright._core import core
-from tilewright.dtypes import canonical, is_dtype
+from tilewright.dtypes import canonical, is_dtype, narrow_name
 from tilewright.errors import LanguageError, Place, TilewrightError, caller_place
 from tilewright.frontend import trace
 from tilewright.frontend.explain import run_trace
@@ -37,8 +37,16 @@ def fast_math(allowed: bool) -> Iterator[None]:
 class PrimFunc:
     """A traced function: a host function that holds one or more kernels."""
 
-    def __init__(self, name: str, program: Any, place: Place, seconds: dict[str, float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        program: Any,
+        place: Place,
+        seconds: dict[str, float],
+        narrow: dict[str, str] | None = None,
+    ) -> None:
         self.__name__ = name
+        self._narrow = narrow or {}  # parameters of four bits, with their types
         self.program = program
         self.place = place
         self.seconds = seconds  # how long each phase took
@@ -46,7 +54,11 @@ class PrimFunc:
     @cached_property
     def params(self) -> list[KernelParam]:
         """The parameters, with their names, dtypes and shapes."""
-        return [KernelParam.of(parameter) for parameter in self.program.params]
+        found = [KernelParam.of(parameter) for parameter in self.program.params]
+        for parameter in found:
+            if parameter.name in self._narrow:
+                parameter["narrow"] = self._narrow[parameter.name]
+        return found
 
     @property
     def buffer_map(self) -> dict[KernelParam, KernelParam]:
@@ -110,7 +122,8 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
         watch.lap("verify")
         return program
 
-    return PrimFunc(function.__name__, run_trace(state, body), place, watch.seconds)
+    program = run_trace(state, body)
+    return PrimFunc(function.__name__, program, place, watch.seconds, state.narrow_parameters)
 
 
 class Stopwatch:
@@ -150,6 +163,11 @@ def _parameters(
 
 def declare_parameter(state: TraceState, name: str, annotation: Any) -> Any:
     """The kernel value of a parameter with this annotation."""
+    if isinstance(annotation, TensorType) and narrow_name(annotation.dtype) is not None:
+        from tilewright.language import narrow
+
+        own = getattr(annotation, "strides", ())
+        return narrow.declare(state, name, annotation.shape, annotation.dtype, own)
     if isinstance(annotation, TensorType):
         strides = [list(s) for s in (getattr(annotation, "strides", ()),) if s]
         return state.core.param_tensor(

@@ -105,11 +105,14 @@ class Hooks:
         return TracedBranch(state, truth(state, condition), entry, live, line)
 
     def condition_of(self, branch: Any) -> Any:
-        """The condition of a `T.If`; see named_statements.py."""
-        from tilewright.language.branches import If
+        """The condition of a `T.If` or `T.While`; see named_statements.py."""
+        from tilewright.language.branches import If, While
 
-        if not isinstance(branch, If):
-            raise LanguageError(f"'with ….If(…)' takes the language's T.If, got {describe(branch)}")
+        if not isinstance(branch, If | While):
+            raise LanguageError(
+                f"'with ….If(…)' and 'with ….While(…)' take the language's T.If and T.While, got "
+                f"{describe(branch)}"
+            )
         return branch.condition
 
     def for_(self, iterable: Any, number: int) -> Any:

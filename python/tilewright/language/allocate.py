@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilewright.dtypes import canonical
+from tilewright.dtypes import canonical, narrow_name
 from tilewright.errors import LanguageError
 from tilewright.frontend import trace
 from tilewright.frontend.trace import Buffer, Var, is_scalar
@@ -19,6 +19,12 @@ def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = 
 
         inner = check_shape(shape, what)
         return PackedTile(_alloc(what, (*inner, dtype.lanes), dtype.element, scope), dtype)
+    if narrow_name(dtype) is not None:
+        from tilewright.language import narrow
+
+        if reducer is not None:
+            raise LanguageError(f"{what}: a reducer of {dtype} is not supported")
+        return narrow.alloc(lambda s, kind: _alloc(what, s, kind, scope), shape, dtype)
     name = state.take_name(scope)
     shape = check_shape(shape, f"{what} '{name}'")
     for extent in shape:
