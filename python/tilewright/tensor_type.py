@@ -48,6 +48,8 @@ class TensorType:
     """A tensor in global memory: shape and element type of a kernel parameter."""
 
     def __init__(self, shape: Any, element: Any = "float32") -> None:
+        self.has_addresses = type(element).__name__ == "PointerType"  # T.ptr
+        element = "int64" if self.has_addresses else element
         narrow = narrow_name(element)
         self.dtype: dtype = canonical(element) if narrow is None else NARROW[narrow]
         self.shape = check_shape(shape, "T.Tensor", allow_zero=True)

@@ -43,10 +43,10 @@ class PrimFunc:
         program: Any,
         place: Place,
         seconds: dict[str, float],
-        narrow: dict[str, str] | None = None,
+        notes: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         self.__name__ = name
-        self._narrow = narrow or {}  # parameters of four bits, with their types
+        self._notes = notes or {}  # of parameters: what a call must know that the program does not
         self.program = program
         self.place = place
         self.seconds = seconds  # how long each phase took
@@ -56,14 +56,14 @@ class PrimFunc:
         """The parameters, with their names, dtypes and shapes."""
         found = [KernelParam.of(parameter) for parameter in self.program.params]
         for parameter in found:
-            if parameter.name in self._narrow:
-                parameter["narrow"] = self._narrow[parameter.name]
+            parameter.update(self._notes.get(parameter.name, {}))
         return found
 
     @property
     def buffer_map(self) -> dict[KernelParam, KernelParam]:
         """For each parameter that is a tensor what describes it: `shape`, `dtype` and `name`."""
-        return {parameter: parameter for parameter in self.params if not parameter.is_scalar()}
+        tensors = [parameter for parameter in self.params if not parameter.is_scalar()]
+        return {parameter: parameter for parameter in tensors if "pointed" not in parameter}
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
         return program
 
     program = run_trace(state, body)
-    return PrimFunc(function.__name__, program, place, watch.seconds, state.narrow_parameters)
+    return PrimFunc(function.__name__, program, place, watch.seconds, state.parameter_notes)
 
 
 class Stopwatch:
@@ -163,6 +163,11 @@ def _parameters(
 
 def declare_parameter(state: TraceState, name: str, annotation: Any) -> Any:
     """The kernel value of a parameter with this annotation."""
+    from tilewright.language import addresses
+    from tilewright.language.addresses import PointerType
+
+    if isinstance(annotation, TensorType) and annotation.has_addresses:
+        return addresses.declare_table(state, name, annotation.shape)
     if isinstance(annotation, TensorType) and narrow_name(annotation.dtype) is not None:
         from tilewright.language import narrow
 
@@ -174,7 +179,11 @@ def declare_parameter(state: TraceState, name: str, annotation: Any) -> Any:
             name, list(annotation.shape), str(annotation.dtype), *strides
         )
     if is_dtype(annotation):
-        return state.core.param_scalar(name, str(canonical(annotation)))
+        scalar = state.core.param_scalar(name, str(canonical(annotation)))
+        state.scalar_parameters[id(scalar)] = scalar, name
+        return scalar
+    if isinstance(annotation, PointerType):
+        return addresses.declare(state, name)
     raise LanguageError(
         f"expected T.Tensor(...) or a dtype such as T.int32 as its type, got {annotation!r}"
     )

@@ -70,7 +70,11 @@ class TraceState:
         self.generator: Any = None  # of random numbers, in the open kernel
         self.named_barriers: Any = None  # the counters of its named barriers
         self.returned_in_kernel = False
-        self.narrow_parameters: dict[str, str] = {}  # of four bits, with their types
+        self.parameter_notes: dict[str, dict[str, Any]] = {}  # what a call must know of them
+        self.addresses: set[str] = set()  # parameters that are addresses, or tables of them,
+        self.memory: dict[Any, Any] = {}  # and the tensors with what they point to
+        self.scalar_parameters: dict[int, tuple[Any, str]] = {}  # values by id, with their names
+        self.extent_symbols: dict[str, Any] = {}  # symbols that stand for them in shapes
         self.narrow_places: dict[int, Any] = {}  # elements of them that were named, by id
         self.eager: Any = None  # the declarations of an eager function
 

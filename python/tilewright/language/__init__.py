@@ -31,6 +31,7 @@ from tilewright.frontend.macro import Macro as _Macro
 from tilewright.frontend.macro import Ref
 from tilewright.frontend.twins import enclosing_locals as _enclosing_locals
 from tilewright.language import names as _names
+from tilewright.language.addresses import make_tensor, make_tensor_from_addr, ptr
 from tilewright.language.allocate import (
     alloc_buffer,
     alloc_fragment,
@@ -699,6 +700,8 @@ __all__ = [
     "long",
     "loop_break",
     "macro",
+    "make_tensor",
+    "make_tensor_from_addr",
     "match_all_sync",
     "match_any_sync",
     "max",
@@ -723,6 +726,7 @@ __all__ = [
     "pow",
     "prim_func",
     "print",
+    "ptr",
     "ptx_commit_group",
     "ptx_cp_async",
     "ptx_wait_group",

@@ -269,7 +269,7 @@ def declare(
     """A parameter of a kernel."""
     kind = kind_of(dtype)
     assert kind is not None
-    state.narrow_parameters[name] = kind.name
+    state.parameter_notes[name] = {"narrow": kind.name}
     halves = [list(s) for s in ([*_halved(strides[:-1], name), 1],) if strides]
     packed = [*shape[:-1], *_halved(shape[-1:], name)]
     return NarrowTensor(state.core.param_tensor(name, packed, "uint8", *halves), kind, shape)
