@@ -2,12 +2,17 @@
 """Runs the tests of TileLang code bases on Tilewright and writes docs/compatibility.md.
 
 usage: scripts/compatibility.py --python PYTHON --checkouts DIR [--only NAME] [--page]
+                                [--sample N --device DEVICE]
 
 PYTHON (or $TILEWRIGHT_TORCH_PYTHON) is a Python with torch, numpy, ml_dtypes and pytest, of the
 version that Tilewright is built for. DIR holds checkouts of the code bases below, under these
 names; those that are missing are left out. Results stay in --results (build/compatibility), one
 line of JSON a case: a run that was interrupted goes on where it stopped, --fresh starts anew, and
 --page only writes the page from what is there.
+
+Each case runs on the CPU; its kernels are then compiled for the architectures of
+compat/case_outcome.py. With --sample N, nothing else runs than, on --device, the N quickest cases
+of each code base that were right on the CPU.
 """
 
 from __future__ import annotations
@@ -67,20 +72,23 @@ def find_checkout(folder: Path, code_base: CodeBase) -> Path | None:
 
 
 def environment(
-    code_base: CodeBase, checkout: Path, results: Path, build: Path, seconds: int
+    code_base: CodeBase, checkout: Path, results: Path, options: argparse.Namespace
 ) -> dict[str, str]:
-    """The environment of a run: Tilewright and the code base on the path, and the CPU device."""
+    """The environment of a run: Tilewright and the code base on the path, and the device."""
+    build = options.build_dir
     paths = [HELPERS, ROOT / "python", build / "python", *(checkout / p for p in code_base.paths)]
     return {
         **os.environ,
-        "TILEWRIGHT_DEVICE": "cpu",
+        "TILEWRIGHT_CACHE_DIR": str(options.results / "cache"),
         "TILELANG_PRINT_ON_COMPILATION": "0",
         "OMP_NUM_THREADS": "2",
         **code_base.environment,
+        "TILEWRIGHT_DEVICE": options.device,
+        "COMPAT_GPU": "" if options.sample else "1",
         "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
         "PYTHONDONTWRITEBYTECODE": "1",
         "COMPAT_RESULTS": str(results),
-        "COMPAT_SECONDS": str(seconds),
+        "COMPAT_SECONDS": str(options.seconds),
         "COMPAT_COMMIT": revision(ROOT).split()[0],
     }
 
@@ -136,6 +144,15 @@ def read_records(results: Path) -> list[dict[str, Any]]:
     return list({record["case"]: record for record in records}.values())
 
 
+def choose_sample(results: Path, sample: Path, count: int) -> list[str]:
+    """The cases to run again on another device: the quickest ones that were right."""
+    right = [record for record in read_records(results) if record["status"] == "right"]
+    right.sort(key=lambda record: record.get("seconds", 0.0))
+    cases = [record["case"] for record in right[:count]]
+    sample.write_text("\n".join(cases))
+    return cases
+
+
 def revision(checkout: Path) -> str:
     """The commit of a checkout."""
     done = subprocess.run(
@@ -155,10 +172,13 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "compatibility")
     parser.add_argument("--build-dir", type=Path, default=ROOT / "build")
     parser.add_argument("--seconds", type=int, default=45, help="of processor time a case may take")
+    parser.add_argument("--device", default="cpu", help="of --sample: vgpu:sm_80, for example")
+    parser.add_argument("--sample", type=int, default=0, help="how many cases run on --device")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--page", action="store_true", help="write the page and run nothing")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "compatibility.md")
     options = parser.parse_args()
+    options.results = options.results.resolve()
     if not options.page and not (options.python and options.checkouts):
         parser.error("--python (or TILEWRIGHT_TORCH_PYTHON) and --checkouts are needed")
     options.results.mkdir(parents=True, exist_ok=True)
@@ -170,10 +190,17 @@ def main() -> int:
             print(f"{code_base.name}: no checkout, left out")
             continue
         results = options.results / f"{code_base.name}.jsonl"
+        chosen = options.results / f"{code_base.name}.sample"
+        if options.sample:
+            if code_base.are_scripts or not choose_sample(results, chosen, options.sample):
+                continue
+            results = options.results / f"{code_base.name}.{options.device.partition(':')[0]}.jsonl"
         if options.fresh:
             results.unlink(missing_ok=True)
         (options.results / f"{code_base.name}.revision").write_text(revision(checkout))
-        env = environment(code_base, checkout, results, options.build_dir, options.seconds)
+        env = environment(code_base, checkout, results, options)
+        if options.sample:
+            env["COMPAT_CASES"] = str(chosen)
         run = run_scripts if code_base.are_scripts else run_pytest
         run(code_base, checkout, env, options.python)
     sys.path.insert(0, str(HELPERS))

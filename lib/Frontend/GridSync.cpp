@@ -11,12 +11,13 @@
 // No engine has to keep the blocks of a grid alive at once, and a grid may be of any size. What the
 // second part needs of the first is computed again: numbers, views, notes and reads of tensors that
 // the kernel does not write. A tile is another one in each launch. One that the second part may
-// read before it has written all of it would have to keep its values, and is an error.
+// read before it has written all of it spends the time between in global memory (KeepTiles.cpp).
 //
 //===----------------------------------------------------------------------------------------===//
 
 #include "GridSync.h"
 
+#include "KeepTiles.h"
 #include "ThreadFacts.h"
 #include "tilewright/Tile/Effects.h"
 
@@ -114,9 +115,9 @@ llvm::SetVector<Operation *> findUnrepeatable(KernelOp kernel, HintOp sync) {
   return found;
 }
 
-LogicalResult checkTiles(KernelOp kernel, HintOp sync) {
+LogicalResult keepTiles(KernelOp kernel, HintOp sync) {
   Block &body = kernel.getBody().front();
-  for (auto alloc : body.getOps<AllocOp>()) {
+  for (auto alloc : llvm::to_vector(body.getOps<AllocOp>())) {
     auto before = llvm::make_range(body.begin(), sync->getIterator());
     Value tile = alloc.getBuffer();
     bool isWritten = false;
@@ -124,6 +125,10 @@ LogicalResult checkTiles(KernelOp kernel, HintOp sync) {
         llvm::none_of(before, [&](Operation &op) { return mayWrite(&op, tile); }) ||
         !mayReadOld(std::next(sync->getIterator()), body.end(), tile, isWritten))
       continue;
+    if (canKeep(alloc)) {
+      keepTile(kernel, sync, alloc);
+      continue;
+    }
     auto error = sync.emitError("'T.sync_grid' ends the blocks, but '")
                  << alloc.getName()
                  << "' may be read after it with values from before; store them in a global tensor "
@@ -136,7 +141,7 @@ LogicalResult checkTiles(KernelOp kernel, HintOp sync) {
 
 /// Makes what stands behind `sync` a kernel of its own, and gives it.
 FailureOr<KernelOp> splitAt(KernelOp kernel, HintOp sync) {
-  if (failed(checkTiles(kernel, sync)))
+  if (failed(keepTiles(kernel, sync)))
     return failure();
   Block &body = kernel.getBody().front();
   llvm::SetVector<Operation *> left = findUnrepeatable(kernel, sync);

@@ -219,6 +219,21 @@ Scalar Trace::convert(const Operand &operand, Type dtype) {
   return cast(materialize(operand), dtype);
 }
 
+static bool isNarrowInteger(Type dtype) {
+  return isa<IntegerType>(dtype) && !isBool(dtype) && dtype.getIntOrFloatBitWidth() < 32;
+}
+
+/// What a left shift of a narrow integer is converted to a wider type from: as in C, all of its 32
+/// bits. Everything else is converted as it is.
+static std::pair<Value, Type> unwrapShift(Value value, Type dtype, Type to) {
+  auto narrowed = value.getDefiningOp<tile::CastOp>();
+  if (!isNarrowInteger(dtype) || !narrowed || !narrowed.getValue().getDefiningOp<tile::ShlOp>())
+    return {value, dtype};
+  bool isWider =
+      !isa<IntegerType>(to) || to.getIntOrFloatBitWidth() > dtype.getIntOrFloatBitWidth();
+  return isWider ? std::pair(narrowed.getValue(), narrowed.getFrom()) : std::pair(value, dtype);
+}
+
 Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, bool saturate) {
   auto *literal = std::get_if<Literal>(&operand);
   if (literal && rounding == tile::Rounding::NearestEven && !saturate)
@@ -231,10 +246,13 @@ Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, 
     return from;
   if (rounding != tile::Rounding::NearestEven && !isFloat(dtype))
     fail("a rounding mode is given but the result, " + getDTypeName(dtype) + ", is not a float");
-  Value value = builder.createOrFold<tile::CastOp>(
-      location(), tile::getScalarType(dtype), from.value, TypeAttr::get(from.dtype),
-      TypeAttr::get(dtype), tile::RoundingAttr::get(context.get(), rounding),
-      saturate ? builder.getUnitAttr() : UnitAttr());
+  auto [source, sourceType] = unwrapShift(from.value, from.dtype, dtype);
+  if (sourceType == dtype && !saturate)
+    return wrap(source, dtype);
+  Value value = builder.createOrFold<tile::CastOp>(location(), tile::getScalarType(dtype), source,
+                                                   TypeAttr::get(sourceType), TypeAttr::get(dtype),
+                                                   tile::RoundingAttr::get(context.get(), rounding),
+                                                   saturate ? builder.getUnitAttr() : UnitAttr());
   return wrap(value, dtype);
 }
 
@@ -532,6 +550,13 @@ Scalar Trace::binary(BinaryKind kind, const Operand &lhs, const Operand &rhs) {
     bool isTyped = isa<IntegerType>(type);
     if (isTyped && uint64_t(literal->integer) >= type.getIntOrFloatBitWidth())
       right = Literal::ofInt(-1);
+  }
+  if (kind == B::Shl && isNarrowInteger(type)) {
+    // In 32 bits, as in C: the bits beyond the width are gone once the result is stored.
+    Type wide = builder.getI32Type();
+    Operand amount = std::holds_alternative<Literal>(rhs) ? rhs : Operand(convert(rhs, type));
+    Scalar shifted = binaryInteger(kind, convert(convert(lhs, type), wide), convert(amount, wide));
+    return convert(shifted, type);
   }
   Scalar l = convert(lhs, type), r = convert(right, type);
   if (isComparison(kind))

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Frontend/SpreadThreads.h"
+#include "IterationArrays.h"
 #include "MergeRoles.h"
 #include "ThreadFacts.h"
 #include "ThreadIndex.h"
@@ -385,6 +386,7 @@ static void hoistPrivates(KernelOp kernel, const ThreadFacts &facts) {
 
 LogicalResult spreadThreads(func::FuncOp function) {
   for (auto kernel : function.getOps<KernelOp>()) {
+    placeIterationArrays(kernel);
     if (!namesThreads(kernel))
       continue;
     mergeRoles(kernel, ThreadFacts(kernel));

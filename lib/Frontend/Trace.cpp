@@ -5,6 +5,7 @@
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Frontend/SpreadThreads.h"
+#include "tilewright/Layout/LinearSymbol.h"
 #include "tilewright/Tile/Strides.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -324,8 +325,9 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
   auto note = [&](Value argument, ArrayRef<IndexExpr> extents, StringRef name) {
     tile::ShapeAttr attribute = makeShapeAttr(extents);
     for (const IndexExpr &extent : attribute.getExtents())
-      if (extent.getKind() == IndexExpr::Kind::Symbol)
-        bound[extent.getPosition()] = true;
+      if (std::optional<LinearSymbol> symbol = getLinearSymbol(extent);
+          symbol && (name == tile::kShapeAttr || extent.getKind() == IndexExpr::Kind::Symbol))
+        bound[symbol->position] = true;
     function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(), name, attribute);
   };
   for (auto &[argument, shape] : parameterShapes)

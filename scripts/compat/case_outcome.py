@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -37,11 +38,17 @@ _INTERNALS = re.compile(
 )
 
 
+#: The architectures that kernels are compiled for besides the CPU, and how many of a case are.
+ARCHES = ("sm_80", "sm_90a")
+_MOST_KERNELS = 4
+
+
 class Watcher:
     """Counts what happens to kernels and results in this process."""
 
     def __init__(self) -> None:
         self.launches = self.compiled = self.compared = 0
+        self.kernels: list[Any] = []
         from tilewright import kernel
 
         kernel.listeners.append(self._listen)
@@ -52,8 +59,34 @@ class Watcher:
     def _listen(self, event: str, kernel: Any) -> None:
         if event == "compiled":
             self.compiled += 1
+            self.kernels.append(kernel)
         else:
             self.launches += 1
+
+    def compile_times(self) -> list[list[Any]]:
+        """Of each kernel that was compiled, and not loaded from the cache: name and seconds."""
+        return [[k.name, round(k.seconds["compile"], 3)] for k in self._sample("compile")]
+
+    def _sample(self, phase: str) -> list[Any]:
+        """The kernels that took longest in a phase."""
+        timed = [kernel for kernel in self.kernels if phase in kernel.seconds]
+        return sorted(timed, key=lambda kernel: -kernel.seconds[phase])[:_MOST_KERNELS]
+
+    def compile_for_gpus(self) -> list[dict[str, Any]]:
+        """What became of the case's kernels, the slowest ones, on the way to PTX."""
+        done = []
+        for kernel in self._sample("compile") or self.kernels[:_MOST_KERNELS]:
+            for arch in ARCHES:
+                outcome: dict[str, Any] = {"kernel": kernel.name, "arch": arch}
+                start = time.perf_counter()
+                try:
+                    kernel.ir("ptx", arch)
+                    outcome["status"] = "compiled"
+                except Exception as error:
+                    outcome |= describe_failure(error, "")
+                outcome["seconds"] = round(time.perf_counter() - start, 3)
+                done.append(outcome)
+        return done
 
     def _counting(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -67,6 +100,7 @@ class Watcher:
         """The record of a test with these reports; `failures` says what its phases raised."""
         record: dict[str, Any] = {
             "launches": self.launches, "compiled": self.compiled, "compared": self.compared,
+            "compile_times": self.compile_times(),
         }  # fmt: skip
         if failures:
             record |= failures[0]

@@ -37,6 +37,21 @@ run was ended early, small cases first, and with a lower limit of processor time
 
 """
 
+GPU_HEAD = """\
+## GPU code
+
+The kernels of right cases (of each case the four that took longest) were also compiled to PTX.
+
+"""
+
+TIMES_HEAD = """\
+## Compile time
+
+From the traced program to code that can be loaded, nothing from the cache, on a machine that was
+busy with other work.
+
+"""
+
 NAMES_HEAD = """\
 ## Names of the language
 
@@ -58,6 +73,8 @@ def write_page(
     parts = [HEAD, "| code base | commit | tests run | cases | " + " | ".join(COUNTED) + " |\n"]
     parts.append("|---|---|---:|---:|" + "---:|" * len(COUNTED) + "\n")
     details = []
+    every: list[tuple[str, dict[str, Any]]] = []
+    sampled: list[tuple[str, dict[str, Any]]] = []
     for code_base in code_bases:
         records = [
             explained(code_base.name, record)
@@ -74,10 +91,76 @@ def write_page(
         of = f" of {total.read_text()}" if total.exists() else ""
         title = f"{code_base.repository} ({code_base.tests[0]})"
         parts.append(f"| {title} | {commit} | {len(records)}{of} | {cases} | {cells} |\n")
+        every.extend((code_base.name, record) for record in records)
+        sample = read_records(results / f"{code_base.name}.vgpu.jsonl")
+        sampled.extend((code_base.name, record) for record in sample)
         details.append(describe(code_base.name, records))
-    text = "".join(parts) + "\n" + "".join(details) + NAMES_HEAD + names_table()
+    middle = gpu_table(every, sampled) + times_table(every)
+    text = "".join(parts) + "\n" + middle + "".join(details) + NAMES_HEAD + names_table()
     output.write_text(text.rstrip() + "\n")
     print(f"wrote {output}")
+
+
+def gpu_table(
+    every: list[tuple[str, dict[str, Any]]], sampled: list[tuple[str, dict[str, Any]]]
+) -> str:
+    """What became of the kernels of right cases on the way to PTX, and on the virtual GPU."""
+    lines = [GPU_HEAD, "| code base | arch | kernels | compiled | refused | crash | too long |\n"]
+    lines.append("|---|---|---:|---:|---:|---:|---:|\n")
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for name, record in every:
+        for outcome in record.get("gpu", []):
+            groups.setdefault((name, outcome["arch"] or "any"), []).append(outcome)
+    for (name, arch), outcomes in sorted(groups.items()):
+        counts = Counter(outcome["status"] for outcome in outcomes)
+        cells = [counts[s] for s in ("compiled", "refused", "crash", "too long")]
+        lines.append(f"| {name} | {arch} | {len(outcomes)} | {' | '.join(map(str, cells))} |\n")
+    reasons = Counter(
+        (outcome["arch"], outcome["status"], construct(outcome.get("what", "")))
+        for outcomes in groups.values()
+        for outcome in outcomes
+        if outcome["status"] != "compiled"
+    )
+    if reasons:
+        lines.append("\n| kernels | arch | status | construct |\n|---:|---|---|---|\n")
+    for (arch, status, what), count in reasons.most_common():
+        lines.append(f"| {count} | {arch} | {status} | {cell(what)} |\n")
+    if sampled:
+        lines.append("\nOn the virtual GPU, of the quickest right cases:\n\n")
+        lines.append("| code base | cases | right | other |\n|---|---:|---:|---|\n")
+    for name in dict.fromkeys(name for name, _ in sampled):
+        counts = Counter(record["status"] for own, record in sampled if own == name)
+        other = ", ".join(f"{n} {s}" for s, n in counts.items() if s != "right")
+        lines.append(f"| {name} | {sum(counts.values())} | {counts['right']} | {other} |\n")
+    return "".join(lines) + "\n"
+
+
+def times_table(every: list[tuple[str, dict[str, Any]]]) -> str:
+    """The kernels that took longest to compile, for the CPU and to PTX."""
+    slow = [
+        (seconds, "CPU", kernel, name, record["case"])
+        for name, record in every
+        for kernel, seconds in record.get("compile_times", [])
+    ]
+    slow += [
+        (outcome["seconds"], outcome["arch"], outcome["kernel"], name, record["case"])
+        for name, record in every
+        for outcome in record.get("gpu", [])
+        if outcome["status"] == "compiled"
+    ]
+    lines = [TIMES_HEAD]
+    for title, own in (
+        ("CPU", [entry for entry in slow if entry[1] == "CPU"]),
+        ("PTX", [entry for entry in slow if entry[1] != "CPU"]),
+    ):
+        limit = 5 if title == "CPU" else 1
+        over = sum(entry[0] > limit for entry in own)
+        lines.append(f"{title}: {len(own)} compilations, {over} over {limit} s.\n\n")
+        lines.append("| seconds | for | kernel | case |\n|---:|---|---|---|\n")
+        for seconds, arch, kernel, name, case in sorted(own, reverse=True)[:10]:
+            lines.append(f"| {seconds:.2f} | {arch} | `{kernel}` | {name}: `{short(case)}` |\n")
+        lines.append("\n")
+    return "".join(lines)
 
 
 def explained(name: str, record: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ def main(file: str, function: str) -> dict[str, Any]:
     record = watcher.record([], failures)
     if record["status"] == "right" and not all(answers):
         record |= {"status": "wrong", "what": "the results differ"}
+    if record["status"] in ("right", "not compared") and os.environ.get("COMPAT_GPU"):
+        record["gpu"] = watcher.compile_for_gpus()
     return record
 
 

@@ -156,3 +156,43 @@ def test_float8_operations_round_once_and_saturate(device: str, dtype: str) -> N
         np.testing.assert_array_equal(found[ok], wanted[ok])
     found = apply(device, lambda a, b: a != b, dtype, values, np.roll(values, 1), out="bool")
     np.testing.assert_array_equal(found, wide != np.roll(values, 1).astype(np.float32))
+
+
+@ON_ALL
+@pytest.mark.parametrize("dtype", ["uint16", "int16", "uint8", "int8"])
+def test_left_shifts_of_narrow_integers(device: str, dtype: str) -> None:
+    """As in C they are done in 32 bits: a wider type gets all of them, memory of the type wraps."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((32,), dtype),
+        N: T.Tensor((32,), dtype),
+        W: T.Tensor((4, 32), "uint32"),
+        S: T.Tensor((2, 32), dtype),
+    ):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                W[0, i] = T.cast(A[i] << 20, "uint32")
+                W[1, i] = T.cast(A[i] << N[i], "uint32")
+                W[2, i] = T.cast(A[i] << 4, "uint32") | T.cast(A[i] >> 3, "uint32")
+                W[3, i] = A[i] << 6
+                S[0, i] = A[i] << 4
+                S[1, i] = A[i] << 20
+
+    kind = np.dtype(dtype)
+    info = np.iinfo(kind)
+    a = np.random.default_rng(6).integers(info.min, info.max, 32, dtype=kind, endpoint=True)
+    n = (np.arange(32) % 12).astype(kind)
+    wide, narrow = np.zeros((4, 32), np.uint32), np.ones((2, 32), kind)
+    run(main, device, a, n, wide, narrow)
+    exact = a.astype(np.int64)
+
+    def word(values: np.ndarray) -> np.ndarray:
+        return (values & 0xFFFFFFFF).astype(np.uint32)
+
+    np.testing.assert_array_equal(wide[0], word(exact << 20))
+    np.testing.assert_array_equal(wide[1], word(exact << n.astype(np.int64)))
+    np.testing.assert_array_equal(wide[2], word(exact << 4) | word(exact >> 3))
+    np.testing.assert_array_equal(wide[3], word(exact << 6))
+    np.testing.assert_array_equal(narrow[0], (exact << 4).astype(kind))
+    np.testing.assert_array_equal(narrow[1], 0)

@@ -206,3 +206,30 @@ def test_a_time_limit_ends_a_launch() -> None:
     result = vgpu.launch(ENDLESS, "k", 1, 32, [np.zeros(4)], time_limit=0.2)
     assert [finding.kind for finding in result.findings] == ["step_limit"]
     assert not result.complete
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_kernel_that_a_macro_opens(arch: str) -> None:
+    """Its function has the lines of two callers, which MLIR looked for around the function."""
+
+    @T.macro
+    def inner(A, B):
+        with T.Kernel(2, threads=32) as bx:
+            tile = T.alloc_shared((32,), "float32")
+            T.copy(A[bx * 32], tile)
+            for i in T.Parallel(32):
+                B[bx * 32 + i] = tile[31 - i]
+
+    @T.macro
+    def outer(A, B):
+        inner(A, B)
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        outer(A, B)
+
+    a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    kernel = tilewright.compile(main, device=f"vgpu:{arch}")
+    kernel(a, b)
+    np.testing.assert_array_equal(b, a.reshape(2, 32)[:, ::-1].ravel())
+    assert ".loc" in kernel.ptx

@@ -76,7 +76,16 @@ constexpr bool kVerify = false;
 constexpr bool kVerify = true;
 #endif
 
+/// Functions and tables stand where a macro wrote them, without the lines of its callers: MLIR looks
+/// for the function around whatever was inlined, and faults if there is none.
+void dropCallers(ModuleOp module) {
+  for (Operation &op : *module.getBody())
+    while (auto inlined = dyn_cast<CallSiteLoc>(op.getLoc()))
+      op.setLoc(inlined.getCallee());
+}
+
 LogicalResult lowerToLlvmDialect(ModuleOp module, bool fastMath) {
+  dropCallers(module);
   PassManager pm(module.getContext());
   pm.enableVerifier(kVerify);
   pm.addPass(createLowerMathPass(fastMath));
