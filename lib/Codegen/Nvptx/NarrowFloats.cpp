@@ -122,12 +122,23 @@ Value ThreadLowering::saturateFloat(Value value) {
   return value;
 }
 
+/// A float16 or bfloat16 as a float32. A bfloat16 is widened by its bits: LLVM 22 takes an operation
+/// on bfloat16 that were extended and whose result becomes a float16 for one on float16, which has
+/// more digits but overflows at 65520 (InstCombine looks at digits alone).
+static Value widenHalf(ImplicitLocOpBuilder &b, Value value) {
+  if (!value.getType().isBF16())
+    return arith::ExtFOp::create(b, b.getF32Type(), value);
+  Value bits = LLVM::BitcastOp::create(b, b.getI16Type(), value);
+  Value wide = arith::ExtUIOp::create(b, b.getI32Type(), bits);
+  Value distance = arith::ConstantOp::create(b, b.getI32IntegerAttr(16));
+  return LLVM::BitcastOp::create(b, b.getF32Type(), arith::ShLIOp::create(b, wide, distance));
+}
+
 Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool saturate) {
   Type from = value.getType(), f32 = b.getF32Type();
   bool isDefault = rounding == Rounding::NearestEven && !saturate;
   auto widened = [&]() -> Value { // at least float32
-    return from.getIntOrFloatBitWidth() < 32 ? arith::ExtFOp::create(b, f32, value).getResult()
-                                             : value;
+    return from.getIntOrFloatBitWidth() < 32 ? widenHalf(b, value) : value;
   };
   if (isa<FloatTF32Type>(to)) {
     bool isNearest = rounding == Rounding::NearestEven || rounding == Rounding::NearestAway;
@@ -151,7 +162,9 @@ Value ThreadLowering::convertFloat(Value value, Type to, Rounding rounding, bool
     return saturate ? saturateFloat(value) : value;
   unsigned own = from.getIntOrFloatBitWidth(), wanted = to.getIntOrFloatBitWidth();
   if (own < wanted) {
-    value = arith::ExtFOp::create(b, to, value);
+    value = widened();
+    if (value.getType() != to)
+      value = arith::ExtFOp::create(b, to, value);
     return saturate ? saturateFloat(value) : value;
   }
   // LLVM would see where a float64 came from, and convert an integer as below.

@@ -1,0 +1,43 @@
+"""Kernels written from outside on which engines were wrong (docs/bugs-found.md), against numpy."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright.language as T
+from on_engines import ON_ALL, run
+
+
+@ON_ALL
+@pytest.mark.parametrize("wide", ["float32", "float64"])
+@pytest.mark.parametrize("sign", ["+", "-", "*"])
+def test_bfloat16_that_is_widened_and_stored_as_float16(device: str, wide: str, sign: str) -> None:
+    """LLVM computed in float16, where operands beyond 65504 are infinite."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((16,), "bfloat16"),
+        B: T.Tensor((16,), "bfloat16"),
+        C: T.Tensor((16,), "float16"),
+    ):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(16):
+                x = T.cast(A[i], wide)
+                y = T.cast(B[i], wide)
+                if sign == "+":
+                    C[i] = x + y
+                elif sign == "-":
+                    C[i] = x - y
+                else:
+                    C[i] = x * y
+
+    a = np.array([1e30, 1e10, 70000, 3, 1e38, 1e-30, 2, 1e-40, -1e30, *range(7)])
+    b = np.array([1e30, 1e10, 70000, 3, 1e38, 1e30, 1e-30, 1e38, 1e30, *range(7)])
+    a, b = (values.astype(ml_dtypes.bfloat16) for values in (a, b))
+    c = np.ones(16, np.float16)
+    x, y = a.astype(wide), b.astype(wide)
+    with np.errstate(over="ignore", under="ignore"):
+        expected = {"+": x + y, "-": x - y, "*": x * y}[sign].astype(np.float16)
+    run(main, device, a, b, c)
+    np.testing.assert_array_equal(c, expected)
