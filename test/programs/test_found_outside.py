@@ -41,3 +41,30 @@ def test_bfloat16_that_is_widened_and_stored_as_float16(device: str, wide: str, 
         expected = {"+": x + y, "-": x - y, "*": x * y}[sign].astype(np.float16)
     run(main, device, a, b, c)
     np.testing.assert_array_equal(c, expected)
+
+
+@ON_ALL
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [("int32", "int8"), ("uint8", "int8"), ("int8", "uint8"), ("uint32", "int32"),
+     ("int64", "int16"), ("float32", "float16")],
+)  # fmt: skip
+def test_running_maxima_of_the_sources_dtype(device: str, source: str, result: str) -> None:
+    """`T.cummax` took the maxima of values that had been converted already."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 20), source), B: T.Tensor((4, 20), result)):
+        with T.Kernel(1, threads=32):
+            a = T.alloc_shared((4, 20), source)
+            b = T.alloc_shared((4, 20), result)
+            T.copy(A, a)
+            T.cummax(a, b, dim=1)
+            T.copy(b, B)
+
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 256, (4, 20 * np.dtype(source).itemsize), "u1").view(source)
+    if source == "float32":
+        a = rng.standard_normal((4, 20)).astype(source)
+    b = np.zeros((4, 20), result)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, np.maximum.accumulate(a, axis=1).astype(result))

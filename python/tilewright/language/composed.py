@@ -68,7 +68,8 @@ def cummax(
     if _extents(dst, "T.cummax", "the destination") != extents:
         raise LanguageError("'T.cummax': source and destination must have the same shape")
     dim = dimension("T.cummax", src, dim)
-    tile = state.core.alloc("running", extents, dtype_of(dst[(0,) * len(extents)]), "shared")
+    # Maxima of the source's dtype: converted ones would be others where integers wrap.
+    tile = state.core.alloc("running", extents, dtype_of(src[(0,) * len(extents)]), "shared")
     state.core.copy(src, tile, {})
     last = extents[dim] - 1
     with _parallel(state, [*extents[:dim], 1, *extents[dim + 1 :]]) as place:
