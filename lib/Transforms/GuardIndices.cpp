@@ -96,6 +96,7 @@ private:
   Range get(Value value) {
     if (auto it = known.find(value); it != known.end())
       return it->second;
+    known[value] = Range(); // where a loop computes it from itself
     Range range = find(value);
     return known[value] = range.fits() ? range : Range();
   }
@@ -185,7 +186,6 @@ private:
   /// An index value that was kept on the chip is one of those that were stored there.
   Range ofKept(LoadOp load) {
     Value tile = load.getBuffer();
-    known[load.getValue()] = Range(); // what is computed from it is not known before it is
     if (!tile.getDefiningOp<AllocOp>() || getSpace(tile) == Space::Global)
       return {};
     Range all{kHigh, kLow};

@@ -68,3 +68,29 @@ def test_running_maxima_of_the_sources_dtype(device: str, source: str, result: s
     b = np.zeros((4, 20), result)
     run(main, device, a, b)
     np.testing.assert_array_equal(b, np.maximum.accumulate(a, axis=1).astype(result))
+
+
+@ON_ALL
+def test_numbers_of_a_thread_that_a_loop_computes_from_themselves(device: str) -> None:
+    """A binary search: the ranges of `low` and `high` were searched for without end."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "int32"), Q: T.Tensor((64,), "int32"), B: T.Tensor((64,), "int32")):
+        with T.Kernel(1, threads=64):
+            tx = T.get_thread_binding()
+            low = 0
+            high = n
+            while low < high:
+                middle = (low + high) // 2
+                if A[middle] < Q[tx]:
+                    low = middle + 1
+                else:
+                    high = middle
+            B[tx] = low
+
+    a = np.sort(np.random.default_rng(3).integers(0, 100, 33)).astype(np.int32)
+    q = np.arange(-4, 124, 2).astype(np.int32)
+    b = np.zeros(64, np.int32)
+    run(main, device, a, q, b)
+    np.testing.assert_array_equal(b, np.searchsorted(a, q))
