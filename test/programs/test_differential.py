@@ -25,6 +25,7 @@ QUICK = range(501)
 #: `make test-long`, in as many runs as the minutes of TILEWRIGHT_LONG make of it.
 LONG = range(20_000)
 THREADS = campaign.Plan(kind="threads")
+VALUES = campaign.Plan(kind="values")
 
 
 def assert_clean(outcome: campaign.Outcome, plan: campaign.Plan = campaign.TILES) -> None:
@@ -64,6 +65,17 @@ def test_engines_agree_on_random_programs_of_threads() -> None:
 @pytest.mark.slow
 def test_engines_agree_on_many_random_programs_of_threads() -> None:
     assert_clean(campaign.run(list(range(100, 2000)), THREADS), THREADS)
+
+
+def test_engines_agree_on_random_programs_of_values() -> None:
+    outcome = campaign.run(list(range(60)), VALUES)
+    assert outcome.programs == 60
+    assert_clean(outcome, VALUES)
+
+
+@pytest.mark.slow
+def test_engines_agree_on_many_random_programs_of_values() -> None:
+    assert_clean(campaign.run(list(range(60, 2000)), VALUES), VALUES)
 
 
 # ---- The fuzzer itself ----

@@ -7,8 +7,10 @@
     statements.py   random tile statements
     generator.py    random programs: tensors, grid, tiles, statements
     threads.py      random programs that name their threads
-    kinds.py        tiles or threads: what a seed stands for
+    values.py       random programs of values of every dtype
+    kinds.py        tiles, threads or values: what a seed stands for
     lockstep.py     what a program of threads means, in numpy
+    meaning.py      what a program of values means, by typed_numbers.py
     emit.py         a program as a Python file that can be read and run by itself
     witnesses.py    the engines, what each says of a program, and whether they agree
     shrink.py       from a failing program to a small one that fails alike

@@ -44,7 +44,10 @@ class Plan:
     def engines_of(self, seed: int) -> list[str]:
         if self.engines or self.thorough:
             return list(self.engines or ENGINES)
-        return [("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3], ("sm_80", "sm_90")[seed // 4 % 2]]
+        return [
+            ("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3],
+            ("sm_80", "sm_90", "sm_90a")[seed // 4 % 3],
+        ]
 
     def options(self) -> list[str]:
         """The same plan, on the command line of a worker."""

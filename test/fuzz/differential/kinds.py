@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from differential import emit, generator, ranges, threads
+from differential import emit, generator, ranges, threads, values
 from differential.program import Program
 
 
@@ -21,4 +21,5 @@ class Kind:
 KINDS = {
     "tiles": Kind(generator.generate, emit.emit, ranges.is_sound),
     "threads": Kind(threads.generate, threads.emit, threads.is_sound),
+    "values": Kind(values.generate, values.emit, values.is_sound),
 }

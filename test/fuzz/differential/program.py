@@ -336,6 +336,7 @@ class Program:
     buffers: list[Buffer]
     body: list[Stmt]
     helpers: str = ""  # the text of macros
+    kind: str = "tiles"  # a key of kinds.KINDS
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)

@@ -14,16 +14,12 @@ from dataclasses import replace
 
 from differential.generator import words
 from differential.program import (
-    AtomicElement,
     Expr,
     If,
     Loop,
     Parallel,
     Program,
-    ReducerUpdate,
     Stmt,
-    Store,
-    Variable,
     walk,
 )
 from differential.ranges import is_sound
@@ -152,9 +148,8 @@ def _simpler(expr: Expr) -> Iterator[Expr]:
 
 
 def _simpler_expressions(program: Program) -> Iterator[Program]:
-    valued = (Store, AtomicElement, ReducerUpdate, Variable)
     for position, stmt in enumerate(walk(program.body)):
-        if isinstance(stmt, valued):
+        if isinstance(getattr(stmt, "value", None), Expr):
             for value in _simpler(stmt.value):
                 trial = copy.deepcopy(program)
                 list(walk(trial.body))[position].value = value

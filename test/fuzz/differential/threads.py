@@ -123,7 +123,8 @@ class _Generator:
         self.threads = self.rng.choice((32, 32, 64, 128, 256))
         grid = self.rng.choice((1, 1, 2))
         extents = {"G": grid, "N": self.threads, "R": len(ROWS)}
-        self.program = Program(seed, True, extents, (), ("G",), self.threads, [], [])
+        self.program = Program(seed, True, extents, (), ("G",), self.threads, [], [],
+                               kind="threads")  # fmt: skip
         self.count = 0
         self.barriers: list[Stmt] = []
 

@@ -27,8 +27,9 @@ from tilewright.arguments import convert_argument
 from tilewright.errors import reporting
 from tilewright.vgpu import read_launch
 
-from differential import lockstep
-from differential.emit import emit, load
+from differential import lockstep, meaning
+from differential.emit import load
+from differential.kinds import KINDS
 from differential.program import Program
 
 PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
@@ -57,6 +58,7 @@ ENGINES = {
         _compiled("cpu-avx2", "cpu", TILEWRIGHT_THREADS="2", TILEWRIGHT_CPU="avx2"),
         _compiled("sm_80", "vgpu:sm_80"),
         _compiled("sm_90", "vgpu:sm_90"),
+        _compiled("sm_90a", "vgpu:sm_90a"),
     )
 }
 
@@ -112,7 +114,7 @@ def examine(
     """Runs a program on the interpreter and on `engines` (all if None). `assembles`: ptxas too."""
     with tempfile.TemporaryDirectory(prefix="tilewright-fuzz-") as folder:
         path = Path(folder) / f"seed_{program.seed}.py"
-        path.write_text(emit(program, path.name))
+        path.write_text(KINDS[program.kind].emit(program, path.name))
         return examine_file(path, program.exact, engines, plant, assembles)
 
 
@@ -127,8 +129,8 @@ def examine_file(
     except tilewright.TilewrightError as error:
         kind = "crash" if error.kind == "internal error" else "ill-formed"
         return [Verdict(kind, "interp", str(error))]
-    if lockstep.names_threads(path):
-        text, _ = _difference(module, expected, lockstep.run(path, module), {}, exact, "the text")
+    if (meant := _meaning(path, module)) is not None:
+        text, _ = _difference(module, expected, meant, {}, exact, "the text")
         if text:
             return [Verdict("difference", "interp", text)]
     verdicts = []
@@ -140,6 +142,13 @@ def examine_file(
             verdict = _assemble(engine, ptx)
         verdicts.append(verdict)
     return verdicts
+
+
+def _meaning(path: Path, module: ModuleType) -> list[np.ndarray] | None:
+    """The arguments as the text of a program says, for kinds that have such a witness."""
+    if lockstep.names_threads(path):
+        return lockstep.run(path, module)
+    return meaning.run(path, module)[0] if "--kind values" in path.read_text() else None
 
 
 @reporting
@@ -195,7 +204,8 @@ def _difference(
     text, undecided = "", 0
     for position, parameter in enumerate(module.main.params):
         have, want = got[position], expected[position]
-        wrong, unknown = _compare(have, want, radii.get(position, 0.0), exact)
+        strict = getattr(module, "STRICT", False)
+        wrong, unknown = _compare(have, want, radii.get(position, 0.0), exact, strict)
         undecided += unknown
         if wrong.size and not text:
             at = np.unravel_index(wrong[0], have.shape)
@@ -208,15 +218,18 @@ def _difference(
 
 
 def _compare(
-    got: np.ndarray, want: np.ndarray, radii, exact: bool
+    got: np.ndarray, want: np.ndarray, radii, exact: bool, strict: bool
 ) -> tuple[np.ndarray, int]:  # fmt: skip
-    """Positions that differ, and how many could not be compared."""
+    """Positions that differ, and how many could not be compared. `strict`: in the signs of zeros
+    too."""
     got, want = got.ravel(), want.ravel()
     if got.dtype.kind in "iub":
         return np.flatnonzero(got != want), 0
     with np.errstate(invalid="ignore"):
         got, want = got.astype(np.float64), want.astype(np.float64)
         same = (got == want) | (np.isnan(got) & np.isnan(want))
+        if strict:
+            same &= (np.signbit(got) == np.signbit(want)) | np.isnan(want)
         if exact:
             return np.flatnonzero(~same), 0
         radius = np.broadcast_to(np.asarray(radii, np.float64), got.shape)
