@@ -1,4 +1,4 @@
-"""Kernels written from outside on which engines were wrong (docs/internals/bugs-found.md), against numpy."""
+"""Kernels on which engines were wrong (docs/internals/bugs-found.md), compared with numpy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Programs that the executor cannot run yet, and what it lacks.
 
 Their tests are expected to fail, strictly: once one passes, its row here must go (the test says
-so), and only then does docs/internals/vgpu-validation.md count it: what nobody can run validates nothing.
+so), and only then does docs/internals/vgpu-validation.md count it: a program that does not run
+validates nothing.
 """
 
 from fnmatch import fnmatchcase

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/internals/vgpu-validation.md: which program validates the lane map of which matrix instruction.
+"""Writes docs/internals/vgpu-validation.md: which program validates which matrix instruction.
 
     python validation_table.py [--check]
 
