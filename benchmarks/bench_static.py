@@ -1,4 +1,4 @@
-"""What the code of a kernel needs and executes on sm_80, beside TileLang's from the same source.
+"""What the code of a kernel needs and executes, beside TileLang's from the same source.
 
 Three scripts of `examples/` are compiled by tilewright and, where the package `tilelang` and nvcc
 are installed, by TileLang: unmodified, at the same sizes. ptxas says registers and spills, nvdisasm
@@ -24,7 +24,7 @@ from machine_code import disassemble, find_nvdisasm, warps_per_processor
 from peers import ask_peer, find_peer
 from tilewright.ptxas import Cubin, assemble, find_ptxas
 
-ARCH = "sm_80"
+ARCH = "sm_80"  # run_benchmarks.py --arch sets another
 #: Of these more is better; of everything else less is.
 MORE_IS_BETTER = {"warps on a processor"}
 

@@ -2,10 +2,11 @@
 """Prints the figures of the project, each against something: a budget of the design, another tool,
 or plain Python. Nothing is asserted: a busy machine must not fail a build.
 
-usage: benchmarks/run_benchmarks.py [--json FILE] [NAME...]
+usage: benchmarks/run_benchmarks.py [--json FILE] [--arch ARCH] [NAME...]
 
 benchmarks/run_benchmarks.py               all of them
 benchmarks/run_benchmarks.py import        those of bench_import.py
+benchmarks/run_benchmarks.py static --arch sm_90a
 
 A benchmark is a function `figures()` in a file `bench_<name>.py` of this folder that yields Figures
 (see figures.py); files of later parts of the compiler are found by their names.
@@ -35,10 +36,13 @@ def benchmark_names() -> list[str]:
     return sorted(file.stem.removeprefix("bench_") for file in FOLDER.glob("bench_*.py"))
 
 
-def run(name: str) -> Iterator[Figure]:
+def run(name: str, arch: str | None) -> Iterator[Figure]:
     """The figures of one benchmark; one that cannot run says why and the others go on."""
     try:
-        yield from importlib.import_module(f"bench_{name}").figures()
+        benchmark = importlib.import_module(f"bench_{name}")
+        if arch and hasattr(benchmark, "ARCH"):
+            benchmark.ARCH = arch
+        yield from benchmark.figures()
     except Exception as error:  # a figure less, with its reason
         traceback.print_exc()
         yield Figure(name, None, "", note=f"failed: {type(error).__name__}: {error}")
@@ -60,6 +64,7 @@ def main() -> int:
     )
     known = benchmark_names()
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
+    parser.add_argument("--arch", help="what static and compile compile for; default: sm_80")
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in known]:
@@ -72,7 +77,7 @@ def main() -> int:
         print("the machine is busy: times are larger than they need to be")
     figures = []
     for name in arguments.names or known:
-        for figure in run(name):
+        for figure in run(name, arguments.arch):
             figures.append(figure)
             print(show(figure), flush=True)
     if arguments.json:
