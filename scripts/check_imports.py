@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from check_includes import rooms_below
+from faults import print_faults
 
 # package -> the packages right below it. `runtime.device` is a module that is a package of its own
 # here: which GPU is meant is a fact that the language needs.
@@ -113,13 +114,5 @@ def faults_below(root: Path) -> list[str]:
     return faults
 
 
-def main(arguments: list[str]) -> int:
-    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
-    faults = faults_below(root)
-    for fault in faults:
-        print(fault)
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(print_faults(faults_below))

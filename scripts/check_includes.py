@@ -19,6 +19,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from faults import print_faults
+
 # room -> the rooms right below it
 PICTURE: dict[str, tuple[str, ...]] = {
     "tools": ("Driver", "TestPasses"),
@@ -167,13 +169,5 @@ def faults_below(root: Path) -> list[str]:
     return faults
 
 
-def main(arguments: list[str]) -> int:
-    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
-    faults = faults_below(root)
-    for fault in faults:
-        print(fault)
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(print_faults(faults_below))

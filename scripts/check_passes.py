@@ -17,6 +17,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from faults import print_faults
+
 RECORD = re.compile(r'^def (\w+) : Pass<"([\w-]+)".*?^}', re.DOTALL | re.MULTILINE)
 REGISTERED = re.compile(r'getArgument\(\) const override \{ return "(tile-[\w-]+)"; \}')
 PIPELINES_PAGE = "docs/internals/walkthrough.md"
@@ -66,13 +68,5 @@ def faults_below(root: Path) -> list[str]:
     return [*faults, *unrecorded(root)]
 
 
-def main() -> int:
-    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-    faults = faults_below(root)
-    for fault in faults:
-        print(fault)
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_faults(faults_below))
