@@ -25,18 +25,39 @@ std::optional<int64_t> ProductShape::getColumns(int64_t columns, int64_t step) c
   return std::nullopt;
 }
 
-std::optional<ProductShape> getProductShape(GemmOp gemm, const Arch &arch, std::string &obstacle) {
+std::optional<ProductShape> getProductShape(GemmOp gemm, const Arch &arch) {
   Type a = gemm.getA().getType().getElementType(), b = gemm.getB().getType().getElementType(),
        c = gemm.getC().getType().getElementType();
-  if (arch.hasWgmma) {
-    if (a == b && ((a.isF16() && (c.isF32() || c.isF16())) || (a.isBF16() && c.isF32())))
-      return ProductShape{16, 16, false};
-    if (a.isInteger(8) && b.isInteger(8) && c.isInteger(32))
-      return ProductShape{32, 8, true};
-  }
-  obstacle = "wgmma is not used for " + describeElementType(a) + " and " + describeElementType(b) +
-             " into " + describeElementType(c);
+  if (!arch.hasWgmma)
+    return std::nullopt;
+  if (a == b && ((a.isF16() && (c.isF32() || c.isF16())) || (a.isBF16() && c.isF32())))
+    return ProductShape{16, 16, false};
+  if (a.isInteger(8) && b.isInteger(8) && c.isInteger(32))
+    return ProductShape{32, 8, true};
   return std::nullopt;
+}
+
+ProductDivision ProductDivision::get(GemmOp gemm, const ProductShape &shape,
+                                     const ProductOperand &operandB) {
+  auto [m, n, k] = gemm.getExtents();
+  auto groups = gemm->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr);
+  int64_t groupColumns = n / groups[1];
+  return {m / groups[0] / kProductRows, groupColumns,
+          *shape.getColumns(groupColumns, operandB.getStep()), k / shape.k};
+}
+
+OperandAttr makeAttr(MLIRContext *context, const ProductOperand &operand) {
+  return OperandAttr::get(context, static_cast<int64_t>(operand.swizzle), operand.isKMajor,
+                          operand.leadingBytes, operand.strideBytes, operand.panelBytes);
+}
+
+ProductOperand readOperand(OperandAttr attr, const ProductShape &shape) {
+  return {static_cast<BankSwizzle>(attr.getSwizzle()),
+          attr.getKMajor(),
+          shape.operandBits / 8,
+          attr.getLeading(),
+          attr.getStride(),
+          attr.getPanel()};
 }
 
 /// Whether moving along the dims in `lead` moves all other elements alike, by a multiple of

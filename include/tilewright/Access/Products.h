@@ -28,9 +28,25 @@ struct ProductShape {
   std::optional<int64_t> getColumns(int64_t columns, int64_t step) const;
 };
 
-/// Nothing if the target has no wgmma for these element types; `obstacle` says why.
-std::optional<ProductShape> getProductShape(tile::GemmOp gemm, const Arch &arch,
-                                            std::string &obstacle);
+/// Nothing if the target has no wgmma for these element types.
+std::optional<ProductShape> getProductShape(tile::GemmOp gemm, const Arch &arch);
+
+/// How a gemm with `tile.groups` is cut into instructions; remarks and code generation both ask
+/// here.
+struct ProductDivision {
+  int64_t products;     ///< Of 64 rows, of one group.
+  int64_t groupColumns; ///< Of one group,
+  int64_t columns;      ///< and of one instruction.
+  int64_t steps;        ///< Along K.
+
+  /// `operandB` as planned, of a gemm that `shape` fits.
+  static ProductDivision get(tile::GemmOp gemm, const ProductShape &shape,
+                             const ProductOperand &operandB);
+};
+
+/// A planned operand as the attribute that later passes read, and back.
+tile::OperandAttr makeAttr(mlir::MLIRContext *context, const ProductOperand &operand);
+ProductOperand readOperand(tile::OperandAttr attr, const ProductShape &shape);
 
 /// The descriptor of the first element of an operand in shared memory whose root has this layout,
 /// or the reason why there is none.

@@ -173,17 +173,9 @@ private:
     SmallVector<Value> operands(rows);
     llvm::append_range(operands, columns);
     llvm::append_range(operands, sums);
-    Type result =
-        LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(4, b.getF32Type()));
-    Value product =
-        LLVM::InlineAsmOp::create(b, result, operands, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f",
-                                  /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                  LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-            .getResult(0);
-    SmallVector<Value, 4> next;
-    for (int64_t slot = 0; slot < 4; ++slot)
-      next.push_back(LLVM::ExtractValueOp::create(b, product, slot));
-    return next;
+    SmallVector<Type> results(4, b.getF32Type());
+    return llvm::to_vector<4>(
+        callPtx(b, text, "=f,=f,=f,=f,r,r,r,r,r,r,f,f,f,f", results, operands));
   }
 
   Thread &lowering;

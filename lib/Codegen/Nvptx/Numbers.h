@@ -48,6 +48,10 @@ Value magnitudeOf(Emitter &e, Value value, mlir::Type type);
 /// An instruction without side effects.
 Value inlinePtx(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text, llvm::StringRef constraints,
                 mlir::Type type, mlir::ValueRange operands);
+/// An instruction with side effects and any number of results.
+llvm::SmallVector<Value> callPtx(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text,
+                                 llvm::StringRef constraints, llvm::ArrayRef<mlir::Type> results,
+                                 llvm::ArrayRef<Value> operands);
 /// A float32 without the digits that a tfloat32 has not, ties away from zero, as 32 bits: an
 /// instruction that takes a tfloat32 would cut them off.
 Value roundToTf32(mlir::ImplicitLocOpBuilder &b, Value value);

@@ -35,27 +35,13 @@ static StringRef getTypeName(Type type) {
   return type.isF32() ? "f32" : type.isBF16() ? "bf16" : "f16";
 }
 
-static ProductOperand readOperand(OperandAttr attr, int64_t elementBytes) {
-  return {static_cast<BankSwizzle>(attr.getSwizzle()),
-          attr.getKMajor(),
-          elementBytes,
-          attr.getLeading(),
-          attr.getStride(),
-          attr.getPanel()};
-}
-
 /// The code of one gemm.
 class ProductLowering {
 public:
   ProductLowering(Thread &t, GemmOp op)
       : t(t), b(t.b), op(op),
         groups(op->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr).asArrayRef()) {
-    auto [m, n, k] = op.getExtents();
-    std::string obstacle;
-    shape = *access::getProductShape(op, t.arch, obstacle);
-    products = m / groups[0] / kProductRows;
-    groupColumns = n / groups[1];
-    steps = k / shape.k;
+    shape = *access::getProductShape(op, t.arch);
   }
 
   LogicalResult run();
@@ -73,8 +59,8 @@ private:
   Registers passThrough(StringRef text, ArrayRef<Value> registers);
   Registers multiply(ArrayRef<Value> sums, ArrayRef<Value> rows, Value descriptorA,
                      Value descriptorB, bool isFirst);
-  Registers callPtx(StringRef text, StringRef constraints, ArrayRef<Type> results,
-                    ArrayRef<Value> operands);
+  Value i32(int64_t value) { return t.constant(b.getI32IntegerAttr(int32_t(value))); }
+  Value i64(int64_t value) { return t.constant(b.getI64IntegerAttr(value)); }
   Type accumulatorType() { return op.getC().getType().getElementType(); }
   bool isPacked() { return accumulatorType().isF16(); }
 
@@ -83,22 +69,15 @@ private:
   GemmOp op;
   ArrayRef<int64_t> groups;
   access::ProductShape shape;
-  int64_t products = 1;     ///< Of 64 rows, of one group.
-  int64_t groupColumns = 8; ///< Of one group,
-  int64_t columns = 8;      ///< and of one instruction.
-  int64_t steps = 1;        ///< Along K.
+  access::ProductDivision division;
   ProductOperand a, bOperand;
   bool isClear = false; ///< The sums start from 0.
 };
 
 Value ProductLowering::groupNumber() {
   Value thread = arith::IndexCastOp::create(b, b.getI32Type(), t.threadId);
-  auto number = [&](int64_t value) {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
-  };
-  Value group = arith::ShRUIOp::create(b, thread, number(7));
-  return NVVM::ShflOp::create(b, b.getI32Type(), number(-1), group, number(0), number(31),
-                              NVVM::ShflKind::idx, UnitAttr());
+  Value group = arith::DivUIOp::create(b, thread, i32(kWarpgroupThreads));
+  return shuffle(t, group, /*lane=*/0, NVVM::ShflKind::idx);
 }
 
 /// The descriptor of the group's first row or column at the first step of K.
@@ -110,39 +89,16 @@ Value ProductLowering::makeDescriptor(Value buffer, const ProductOperand &operan
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), pointer);
   if (groupStart)
     address = arith::AddIOp::create(b, address, groupStart);
-  auto i32 = [&](int64_t value) {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
-  };
   // Bits 4 to 17 of the address are all that the descriptor has room for.
   address = arith::AndIOp::create(b, arith::ShRUIOp::create(b, address, i32(4)), i32(0x3fff));
   Value wide = arith::ExtUIOp::create(b, b.getI64Type(), address);
-  return arith::OrIOp::create(
-      b, wide, arith::ConstantOp::create(b, b.getI64IntegerAttr(int64_t(operand.getDescriptor()))));
+  return arith::OrIOp::create(b, wide, i64(int64_t(operand.getDescriptor())));
 }
 
 Value ProductLowering::addBytes(Value descriptor, int64_t bytes) {
   if (bytes == 0)
     return descriptor;
-  return arith::AddIOp::create(b, descriptor,
-                               arith::ConstantOp::create(b, b.getI64IntegerAttr(bytes / 16)));
-}
-
-ProductLowering::Registers ProductLowering::callPtx(StringRef text, StringRef constraints,
-                                                    ArrayRef<Type> results,
-                                                    ArrayRef<Value> operands) {
-  SmallVector<Type, 1> type(results.take_front());
-  if (results.size() > 1)
-    type[0] = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
-  auto call =
-      LLVM::InlineAsmOp::create(b, type, operands, text, constraints,
-                                /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  if (results.size() < 2)
-    return Registers(call.getResults());
-  Registers registers;
-  for (size_t i = 0; i < results.size(); ++i)
-    registers.push_back(LLVM::ExtractValueOp::create(b, call.getResult(0), i));
-  return registers;
+  return arith::AddIOp::create(b, descriptor, i64(bytes / 16));
 }
 
 static StringRef getConstraint(Type type) { return type.isF32() ? "f" : "r"; }
@@ -163,7 +119,7 @@ ProductLowering::Registers ProductLowering::passThrough(StringRef text, ArrayRef
     types.push_back(value.getType());
   // Products read memory that LLVM must not move its own accesses across.
   std::string tied = getTiedConstraints(registers);
-  return callPtx(text, tied + (tied.empty() ? "" : ",") + "~{memory}", types, registers);
+  return callPtx(b, text, tied + (tied.empty() ? "" : ",") + "~{memory}", types, registers);
 }
 
 /// The thread's sums, one value a register: pairs of float16 share one. Those of a product that is
@@ -171,7 +127,7 @@ ProductLowering::Registers ProductLowering::passThrough(StringRef text, ArrayRef
 ProductLowering::Registers ProductLowering::loadSums() {
   const Storage &c = t.storageOf(getRoot(op.getC()));
   Value clear = op.getClear() ? t.mapped(op.getClear()) : Value();
-  int64_t slots = products * groupColumns / 2;
+  int64_t slots = division.products * division.groupColumns / 2;
   isClear = clear && matchPattern(clear, m_One());
   if (isClear) {
     Type type = isPacked() ? Type(b.getI32Type()) : t.loadRegister(c, 0).getType();
@@ -216,7 +172,7 @@ ProductLowering::Registers ProductLowering::loadA() {
     return {};
   int64_t packed = 32 / shape.operandBits;
   Registers words;
-  for (int64_t word = 0; word < products * steps * 4; ++word) {
+  for (int64_t word = 0; word < division.products * division.steps * 4; ++word) {
     SmallVector<Value> elements;
     for (int64_t e = 0; e < packed; ++e)
       elements.push_back(toStorage(t, t.loadRegister(storage, word * packed + e),
@@ -234,7 +190,7 @@ ProductLowering::Registers ProductLowering::multiply(ArrayRef<Value> sums, Array
        elementB = op.getB().getType().getElementType();
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "wgmma.mma_async.sync.aligned.m64n" << columns << "k" << shape.k << "."
+  os << "wgmma.mma_async.sync.aligned.m64n" << division.columns << "k" << shape.k << "."
      << getTypeName(accumulatorType()) << "." << getTypeName(elementA) << "."
      << getTypeName(elementB) << " {";
   for (size_t i = 0; i < sums.size(); ++i)
@@ -279,40 +235,34 @@ ProductLowering::Registers ProductLowering::multiply(ArrayRef<Value> sums, Array
   SmallVector<Type> types;
   for (Value value : sums)
     types.push_back(value.getType());
-  return callPtx(text, constraints, types, operands);
+  return callPtx(b, text, constraints, types, operands);
 }
 
 LogicalResult ProductLowering::run() {
   auto planA = op->getAttrOfType<OperandAttr>(kOperandAAttr),
        planB = op->getAttrOfType<OperandAttr>(kOperandBAttr);
-  Registers rows = loadA();
-  if (!planB || (!planA && rows.empty()))
+  bool isRegisterA = t.storageOf(getRoot(op.getA())).kind == Storage::Kind::Registers;
+  if (!planB || bool(planA) == isRegisterA)
     return op.emitError() << "internal error: a product without the plan of an operand";
-  int64_t bytes = shape.operandBits / 8;
-  bOperand = readOperand(planB, bytes);
-  columns = *shape.getColumns(groupColumns, bOperand.getStep());
+  bOperand = access::readOperand(planB, shape);
+  division = access::ProductDivision::get(op, shape, bOperand);
+  auto [products, groupColumns, columns, steps] = division;
   Value group = groupNumber();
-  auto i32 = [&](int64_t value) {
-    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
-  };
   // Group g has rows of number g % groupsM, columns of number g // groupsM.
-  auto startOf = [&](Value number, int64_t stride) -> Value {
-    return arith::MulIOp::create(b, number, i32(stride));
-  };
-  Value startA, startB;
+  Value startA, startB, descriptorA;
+  if (planA)
+    a = access::readOperand(planA, shape);
   if (groups[0] > 1 && planA)
-    startA = startOf(arith::RemUIOp::create(b, group, i32(groups[0])),
-                     readOperand(planA, bytes).getStart(products * kProductRows, 0));
+    startA = arith::MulIOp::create(b, arith::RemUIOp::create(b, group, i32(groups[0])),
+                                   i32(a.getStart(products * kProductRows, 0)));
   if (groups[1] > 1)
-    startB = startOf(arith::DivUIOp::create(b, group, i32(groups[0])),
-                     bOperand.getStart(groupColumns, 0));
-  Value descriptorA;
-  if (planA) {
-    a = readOperand(planA, bytes);
+    startB = arith::MulIOp::create(b, arith::DivUIOp::create(b, group, i32(groups[0])),
+                                   i32(bOperand.getStart(groupColumns, 0)));
+  if (planA)
     descriptorA = makeDescriptor(op.getA(), a, startA);
-  }
   Value descriptorB = makeDescriptor(op.getB(), bOperand, startB);
 
+  Registers rows = loadA();
   Registers sums = loadSums();
   size_t perProduct = sums.size() / products, perInstruction = perProduct * columns / groupColumns;
   // A register that nothing wrote needs no fence, and must not be said to be read.

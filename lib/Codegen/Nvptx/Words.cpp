@@ -31,6 +31,23 @@ Value packVector(Emitter &e, ArrayRef<Value> elements) {
   return vector;
 }
 
+SmallVector<Value> callPtx(ImplicitLocOpBuilder &b, StringRef text, StringRef constraints,
+                           ArrayRef<Type> results, ArrayRef<Value> operands) {
+  SmallVector<Type, 1> type(results.take_front());
+  if (results.size() > 1)
+    type[0] = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
+  auto call =
+      LLVM::InlineAsmOp::create(b, type, operands, text, constraints,
+                                /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  if (results.size() < 2)
+    return SmallVector<Value>(call.getResults());
+  SmallVector<Value> values;
+  for (size_t i = 0; i < results.size(); ++i)
+    values.push_back(LLVM::ExtractValueOp::create(b, call.getResult(0), i));
+  return values;
+}
+
 Value elementOf(Emitter &e, Value vector, int64_t position) {
   ImplicitLocOpBuilder &b = e.b;
   return LLVM::ExtractElementOp::create(b, vector, e.constant(b.getI32IntegerAttr(position)));

@@ -73,10 +73,14 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
     warpGemms[gemm] = obstacle.str();
     return false;
   };
-  std::string obstacle;
-  std::optional<access::ProductShape> shape = access::getProductShape(gemm, context.arch, obstacle);
-  if (!shape)
-    return refuseProduct(obstacle);
+  std::optional<access::ProductShape> shape = access::getProductShape(gemm, context.arch);
+  if (!shape) {
+    auto describe = [](Value buffer) {
+      return describeElementType(cast<MemRefType>(buffer.getType()).getElementType());
+    };
+    return refuseProduct("wgmma is not used for " + describe(gemm.getA()) + " and " +
+                         describe(gemm.getB()) + " into " + describe(gemm.getC()));
+  }
   auto [m, n, k] = gemm.getExtents();
   if (numThreads % kWarpgroupThreads)
     return refuseProduct("the block is not a whole number of warpgroups (128 threads)");
@@ -127,7 +131,7 @@ void LayoutSolver::writeProducts() {
     for (Value operand : {Value(gemm.getA()), Value(gemm.getB())}) {
       auto alloc = getRoot(operand).getDefiningOp<AllocOp>();
       if (alloc && isa_and_nonnull<LayoutAttr>(alloc->getAttr(kPlacementAttr)))
-        alloc->setAttr(kAlignmentAttr, b.getI64IntegerAttr(8 * 128)); // of the widest swizzle
+        alloc->setAttr(kAlignmentAttr, b.getI64IntegerAttr(kProductAlignment));
     }
   }
   for (auto &[op, obstacle] : warpGemms) {

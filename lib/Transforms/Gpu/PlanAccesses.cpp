@@ -101,26 +101,20 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
                          << "' has no descriptor: " << llvm::toString(plan.takeError());
         return signalPassFailure();
       }
-      gemm->setAttr(isA ? kOperandAAttr : kOperandBAttr,
-                    OperandAttr::get(&getContext(), static_cast<int64_t>(plan->swizzle),
-                                     plan->isKMajor, plan->leadingBytes, plan->strideBytes,
-                                     plan->panelBytes));
+      gemm->setAttr(isA ? kOperandAAttr : kOperandBAttr, makeAttr(&getContext(), *plan));
     }
     remarkProduct(gemm, context);
   }
 
-  /// `4 x wgmma.m64n256k16 a warpgroup; A: 'A_shared', 128-byte swizzle, along K; …`.
+  /// `'T.gemm': 4 x wgmma.m64n256k16 on each of 2 x 1 warpgroups, A from shared memory`.
   void remarkProduct(GemmOp gemm, const Context &context) {
     auto groups = gemm->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr);
-    std::string obstacle;
-    ProductShape shape = *getProductShape(gemm, context.arch, obstacle);
-    auto [m, n, k] = gemm.getExtents();
-    auto planB = gemm->getAttrOfType<OperandAttr>(kOperandBAttr);
-    int64_t step = planB.getKMajor() ? 8 : planB.getSwizzle() * 8 / shape.operandBits;
-    int64_t columns = *shape.getColumns(n / groups[1], step);
-    int64_t count = m / groups[0] / kProductRows * (n / groups[1] / columns) * (k / shape.k);
+    ProductShape shape = *getProductShape(gemm, context.arch);
+    ProductDivision division = ProductDivision::get(
+        gemm, shape, readOperand(gemm->getAttrOfType<OperandAttr>(kOperandBAttr), shape));
+    int64_t count = division.products * (division.groupColumns / division.columns) * division.steps;
     std::string instruction =
-        "wgmma.m64n" + std::to_string(columns) + "k" + std::to_string(shape.k);
+        "wgmma.m64n" + std::to_string(division.columns) + "k" + std::to_string(shape.k);
     InFlightDiagnostic diag = gemm.emitRemark();
     diag << "'T.gemm': " << count << " x " << instruction << " on each of " << groups[0] << " x "
          << groups[1] << (groups[0] * groups[1] == 1 ? " warpgroup" : " warpgroups") << ", A from "
