@@ -46,7 +46,8 @@ lint: build ## the quick lints, and clang-tidy on changed files
 	@$(PYTHON) scripts/lint.py
 	@$(PYTHON) scripts/lint.py clang-tidy
 
-docs: build ## guide and op reference as HTML, in build/docs/
+docs: build ## the documentation as a searchable site that needs no network, in build/docs/
+	@scripts/bootstrap.sh docs
 	@$(PYTHON) scripts/build_docs.py
 
 build: ## bootstrap, configure and compile into build/

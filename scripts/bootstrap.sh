@@ -2,7 +2,7 @@
 # Installs what the build needs and this machine lacks: Debian packages, and a virtual environment
 # .venv with the pinned packages of requirements.txt. Silent when nothing is missing.
 #
-#   usage: scripts/bootstrap.sh [asan] [bench] [lint]     extra package groups for those make targets
+#   usage: scripts/bootstrap.sh [asan] [bench] [docs] [lint]   extra package groups for those make targets
 #   env:   TILEWRIGHT_SKIP_APT=1   the Debian packages are taken care of elsewhere
 #
 # The environment is made with Debian's own python3, because the extension module is compiled against
@@ -18,12 +18,14 @@ packages=(
   clang-format-22 libgtest-dev
   python3 python3-venv python3-dev
 )
+extra_requirements=()
 for group in "$@"; do
   case $group in
     asan) packages+=(libclang-rt-22-dev) ;; # sanitizer and libFuzzer run times
     bench) packages+=(libbenchmark-dev) ;;
+    docs) extra_requirements+=(requirements-docs.txt) ;; # Sphinx, from PyPI
     lint) packages+=(clang-tidy-22) ;;
-    *) echo "bootstrap: unknown group '$group' (known: asan, bench, lint)" >&2; exit 2 ;;
+    *) echo "bootstrap: unknown group '$group' (known: asan, bench, docs, lint)" >&2; exit 2 ;;
   esac
 done
 
@@ -132,6 +134,20 @@ install_environment() {
     fail "pip could not install (no network?); when it can, run again, or by hand" \
       ".venv/bin/python -m pip install --no-deps -r scripts/requirements.txt"
   link_checkout
+  rm -f "$stamp"-* # a new environment has no extra packages
+  echo "$wanted" >"$stamp"
+}
+
+# The packages of a group, such as docs, into the same environment.
+install_extra() {
+  local file=$1 stamp=$venv/.bootstrap-stamp-$1 wanted
+  wanted=$(sha256sum <"$root/scripts/$file")
+  [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ] || return 0
+  long_step "installing the Python packages of scripts/$file into .venv" \
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-deps \
+    -r "$root/scripts/$file" ||
+    fail "pip could not install (no network?); when it can, run again, or by hand" \
+      ".venv/bin/python -m pip install --no-deps -r scripts/$file"
   echo "$wanted" >"$stamp"
 }
 
@@ -142,3 +158,6 @@ if command -v flock >/dev/null; then
 fi
 install_packages
 install_environment
+for file in "${extra_requirements[@]}"; do
+  install_extra "$file"
+done

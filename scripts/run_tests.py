@@ -241,6 +241,7 @@ SUITES = {
     "python": Suite(pytest_suite("test/python")),
     "programs": Suite(pytest_suite("test/programs")),
     "conformance": Suite(pytest_suite("test/conformance")),
+    "docs": Suite(pytest_suite("test/docs")),
     "vgpu-third-party": Suite(pytest_suite("vgpu/test/third_party")),
     "fuzz": Suite(fuzz, only_long=True),
 }

@@ -1,14 +1,55 @@
-"""`make docs`: each dialect and each list of passes has a page of its own."""
+"""`make docs`: what the pages are made from, and with Sphinx the site itself."""
 
 from __future__ import annotations
 
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
 import build_docs
+import pytest
+import tilewright.language as T
+from docs_pages import dialect, language
+from docs_pages.stage import DOCS, GENERATED, stage
 
 
-def test_rooms_do_not_overwrite_each_others_pages() -> None:
-    include = build_docs.ROOT / "include" / "tilewright"
-    records = [file for pattern in build_docs.GENERATORS for file in include.rglob(pattern)]
-    pages = build_docs.reference_pages()
-    assert len(pages) == len(records) > 1
-    assert "tile-check-plans" in pages["reference/PlanCheck-Passes.md"]
-    assert "tile-infer-layouts" in pages["reference/Transforms-Passes.md"]
+def test_every_room_has_its_passes_on_the_page(tmp_path: Path) -> None:
+    text = dialect.passes_page(tmp_path)
+    for record in dialect.records("*Passes.td"):
+        assert f"## {record.parent.name}\n" in text
+    assert "tile-check-plans" in text
+    assert "tile-infer-layouts" in text
+
+
+def test_every_marker_is_known_and_used() -> None:
+    pages = [file.read_text(encoding="utf-8") for file in DOCS.rglob("*.md")]
+    used = [name for page in pages for name in re.findall(r"<!-- generate: (.*?) -->", page)]
+    assert sorted(used) == sorted(GENERATED)
+
+
+def test_every_name_of_the_language_is_on_one_page() -> None:
+    listed = [name for family in language.FAMILIES for name in language.names_of(family)]
+    assert sorted(listed) == sorted(T.__all__)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("sphinx") is None, reason="`scripts/bootstrap.sh docs` installs Sphinx"
+)
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    """Dead links are warnings, and warnings errors."""
+    assert build_docs.main([str(tmp_path / "docs")]) == 0
+    index = (tmp_path / "docs" / "searchindex.js").read_text(encoding="utf-8")
+    assert "atomic_add" in index
+    for page in (tmp_path / "docs").rglob("*.html"):
+        outside = re.findall(
+            r'(?:src|href)="(https?://[^"]*\.(?:js|css|woff2?))"', page.read_text()
+        )
+        assert outside == [], page
+
+
+@pytest.mark.slow
+def test_pages_have_no_marker_left(tmp_path: Path) -> None:
+    stage(tmp_path / "pages")
+    for page in (tmp_path / "pages").rglob("*.md"):
+        assert "<!-- generate" not in page.read_text(encoding="utf-8"), page

@@ -72,6 +72,16 @@ class Remark(NamedTuple):
         return f"<{self.kind} {self}>"
 
 
+class Remarks(list[Remark]):
+    """A list of remarks that a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        from tilewright.support.html import table
+
+        rows = [(f"{shorten(r.file)}:{r.line}", r.kind, r.buffer, r.message) for r in self]
+        return table(("line", "kind", "tile", "decision"), rows, f"{len(self)} remarks")
+
+
 class TilewrightWarning(UserWarning):
     """The interpreter found that a result depends on what it should not."""
 
@@ -189,13 +199,16 @@ class JITKernel(KernelTexts):
         self._remarks.append(Remark(place.file, place.line, "remark", kind, "", message, {}))
 
     @property
-    def remarks(self) -> list[Remark]:
+    def remarks(self) -> Remarks:
         """What the compiler decided, up to now: a call may need code that no other has needed."""
         decided = [] if self._cpu is None else self._cpu.remarks
-        return self._remarks + [
-            Remark(file, line, "remark", kind, buffer, message, json.loads(data))
-            for file, line, kind, buffer, message, data in decided
-        ]
+        return Remarks(
+            self._remarks
+            + [
+                Remark(file, line, "remark", kind, buffer, message, json.loads(data))
+                for file, line, kind, buffer, message, data in decided
+            ]
+        )
 
     @property
     def name(self) -> str:
@@ -465,6 +478,32 @@ class JITKernel(KernelTexts):
         result = verify(self, args, kwargs, arch, ptx, sizes)
         print(result if not result else result.headline)
         return result
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the parameters and the launches with their tiles, as tables."""
+        from tilewright.support.html import table
+
+        parameters = []
+        for position, parameter in enumerate(self.params):
+            is_tensor = parameter["kind"] == "tensor"
+            shape = " x ".join(map(str, parameter["shape"])) if is_tensor else "a number"
+            role = "returned" if position in self.out_idx else "argument"
+            if is_tensor and parameter.get("is_written") and role == "argument":
+                role += ", written"
+            parameters.append((parameter["name"], parameter["dtype"], shape, role))
+        head = f"kernel '{self.name}' on {self.placement.device}"
+        text = table(("parameter", "dtype", "shape", "role"), parameters, head)
+        for number, launch in enumerate(self.program.summary()["kernels"]):
+            grid, threads = (
+                " x ".join(map(str, launch[name])) or "1" for name in ("grid", "threads")
+            )
+            tiles = [
+                (t["name"], t["scope"], t["dtype"], " x ".join(map(str, t["shape"])), t["bytes"])
+                for t in launch["tiles"]
+            ]
+            caption = f"launch {number}: grid {grid}, {threads} threads"
+            text += table(("tile", "in", "dtype", "shape", "bytes"), tiles, caption)
+        return text
 
     def __repr__(self) -> str:
         """Name, device, parameters and launches, on one line."""

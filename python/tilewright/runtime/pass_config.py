@@ -85,6 +85,16 @@ class PassConfigKey(StrEnum):
     TILEWRIGHT_DETERMINISTIC = "tilewright.deterministic"
 
 
+#: What the keys with an effect do; the documentation shows this table.
+EFFECTS = {
+    PassConfigKey.TL_ENABLE_FAST_MATH: "`True` permits approximate functions, contraction of "
+    "multiplications and additions, and flushing of subnormal numbers",
+    PassConfigKey.TL_DISABLE_FAST_MATH: "`True` overrides `tl.enable_fast_math`",
+    PassConfigKey.TILEWRIGHT_DETERMINISTIC: "`True` runs the blocks of a kernel with atomics in "
+    "order on the CPU: float sums have the same bits on each run",
+}
+
+
 def normalize(configs: Mapping[Any, Any] | None) -> dict[str, Any]:
     """`pass_configs` by text; an unknown key is an error with a suggestion."""
     result: dict[str, Any] = {}

@@ -94,6 +94,22 @@ class Verification:
         details = [str(d) for d in self.differences] + [f["text"] for f in self.findings]
         return "\n".join([self.headline, *reasons, *details])
 
+    def _repr_html_(self) -> str:
+        from tilewright.support.html import line, table
+
+        rows = [
+            (engine, "reference" if engine == "interp" else self._verdict_of(engine))
+            for engine in self.engines
+        ]
+        rows += [(engine, f"refuses it: {text}") for engine, text in self.refused.items()]
+        text = line(self.headline, "green" if self else "firebrick")
+        text += table(("engine", "result"), rows)
+        return text + "".join(line(finding["text"]) for finding in self.findings)
+
+    def _verdict_of(self, engine: str) -> str:
+        differences = [str(d) for d in self.differences if d.engine == engine]
+        return "; ".join(differences) or "agrees"
+
     def __repr__(self) -> str:
         return f"<verification: {self.headline}>"
 

@@ -11,13 +11,32 @@ from pathlib import Path
 
 _OFF, _ON = ("0", "off", "no", "false"), ("1", "on", "yes", "true")
 
-# Read here, by C++ code, and by scripts, tests and benchmarks.
-KNOWN = (
-    "TILEWRIGHT_ARCH TILEWRIGHT_CACHE TILEWRIGHT_CACHE_DIR TILEWRIGHT_CACHE_MB TILEWRIGHT_CHECK"
-    " TILEWRIGHT_CHECK_PLANS TILEWRIGHT_CPU TILEWRIGHT_DEBUG TILEWRIGHT_DETERMINISTIC"
-    " TILEWRIGHT_DEVICE TILEWRIGHT_LIBCUDA TILEWRIGHT_PTXAS TILEWRIGHT_THREADS"
-    " TILEWRIGHT_VGPU_MODE"
-).split()
+#: What each variable does; the documentation shows this table. Read here, by C++ code, and by
+#: scripts, tests and benchmarks.
+MEANINGS = {
+    "TILEWRIGHT_ARCH": "the architecture of GPU code that no target names, and of device queries; "
+    "`tw --arch` sets it. The default is `sm_80`",
+    "TILEWRIGHT_CACHE": "`0`: keep no compiled code on disk",
+    "TILEWRIGHT_CACHE_DIR": "where compiled code is kept. The default is `tilewright` in "
+    "`XDG_CACHE_HOME`, else in `.cache` of the home directory",
+    "TILEWRIGHT_CACHE_MB": "the largest size of that folder in MiB. The default is 512; the least "
+    "recently used entries go first",
+    "TILEWRIGHT_CHECK": "`1`: check everything that can be checked, while compiling and running; "
+    "`0`: no checks on the interpreter and the virtual GPU",
+    "TILEWRIGHT_CHECK_PLANS": "`1`: check every recorded access again by enumeration",
+    "TILEWRIGHT_CPU": "`avx2`: generate CPU code without AVX-512",
+    "TILEWRIGHT_DEBUG": "`1`: show Tilewright's own frames in tracebacks",
+    "TILEWRIGHT_DETERMINISTIC": "`1`: run the blocks of kernels with atomics in order, so that "
+    "float sums have the same bits on each run of CPU code",
+    "TILEWRIGHT_DEVICE": "where kernels run if the program names no device: `cuda:0`, `cpu`, "
+    "`interp`, `vgpu:sm_80`, …; `tw run --device` sets it",
+    "TILEWRIGHT_LIBCUDA": "the library of NVIDIA's driver; `none` hides all GPUs",
+    "TILEWRIGHT_PTXAS": "the program `ptxas`, which makes machine code; `none` hides it",
+    "TILEWRIGHT_THREADS": "how many threads run CPU code. The default is one for each core",
+    "TILEWRIGHT_VGPU_MODE": "`late`: asynchronous copies and products on the virtual GPU take "
+    "effect as late as they may, not as soon as they are issued",
+}
+KNOWN = tuple(MEANINGS)
 
 
 def text(name: str) -> str | None:

@@ -117,6 +117,11 @@ class Layout:
     def _repr_svg_(self) -> str:
         return self.plot()
 
+    def _repr_html_(self) -> str:
+        from tilewright.support.html import line
+
+        return line(repr(self)) + self.plot()
+
     def __repr__(self) -> str:
         return f"Layout({self.core})"
 
@@ -195,6 +200,11 @@ class Fragment:
 
     def _repr_svg_(self) -> str:
         return self.plot()
+
+    def _repr_html_(self) -> str:
+        from tilewright.support.html import line
+
+        return line(repr(self)) + self.plot()
 
     def __repr__(self) -> str:
         return f"Fragment({self.core})"

@@ -1,0 +1,39 @@
+"""Sphinx's settings for `make docs`; scripts/build_docs.py calls Sphinx."""
+
+from pathlib import Path
+from typing import Any
+
+from pygments.lexers.special import TextLexer
+
+project = "Tilewright"
+author = "The Tilewright authors"
+project_copyright = author
+_version = Path(__file__).parents[1] / "python" / "tilewright" / "support" / "version.py"
+release = _version.read_text(encoding="utf-8").split('"')[-2]
+
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+myst_enable_extensions = ["attrs_inline", "colon_fence"]
+myst_heading_anchors = 4
+nitpicky = True
+# Sections of generated pages skip levels; excerpts of code have ellipses.
+suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+
+html_theme = "furo"
+html_title = f"Tilewright {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+html_theme_options = {"navigation_with_keys": True}
+
+
+class _Plain(TextLexer):
+    """Languages that Pygments does not know: shown as they are."""
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    for name in ("mlir", "ptx"):
+        app.add_lexer(name, _Plain)

@@ -1,0 +1,124 @@
+"""The pages of every `T.*` name, from docstrings and the table of TileLang's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from docs_pages.docstrings import parts_of, signature_of
+
+SUPPORT = Path(__file__).with_name("support.tsv")
+
+#: A page for each family: the modules of `tilewright.language` that define its names, and names
+#: that are elsewhere.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "programs": ("kernel", "tensor", "frontend.eager", "frontend.functions", "frontend.macro",
+                 "prim_func", "macro", "Ref", "clusters"),
+    "memory": ("allocate", "annotations", "pointers", "types.layout"),
+    "loops": ("loops", "branches", "range"),
+    "tiles": ("tiles", "composed"),
+    "scalars": ("scalars", "more_math", "rounding", "random"),
+    "atomics": ("atomics",),
+    "threads": ("threads", "votes", "exchange", "barriers", "tvm_reduce"),
+    "asynchronous": ("asynchronous", "tensor_memory"),
+    "vectors": ("vectors",),
+    "types": ("types.dtypes", "dtypes", "dtype"),
+    "other": ("nodes", "extern"),
+}  # fmt: skip
+
+
+def family_of(name: str, thing: Any) -> str:
+    """The page of a name."""
+    from tilewright import dtypes
+
+    if isinstance(thing, dtypes.dtype):
+        return "types"
+    module = str(getattr(thing, "__module__", "")).removeprefix("tilewright.language.")
+    module = module.removeprefix("tilewright.")
+    for family, places in FAMILIES.items():
+        if name in places or module in places:
+            return family
+    raise LookupError(f"'T.{name}' of '{module}' belongs to no page of the reference")
+
+
+def names_of(family: str) -> dict[str, Any]:
+    """The public names of a page, in alphabetical order, capitals and small letters alike."""
+    import tilewright.language as T
+
+    found = {}
+    for name in sorted(T.__all__, key=lambda name: (name.strip("_").lower(), name)):
+        thing = getattr(T, name)
+        if family_of(name, thing) == family:
+            found[name] = thing
+    return found
+
+
+def support() -> dict[str, tuple[str, str]]:
+    """By name: the engines that run its example, and why others do not."""
+    if not SUPPORT.exists():
+        return {}
+    rows = (line.split("\t") for line in SUPPORT.read_text(encoding="utf-8").splitlines())
+    return {row[0]: (row[1], row[2] if len(row) > 2 else "") for row in rows}
+
+
+def entry(name: str, thing: Any, runs: dict[str, tuple[str, str]]) -> str:
+    """A name with its signature, meaning, example and support."""
+    from tilewright.language import names
+
+    prose, example = parts_of(thing)
+    text = f"## `T.{name}`\n\n"
+    if callable(thing):
+        text += f"```python\n{signature_of(thing, f'T.{name}')}\n```\n\n"
+    text += f"{prose}\n\n"
+    if example:
+        text += f"Example:\n\n```python\n{example}```\n\n"
+    facts = []
+    if name in runs:
+        engines, why = runs[name]
+        facts.append(f"Runs on {engines}" + (f" ({why})" if why else ""))
+    row = names.table().get(name)
+    if row is None:
+        facts.append("not a name of TileLang 0.1.15")
+    elif row.status != "yes":
+        facts.append(f"{row.status}" + (f": {row.note}" if row.note else ""))
+    return text + (f"*{'; '.join(facts)}.*\n\n" if facts else "")
+
+
+def page_of(family: str) -> Callable[[Path], str]:
+    """The function that writes the page of a family."""
+
+    def page(_out: Path) -> str:
+        if family == "types":
+            return _types()
+        runs = support()
+        return "".join(entry(name, thing, runs) for name, thing in names_of(family).items())
+
+    return page
+
+
+def _types() -> str:
+    from tilewright import dtypes
+
+    rows = ["| name | type | bits |", "|---|---|---|"]
+    for name, thing in names_of("types").items():
+        if isinstance(thing, dtypes.dtype):
+            rows.append(f"| `T.{name}` | {thing} | {thing.bits} |")
+    return "\n".join(rows) + "\n"
+
+
+def index_page(_out: Path) -> str:
+    """All names in one table."""
+    rows = ["| name | what it does |", "|---|---|"]
+    entries = []
+    for family in FAMILIES:
+        for name, thing in names_of(family).items():
+            if family == "types":
+                entries.append((name, f"| [`T.{name}`](language/types.md) | an element type |"))
+                continue
+            prose, _ = parts_of(thing)
+            first = prose.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+            anchor = f"t{name.lower()}"
+            entries.append((name, f"| [`T.{name}`](language/{family}.md#{anchor}) | {first} |"))
+    entries.sort(key=lambda item: (item[0].strip("_").lower(), item[0]))
+    return "\n".join([*rows, *(row for _, row in entries)]) + "\n"
