@@ -29,7 +29,7 @@ def actual_status(row: names.Name) -> str:
         return "refused"
     if isinstance(value, NotPart):
         return "refused"
-    if row.name in dtypes.NAMED:
+    if row.name in dtypes.NAMED and row.name not in dtypes.NARROW:
         return "name only"
     return row.status if row.status in ("yes", "no effect") else "yes"
 

@@ -138,3 +138,66 @@ def test_kernel_in_a_loop_of_the_host(device: str) -> None:
     kernel = tilewright.compile(main, device=device)
     kernel(a, 5)
     np.testing.assert_array_equal(a, expected)
+
+
+@ON_ALL
+def test_loops_by_name(device: str) -> None:
+    """The condition is evaluated before each iteration; the jumps are those of Python."""
+
+    @T.prim_func
+    def main(A: T.Tensor((16,), "int32"), B: T.Tensor((16,), "int32")):
+        with T.Kernel(4, threads=32) as bx:
+            n = T.alloc_var("int32", init=0)
+            total = T.alloc_var("int32", init=0)
+            with T.While(n < A[bx]):
+                n = n + 1
+                if n % 2 == 0:
+                    T.continue_loop()
+                if n > 9:
+                    T.break_loop()
+                total = total + n
+            B[bx] = total
+            B[4 + bx] = n
+
+    a = np.zeros(16, np.int32)
+    a[:4] = [0, 5, 9, 40]
+    b = np.zeros(16, np.int32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b[:8], [0, 9, 25, 25, 0, 5, 9, 11])
+
+
+@ON_ALL
+def test_atomic_reads_and_writes(device: str) -> None:
+    @T.prim_func
+    def main(
+        A: T.Tensor((8,), "float32"), N: T.Tensor((8,), "int32"), B: T.Tensor((16,), "float32")
+    ):
+        with T.Kernel(8, threads=32) as bx:
+            B[bx] = T.atomic_load(A[bx], memory_order="acquire") + 1.0
+            T.atomic_store(B[8 + bx], T.cast(T.atomic_load(N[bx]), "float32"), "release")
+
+    a = np.array([-0.0, 1.5, np.inf, -2, 0, 7, -1, 3], np.float32)
+    n, b = np.arange(-4, 4, dtype=np.int32), np.zeros(16, np.float32)
+    before = a.copy(), n.copy()
+    kernel = tilewright.compile(main, device=device)
+    kernel(a, n, b)
+    assert {finding["severity"] for finding in kernel.findings} <= {"note"}  # races unwatched
+    np.testing.assert_array_equal(b, [*(a + 1), *n])
+    assert a.tobytes() == before[0].tobytes() and n.tobytes() == before[1].tobytes()
+
+
+@ON_ALL
+def test_names_of_extents_and_functions(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((24,), "float32"), B: T.Tensor((24,), "float32")):
+        with T.Kernel(2, 3, threads=32) as (bx, by):
+            x, y, z = T.get_block_extents()
+            first = (bx * T.get_block_extent(1) + by) * 4
+            for i in T.Parallel(4):
+                with T.If(T.likely(i < T.cdiv(7, 2))), T.Then():
+                    B[first + i] = T.fmul(T.fabs(A[first + i]), x * 100 + y * 10 + z)
+
+    a = np.linspace(-3, 3, 24).astype(np.float32)
+    b = np.zeros(24, np.float32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, np.abs(a) * np.float32(231))

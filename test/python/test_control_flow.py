@@ -604,3 +604,20 @@ def make(n):
     a = np.zeros(5, np.int32)
     run(function_from_source(source, "make")(5), a)
     assert a.tolist() == [5, 0, 0, 0, 0]
+
+
+def test_loop_variables_may_hide_arguments() -> None:
+    """A tuple of them too; outside of a loop an argument cannot be assigned."""
+
+    @T.prim_func
+    def main(x: T.Tensor((4, 8), "int32"), y: T.Tensor((4, 8), "int32")):
+        with T.Kernel(1, threads=32):
+            tile = T.alloc_shared((4, 8), "int32")
+            T.copy(x, tile)
+            out = y
+            for x, y in T.Parallel(4, 8):
+                out[x, y] = tile[x, y] + x * 10 + y
+
+    values, result = np.ones((4, 8), np.int32), np.zeros((4, 8), np.int32)
+    tilewright.compile(main, device="interp")(values, result)
+    np.testing.assert_array_equal(result, 1 + np.arange(4)[:, None] * 10 + np.arange(8))

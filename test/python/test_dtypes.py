@@ -62,8 +62,8 @@ def test_stand_in_torch_dtypes() -> None:
 def test_unknown_dtypes_are_explained() -> None:
     with pytest.raises(tilewright.TilewrightError, match="unknown dtype 'floot16'; did you mean"):
         T.Tensor((4,), "floot16")
-    with pytest.raises(tilewright.TilewrightError, match="'int4' is not supported yet"):
-        T.Tensor((4,), "int4")
+    with pytest.raises(tilewright.TilewrightError, match="'int2' is not supported yet"):
+        T.Tensor((4,), "int2")
     with pytest.raises(tilewright.TilewrightError, match="vector dtype 'float16x2'"):
         T.Tensor((4,), "float16x2")
 

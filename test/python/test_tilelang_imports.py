@@ -173,3 +173,18 @@ def test_importing_tilewright_loads_no_compatibility() -> None:
     code = "import sys, tilewright; print([m for m in sys.modules if 'compat' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_module_of_a_package_in_a_fresh_process() -> None:
+    """`from package import module` asks for the name first, which must not be refused."""
+    script = """
+from tilewright.compat import imports
+imports.install()
+from tilelang.contrib import nvcc
+from tilelang.carver import arch
+print(nvcc.parse_compute_version(nvcc.get_target_compute_version()), arch.driver.get_num_sms() > 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "(8, 0) True\n"), done.stderr

@@ -73,11 +73,13 @@ def test_questions_about_the_device() -> None:
 
 
 def test_widths_of_types() -> None:
-    """Packed formats can be named, but not stored."""
+    """Numbers of four bits can be stored, other packed formats only be named."""
     assert tilelang.DataType("float16").bits == 16
     assert (T.int4.bits, T.int4.bytes, str(T.int4)) == (4, 1, "int4")
-    with pytest.raises(tilelang.TilewrightError, match="dtype 'int4' is not supported yet"):
-        T.Tensor((4,), T.int4)
+    assert T.dtype("int4") is T.int4
+    assert T.Tensor((4,), T.int4).dtype == "int4"
+    with pytest.raises(tilelang.TilewrightError, match="dtype 'float8_e8m0fnu' is not supported"):
+        T.Tensor((4,), T.float8_e8m0fnu)
 
 
 def test_source_of_a_jitted_function() -> None:

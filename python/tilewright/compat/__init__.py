@@ -8,6 +8,8 @@ and `tvm`.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -25,10 +27,19 @@ def keep_names(package: str, *names: str) -> None:
 
 
 def refuse_rest(package: str) -> None:
-    """Lets the names that a package does not have be imported; their use is refused."""
+    """Lets the names that a package does not have be imported; their use is refused. A module of
+    the package is one: `from package import module` asks for the name before it imports it."""
     from tilewright.compat.absent import why_absent
     from tilewright.support.not_part import refuse_names
 
     name = package.removeprefix("tilewright.compat.")
     reason = why_absent(name) or "Tilewright is not built on TVM; see docs/compatibility.md"
-    sys.modules[package].__getattr__ = refuse_names(name, reason)  # type: ignore[method-assign]
+    module, refuse = sys.modules[package], refuse_names(name, reason)
+
+    def find(attribute: str) -> Any:
+        is_package = "__path__" in vars(module) and not attribute.startswith("_")
+        if is_package and find_spec(f"{package}.{attribute}") is not None:
+            return import_module(f"{package}.{attribute}")
+        return refuse(attribute)
+
+    module.__getattr__ = find  # type: ignore[method-assign]

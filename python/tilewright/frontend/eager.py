@@ -13,7 +13,7 @@ from tilewright.frontend import trace
 from tilewright.frontend.functions import declare_parameter
 from tilewright.frontend.trace import Buffer, IndexExpr
 from tilewright.support.errors import LanguageError
-from tilewright.types.dtypes import canonical
+from tilewright.types.dtypes import narrow_name
 from tilewright.types.tensor_type import TensorType, check_shape
 
 __tracebackhide__ = True  # pytest shows the user's frames
@@ -100,6 +100,8 @@ def _match(declarations: Declarations, name: str, annotation: TensorType) -> Non
     actual = declarations.tensors[name]
     if actual is None:
         return
+    if actual and narrow_name(annotation.dtype) is not None:
+        actual = (*actual[:-1], actual[-1] * 2)  # two numbers in a byte
     if len(actual) != len(annotation.shape):
         raise LanguageError(
             f"parameter '{name}': expected a tensor of {len(annotation.shape)} dimensions, "
@@ -157,6 +159,6 @@ def empty(*shape: Any, dtype: Any = None) -> Any:
             raise LanguageError(
                 f"T.empty '{name}': the extent {extent} is not known before the call"
             )
-    buffer = state.core.param_tensor(name, list(checked), str(canonical(dtype)))
+    buffer = declare_parameter(state, name, TensorType(checked, dtype))
     declarations.outputs.append((name, buffer))
     return buffer

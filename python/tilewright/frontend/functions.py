@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from types import FunctionType
@@ -37,8 +37,16 @@ def fast_math(allowed: bool) -> Iterator[None]:
 class PrimFunc:
     """A traced function: a host function that holds one or more kernels."""
 
-    def __init__(self, name: str, program: Any, place: Place, seconds: dict[str, float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        program: Any,
+        place: Place,
+        seconds: dict[str, float],
+        notes: dict[str, dict[str, Any]] | None = None,
+    ) -> None:
         self.__name__ = name
+        self._notes = notes or {}  # of parameters: what a call must know that the program does not
         self.program = program
         self.place = place
         self.seconds = seconds  # how long each phase took
@@ -46,12 +54,16 @@ class PrimFunc:
     @cached_property
     def params(self) -> list[KernelParam]:
         """The parameters, with their names, dtypes and shapes."""
-        return [KernelParam.of(parameter) for parameter in self.program.params]
+        found = [KernelParam.of(parameter) for parameter in self.program.params]
+        for parameter in found:
+            parameter.update(self._notes.get(parameter.name, {}))
+        return found
 
     @property
     def buffer_map(self) -> dict[KernelParam, KernelParam]:
         """For each parameter that is a tensor what describes it: `shape`, `dtype` and `name`."""
-        return {parameter: parameter for parameter in self.params if not parameter.is_scalar()}
+        tensors = [parameter for parameter in self.params if not parameter.is_scalar()]
+        return {parameter: parameter for parameter in tensors if "pointed" not in parameter}
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -110,7 +122,8 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
         watch.lap("verify")
         return program
 
-    return PrimFunc(function.__name__, run_trace(state, body), place, watch.seconds)
+    program = run_trace(state, body)
+    return PrimFunc(function.__name__, program, place, watch.seconds, state.parameter_notes)
 
 
 class Stopwatch:
@@ -148,15 +161,30 @@ def _parameters(
     return arguments
 
 
+#: Declare parameters of types that the language adds, which lies above; None for other types.
+_declarers: list[Callable[[TraceState, str, Any], Any]] = []
+
+
+def add_declarer(declarer: Callable[[TraceState, str, Any], Any]) -> None:
+    """Lets `declarer(state, name, annotation)` declare parameters of a type of its own."""
+    _declarers.append(declarer)
+
+
 def declare_parameter(state: TraceState, name: str, annotation: Any) -> Any:
     """The kernel value of a parameter with this annotation."""
+    for declarer in _declarers:
+        value = declarer(state, name, annotation)
+        if value is not None:
+            return value
     if isinstance(annotation, TensorType):
         strides = [list(s) for s in (getattr(annotation, "strides", ()),) if s]
         return state.core.param_tensor(
             name, list(annotation.shape), str(annotation.dtype), *strides
         )
     if is_dtype(annotation):
-        return state.core.param_scalar(name, str(canonical(annotation)))
+        scalar = state.core.param_scalar(name, str(canonical(annotation)))
+        state.scalar_parameters[id(scalar)] = scalar, name
+        return scalar
     raise LanguageError(
         f"expected T.Tensor(...) or a dtype such as T.int32 as its type, got {annotation!r}"
     )

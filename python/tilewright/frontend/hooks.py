@@ -112,9 +112,12 @@ class Hooks:
         return TracedBranch(state, truth(state, condition), entry, live, line)
 
     def condition_of(self, branch: Any) -> Any:
-        """The condition of a `T.If`; see named_statements.py."""
+        """The condition of a `T.If` or `T.While`; see named_statements.py."""
         if not isinstance(branch, NamedBranch):
-            raise LanguageError(f"'with ….If(…)' takes the language's T.If, got {describe(branch)}")
+            raise LanguageError(
+                f"'with ….If(…)' and 'with ….While(…)' take the language's T.If and T.While, got "
+                f"{describe(branch)}"
+            )
         return branch.condition
 
     def for_(self, iterable: Any, number: int) -> Any:

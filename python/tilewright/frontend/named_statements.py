@@ -4,12 +4,14 @@
         with T.Then(): A    ──▶      A
         with T.Else(): B         else:
                                      B
+    with T.While(c): A           while condition_of(T.While(c)): A
     T.loop_break()               break
+    T.continue_loop()            continue
     T.thread_return()            return
 
 So they have the meaning of Python's statements, with the values of names after a branch and what
-follows a jump. Only the shape of the text counts here; `condition_of` refuses an `If` that is not
-the language's.
+follows a jump. Only the shape of the text counts here; `condition_of` refuses an `If` or
+`While` that is not the language's.
 """
 
 from __future__ import annotations
@@ -32,11 +34,13 @@ def use_python_statements(block: list[ast.stmt], kind: str, in_loop: bool = Fals
 def _rewritten(statement: ast.stmt, kind: str, in_loop: bool) -> ast.stmt:
     new: ast.stmt | None = None
     if isinstance(statement, ast.With):
-        new = _branch(statement)
+        new = _branch(statement) or _loop(statement)
     elif isinstance(statement, ast.Expr):
         called = _called(statement.value)
-        if called == "loop_break" and in_loop:
+        if called in ("loop_break", "break_loop") and in_loop:
             new = ast.Break()
+        elif called == "continue_loop" and in_loop:
+            new = ast.Continue()
         elif called == "thread_return" and kind != "macro":
             new = ast.Return(value=None)
     return statement if new is None else ast.copy_location(new, statement)
@@ -75,3 +79,11 @@ def _branch(statement: ast.With) -> ast.If | None:
         return None
     test = located(call(hook("condition_of"), first), first)
     return ast.If(test=test, body=sides[0], orelse=sides[1])
+
+
+def _loop(statement: ast.With) -> ast.While | None:
+    first = statement.items[0]
+    if len(statement.items) != 1 or first.optional_vars or _called(first.context_expr) != "While":
+        return None
+    test = located(call(hook("condition_of"), first.context_expr), first.context_expr)
+    return ast.While(test=test, body=statement.body, orelse=[])

@@ -66,12 +66,18 @@ def _check(node: ast.AST, file: str, kind: str, parameters: set[str], in_nested:
         raise LanguageError("'import *' is not allowed in a kernel", place=place_of(file, node))
     nested = isinstance(node, ast.FunctionDef | ast.Lambda | ast.ListComp | ast.SetComp)
     nested = nested or isinstance(node, ast.DictComp | ast.GeneratorExp) or in_nested
-    if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+    if isinstance(node, ast.For) and _is_names(node.target):
         children: list[ast.AST] = [node.iter, *node.body, *node.orelse]  # may hide an argument
     else:
         children = list(ast.iter_child_nodes(node))
     for child in children:
         _check(child, file, kind, parameters, nested)
+
+
+def _is_names(target: ast.expr) -> bool:
+    """A name, or several of them."""
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return all(isinstance(part, ast.Name) for part in parts)
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -62,13 +62,20 @@ class TraceState:
         self.calls: list[Any] = []  # macros being inlined, outermost first
         self.kernels = 0
         self.threads: list[int] = []  # extents of the block's threads in the open kernel,
-        self.blocks: list[Any] = []  # and the indices of the block
+        self.blocks: list[Any] = []  # and the indices of the block,
+        self.grid: list[Any] = []  # of so many
         self.cluster: list[int] = []  # extents of the cluster of blocks
         self.thread_indices: list[tuple[Any, int]] = []  # values, with their dimensions
         self.reducers: list[Any] = []  # of the open T.attr, outermost first
         self.generator: Any = None  # of random numbers, in the open kernel
         self.named_barriers: Any = None  # its barriers by number
         self.returned_in_kernel = False
+        self.parameter_notes: dict[str, dict[str, Any]] = {}  # what a call must know of them
+        self.addresses: set[str] = set()  # parameters that are addresses, or tables of them,
+        self.memory: dict[Any, Any] = {}  # and the tensors with what they point to
+        self.scalar_parameters: dict[int, tuple[Any, str]] = {}  # values by id, with their names
+        self.extent_symbols: dict[str, Any] = {}  # symbols that stand for them in shapes
+        self.narrow_places: dict[int, Any] = {}  # elements of them that were named, by id
         self.eager: Any = None  # the declarations of an eager function
 
     def open(self, kind: str, line: int = 0) -> Region:

@@ -19,12 +19,14 @@ from typing import Any
 from tilewright._core import core as _core
 from tilewright.frontend import trace as _trace
 from tilewright.frontend import vocabulary as _vocabulary
+from tilewright.frontend.eager import const, empty
 from tilewright.frontend.functions import PrimFunc as _PrimFunc
 from tilewright.frontend.functions import trace_prim_func as _trace_prim_func
 from tilewright.frontend.macro import Macro as _Macro
 from tilewright.frontend.macro import Ref
 from tilewright.frontend.twins import enclosing_locals as _enclosing_locals
 from tilewright.language import names as _names
+from tilewright.language.addresses import make_tensor, make_tensor_from_addr, ptr
 from tilewright.language.allocate import (
     alloc_buffer,
     alloc_fragment,
@@ -68,9 +70,11 @@ from tilewright.language.atomics import (
     atomic_addx2,
     atomic_addx4,
     atomic_and,
+    atomic_load,
     atomic_max,
     atomic_min,
     atomic_or,
+    atomic_store,
     atomic_xor,
 )
 from tilewright.language.barriers import (
@@ -84,7 +88,19 @@ from tilewright.language.barriers import (
     named_barrier_arrive,
     sync_threads,
 )
-from tilewright.language.branches import And, Else, If, Not, Or, Then, loop_break, thread_return
+from tilewright.language.branches import (
+    And,
+    Else,
+    If,
+    Not,
+    Or,
+    Then,
+    While,
+    break_loop,
+    continue_loop,
+    loop_break,
+    thread_return,
+)
 from tilewright.language.clusters import (
     ClusterKernel,
     PersistentTileScheduler,
@@ -95,7 +111,6 @@ from tilewright.language.clusters import (
     cluster_wait,
 )
 from tilewright.language.composed import all_of, any_of, cummax, dp4a, transpose
-from tilewright.language.eager import const, empty
 from tilewright.language.exchange import (
     shfl_down,
     shfl_sync,
@@ -168,7 +183,11 @@ from tilewright.language.nodes import (
     alloc_cluster_barrier,
     annotate_compile_flags,
     annotate_pass_configs,
+    cdiv,
+    fabs,
+    fmul,
     index_to_coordinates,
+    likely,
     tvm_storage_sync,
 )
 from tilewright.language.pointers import access_ptr, address_of, tvm_access_ptr, type_annotation
@@ -262,6 +281,8 @@ from tilewright.language.tensor_memory import (
 from tilewright.language.threads import (
     get_block_binding,
     get_block_bindings,
+    get_block_extent,
+    get_block_extents,
     get_lane_idx,
     get_thread_binding,
     get_thread_bindings,
@@ -504,6 +525,7 @@ __all__ = [
     "Tensor",
     "Then",
     "Unroll",
+    "While",
     "__ffs",
     "__ldg",
     "abs",
@@ -549,9 +571,11 @@ __all__ = [
     "atomic_addx2",
     "atomic_addx4",
     "atomic_and",
+    "atomic_load",
     "atomic_max",
     "atomic_min",
     "atomic_or",
+    "atomic_store",
     "atomic_xor",
     "attr",
     "ballot",
@@ -565,10 +589,12 @@ __all__ = [
     "bitwise_xor",
     "block_rank_in_cluster",
     "bool",
+    "break_loop",
     "c2d_im2col",
     "call_extern",
     "call_pure_extern",
     "cast",
+    "cdiv",
     "ceil",
     "ceildiv",
     "clamp",
@@ -580,6 +606,7 @@ __all__ = [
     "clz",
     "comm_reducer",
     "const",
+    "continue_loop",
     "copy",
     "copysign",
     "cos",
@@ -602,6 +629,7 @@ __all__ = [
     "exp",
     "exp2",
     "exp10",
+    "fabs",
     "fast_rcp",
     "fence_proxy_async",
     "fill",
@@ -619,10 +647,13 @@ __all__ = [
     "fma",
     "fma2",
     "fmod",
+    "fmul",
     "fp8",
     "gemm",
     "get_block_binding",
     "get_block_bindings",
+    "get_block_extent",
+    "get_block_extents",
     "get_lane_idx",
     "get_thread_binding",
     "get_thread_bindings",
@@ -663,6 +694,7 @@ __all__ = [
     "lds32",
     "lds64",
     "lds128",
+    "likely",
     "log",
     "log1p",
     "log2",
@@ -670,6 +702,8 @@ __all__ = [
     "long",
     "loop_break",
     "macro",
+    "make_tensor",
+    "make_tensor_from_addr",
     "match_all_sync",
     "match_any_sync",
     "max",
@@ -694,6 +728,7 @@ __all__ = [
     "pow",
     "prim_func",
     "print",
+    "ptr",
     "ptx_commit_group",
     "ptx_cp_async",
     "ptx_wait_group",

@@ -8,7 +8,7 @@ from tilewright.frontend import trace
 from tilewright.frontend.trace import Buffer, Var, is_scalar
 from tilewright.language.kernel import _in_kernel
 from tilewright.support.errors import LanguageError
-from tilewright.types.dtypes import canonical
+from tilewright.types.dtypes import canonical, narrow_name
 from tilewright.types.tensor_type import check_shape
 
 
@@ -19,6 +19,12 @@ def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = 
 
         inner = check_shape(shape, what)
         return PackedTile(_alloc(what, (*inner, dtype.lanes), dtype.element, scope), dtype)
+    if narrow_name(dtype) is not None:
+        from tilewright.language import narrow
+
+        if reducer is not None:
+            raise LanguageError(f"{what}: a reducer of {dtype} is not supported")
+        return narrow.alloc(lambda s, kind: _alloc(what, s, kind, scope), shape, dtype)
     name = state.take_name(scope)
     shape = check_shape(shape, f"{what} '{name}'")
     for extent in shape:

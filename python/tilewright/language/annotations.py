@@ -7,6 +7,7 @@ from typing import Any
 from tilewright.frontend import trace
 from tilewright.frontend.loops import truth
 from tilewright.frontend.trace import Buffer, describe, is_kernel_value, is_scalar
+from tilewright.language import narrow
 from tilewright.language.kernel import _in_kernel
 from tilewright.support.errors import LanguageError
 from tilewright.types.layout import Fragment, Layout
@@ -24,6 +25,7 @@ def annotate_layout(layouts: dict[Buffer, Any]) -> None:
             f"'T.annotate_layout' takes a dict {{buffer: layout}}, got {describe(layouts)}"
         )
     for buffer, layout in layouts.items():
+        buffer = narrow.carrier(buffer, "T.annotate_layout")
         if type(buffer) is not Buffer:
             raise LanguageError(f"'T.annotate_layout': expected a buffer, got {describe(buffer)}")
         if not isinstance(layout, Layout | Fragment):

@@ -84,6 +84,43 @@ def atomic_xor(
     return _atomic("T.atomic_xor", "xor", dst, value, memory_order, return_prev)
 
 
+def _one_element(what: str, place: Any) -> Any:
+    """`place` as the element that an atomic read or write is about."""
+    if type(place) is Buffer and all(extent == 1 for extent in place.shape):
+        place = place[(0,) * place.ndim]
+    if type(place) is not Element:
+        raise LanguageError(f"'{what}' needs an element, A[i, j], got {describe(place)}")
+    return place
+
+
+def atomic_load(src: Any, memory_order: str = "seq_cst") -> Any:
+    """Reads an element that other blocks may be writing with atomics.
+
+    It adds the number that changes nothing, so that the tensor counts as written.
+    """
+    what = "T.atomic_load"
+    if memory_order not in _ORDERS[:3] and memory_order != "seq_cst":
+        raise LanguageError(
+            f"'{what}': memory_order is relaxed, consume, acquire or seq_cst; got {memory_order!r}"
+        )
+    element = _one_element(what, src)
+    nothing = -0.0 if "float" in element.dtype_name else 0
+    return _atomic(what, "add", element, nothing, memory_order, True)
+
+
+def atomic_store(dst: Any, src: Any, memory_order: str = "seq_cst") -> None:
+    """Writes an element."""
+    what = "T.atomic_store"
+    _in_kernel(what)
+    if memory_order not in ("relaxed", "release", "seq_cst"):
+        raise LanguageError(
+            f"'{what}': memory_order is relaxed, release or seq_cst; got {memory_order!r}"
+        )
+    if not is_scalar(src):
+        raise LanguageError(f"'{what}': the value must be a scalar, got {describe(src)}")
+    _one_element(what, dst).store(src)
+
+
 def _adjacent(what: str, count: int, dst: Any, value: Any, return_prev: bool) -> None:
     if return_prev:
         raise LanguageError(f"'{what}': return_prev is only possible for one element")

@@ -1,8 +1,9 @@
 """Logic and branches by name: `T.And`, `T.Or`, `T.Not`, `with T.If(c): with T.Then(): …`.
 
-They mean what Python's `and`, `or`, `not` and `if` mean in a kernel. The forms `with T.If(…)` are
-rewritten into `if` statements before a function is traced (frontend/named_statements.py); so are
-`T.loop_break()` and `T.thread_return()`.
+They mean what Python's `and`, `or`, `not` and `if` mean in a kernel. The forms `with T.If(…)` and
+`with T.While(…)` are rewritten into `if` and `while` statements before a function is traced
+(frontend/named_statements.py); so are `T.loop_break()`, `T.continue_loop()` and
+`T.thread_return()`.
 """
 
 from __future__ import annotations
@@ -66,6 +67,22 @@ class If(NamedBranch):
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None: ...
 
 
+class While(NamedBranch):
+    """`with T.While(c):` is `while c:`; the condition is evaluated before each iteration."""
+
+    def __init__(self, condition: Any) -> None:
+        if not is_scalar(condition):
+            raise LanguageError(f"'T.While' needs a scalar condition, got {describe(condition)}")
+        super().__init__(condition)
+
+    def __enter__(self) -> None:
+        raise LanguageError(
+            "'with T.While(c):' stands alone in its 'with'", hint="write 'while c:'"
+        )
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None: ...
+
+
 class _Side:
     """A side of a `T.If` that does not stand in one."""
 
@@ -84,6 +101,16 @@ class Else(_Side):
 def loop_break() -> None:
     """As `break`: a statement of its own in a loop."""
     raise LanguageError("'T.loop_break()' is a statement in a 'for' or 'while' loop")
+
+
+def break_loop() -> None:
+    """As `T.loop_break`."""
+    raise LanguageError("'T.break_loop()' is a statement in a 'for' or 'while' loop")
+
+
+def continue_loop() -> None:
+    """As `continue`: a statement of its own in a loop."""
+    raise LanguageError("'T.continue_loop()' is a statement in a 'for' or 'while' loop")
 
 
 def thread_return() -> None:

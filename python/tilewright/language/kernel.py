@@ -74,7 +74,8 @@ class Kernel:
         self._region = state.open("kernel")
         state.kernels += 1
         blocks = state.core.kernel_begin(self._grid, self._threads)
-        state.threads, state.blocks, state.cluster = self._threads, blocks, []
+        state.threads, state.blocks, state.grid = self._threads, blocks, self._grid
+        state.cluster = []
         state.generator = state.named_barriers = None
         return blocks[0] if len(blocks) == 1 else tuple(blocks)
 

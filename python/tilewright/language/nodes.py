@@ -85,6 +85,26 @@ def GE(a: Any, b: Any) -> Any:
     return a >= b
 
 
+def fmul(a: Any, b: Any) -> Any:
+    """a * b."""
+    return a * b
+
+
+def fabs(x: Any, span: Any = None) -> Any:
+    """`T.abs`."""
+    return scalars.abs(x)
+
+
+def cdiv(a: Any, b: Any) -> Any:
+    """`T.ceildiv`."""
+    return scalars.ceildiv(a, b)
+
+
+def likely(condition: Any, span: Any = None) -> Any:
+    """The condition itself."""
+    return condition
+
+
 def index_to_coordinates(index: Any, shape: Any) -> list[Any]:
     """The indices of element number `index` of a tile of this shape, row by row."""
     found = []

@@ -18,7 +18,7 @@ from tilewright.frontend.trace import (
 )
 from tilewright.language import folding
 from tilewright.support.errors import LanguageError
-from tilewright.types.dtypes import canonical, is_dtype, outside_kernel, set_conversion
+from tilewright.types.dtypes import canonical, is_dtype, narrow_name, outside_kernel, set_conversion
 
 
 def _require_scalar(value: Any, what: str) -> Any:
@@ -367,8 +367,20 @@ def atan2(y: Any, x: Any) -> Any:
 # ---- Types and constants ----
 
 
+def _narrow_kind(dtype: Any) -> Any:
+    """How a type of four bits is kept; None for other types."""
+    if narrow_name(dtype) is None:
+        return None
+    from tilewright.language.narrow import kind_of
+
+    return kind_of(dtype)
+
+
 def convert(value: Any, dtype: Any) -> Any:
     """What calling a dtype does: `T.int32(x)` converts, `T.int32(5)` is a typed constant."""
+    narrow = _narrow_kind(dtype)
+    if narrow is not None:
+        return narrow.rounded(_require_scalar(value, f"T.{dtype}"))
     kind = canonical(dtype)
     state = trace.active()
     if state is None:
@@ -397,6 +409,9 @@ def cast(
     `round` is "rn" (nearest), "rz" (toward zero), "rm" (down) or "rp" (up); `sat=True` saturates
     instead of giving infinities.
     """
+    narrow = _narrow_kind(dtype)
+    if narrow is not None and round in (None, "", "rn") and rbits is None:
+        return narrow.rounded(_require_scalar(value, "T.cast"))
     name = str(canonical(dtype))
     _require_scalar(value, "T.cast")
     if rbits is not None or round == "rs":
@@ -451,6 +466,9 @@ _LARGEST = {
 
 def max_value(dtype: Any) -> Any:
     """The largest finite value of a type."""
+    if narrow_name(dtype) is not None:
+        limits = {"float4_e2m1fn": 6.0, "int4": 7, "uint4": 15}
+        return _constant(limits[str(narrow_name(dtype))], _narrow_kind(dtype).carrier)
     kind = canonical(dtype)
     if kind == "bool":
         return _constant(True, kind)
@@ -461,6 +479,9 @@ def max_value(dtype: Any) -> Any:
 
 def min_value(dtype: Any) -> Any:
     """The smallest (most negative) finite value of a type."""
+    if narrow_name(dtype) is not None:
+        limits = {"float4_e2m1fn": -6.0, "int4": -8, "uint4": 0}
+        return _constant(limits[str(narrow_name(dtype))], _narrow_kind(dtype).carrier)
     kind = canonical(dtype)
     if kind == "bool":
         return _constant(False, kind)

@@ -62,6 +62,17 @@ def get_block_bindings() -> list[Any]:
     return [get_block_binding(dim) for dim in range(3)]
 
 
+def get_block_extent(dim: int = 0) -> Any:
+    """How many blocks the grid has in dimension `dim`."""
+    grid = _in_kernel("T.get_block_extent").grid
+    return grid[dim] if dim < len(grid) else 1
+
+
+def get_block_extents() -> list[Any]:
+    """How many blocks the grid has in each of the three dimensions."""
+    return [get_block_extent(dim) for dim in range(3)]
+
+
 def thread_binding(
     start: Any, stop: Any = None, thread: str | None = None, *, annotations: Any = None
 ) -> Any:

@@ -14,6 +14,7 @@ from tilewright.frontend.trace import (
     is_kernel_value,
     is_scalar,
 )
+from tilewright.language import narrow
 from tilewright.language.kernel import _in_kernel
 from tilewright.support.errors import LanguageError
 from tilewright.types.dtypes import canonical
@@ -70,6 +71,9 @@ def copy(
     `T.annotate_safe_value` says), writes there are dropped. The keywords are performance hints.
     """
     state = _in_kernel("T.copy")
+    if narrow.is_narrow(src) or narrow.is_narrow(dst):
+        narrow.copy(state, src, dst)
+        return
     require_tile(src, "T.copy", "the source", element=True)
     require_tile(dst, "T.copy", "the destination", element=True)
     hints = {
@@ -91,7 +95,9 @@ def fill(buffer: Any, value: Any, annotations: dict[str, Any] | None = None) -> 
 
 
 def _fill(state: trace.TraceState, what: str, target: Any, value: Any) -> None:
-    if type(target) is Var:
+    if type(target) is narrow.NarrowTile:
+        state.core.fill(target.tile, target.kind.rounded(value))
+    elif type(target) is Var:
         target.store(value)
     else:
         state.core.fill(require_tile(target, what, "the destination", element=True), value)
@@ -126,6 +132,7 @@ def gemm(
             "'T.gemm' is over before the next statement, it tells no barrier",
             hint="leave 'mbar' out, or use T.tcgen05_gemm",
         )
+    A, B = narrow.carrier(A, "T.gemm"), narrow.carrier(B, "T.gemm")
     for tile, role in ((A, "A"), (B, "B"), (C, "C")):
         require_tile(tile, "T.gemm", role)
     if is_kernel_value(transpose_A) or is_kernel_value(transpose_B):
@@ -148,6 +155,7 @@ def _reduce(
     what: str, kind: str, buffer: Any, out: Any, dim: int, clear: bool, nan_propagate: bool = False
 ) -> None:
     state = _in_kernel(what)
+    buffer = narrow.carrier(buffer, what)
     require_tile(buffer, what, "the source")
     if type(out) is Var:  # by way of a tile of one element
         cell = state.core.alloc("result", [1] * max(1, buffer.ndim - 1), out.dtype_name, "fragment")
@@ -309,7 +317,7 @@ def view(buffer: Any, shape: Any = None, dtype: Any = None) -> Buffer:
 
 def reshape(buffer: Any, shape: Any) -> Buffer:
     """The same storage with another shape of as many elements."""
-    require_tile(buffer, "T.reshape", "the buffer")
+    require_tile(getattr(buffer, "tile", buffer), "T.reshape", "the buffer")
     return view(buffer, shape)
 
 

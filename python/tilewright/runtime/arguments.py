@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tilewright.support.errors import LanguageError
-from tilewright.types.dtypes import canonical, is_dtype
+from tilewright.types.dtypes import NARROW, canonical, is_dtype
 
 
 def is_torch(value: Any) -> bool:
@@ -44,6 +44,8 @@ def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = Fals
         return value
     if value is None and parameter["kind"] == "tensor":
         return None  # the runtime knows whether the kernel uses it
+    if "narrow" in parameter and parameter["kind"] == "tensor":
+        value = _as_bytes(value)
     if is_torch(value):
         return _from_torch(value, parameter, on_cuda)
     if hasattr(value, "__cuda_array_interface__"):
@@ -67,6 +69,19 @@ def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = Fals
     raise LanguageError(
         f"parameter '{name}': expected {wanted}, got a Python {type(value).__name__}"
     )
+
+
+def _as_bytes(value: Any) -> Any:
+    """A tensor of packed numbers, two in a byte, as one of uint8."""
+    if is_torch(value):
+        import torch
+
+        packed = (torch.int8, getattr(torch, "float4_e2m1fn_x2", torch.int8))
+        return value.view(torch.uint8) if value.dtype in packed else value
+    import numpy
+
+    is_signed = isinstance(value, numpy.ndarray) and value.dtype == numpy.int8
+    return value.view(numpy.uint8) if is_signed else value
 
 
 def describe_parameter(parameter: dict[str, Any]) -> str:
@@ -188,7 +203,7 @@ def output_maker(
     """Makes new tensors for a parameter that the runtime allocates: torch's as `uses_torch` says,
     on the GPU if an input is there."""
     shape = tuple(evaluate_extent(extent, symbols, parameter) for extent in parameter["shape"])
-    kind = canonical(parameter["dtype"])
+    kind = NARROW[parameter["narrow"]] if "narrow" in parameter else canonical(parameter["dtype"])
     devices = {value.device.type: value.device for value in inputs if is_torch(value)}
     if uses_torch(inputs):
         import torch

@@ -428,7 +428,8 @@ class JITFunction:
             return program, outputs
 
         program, outputs = run_trace(state, body)
-        return PrimFunc(self.__name__, program, source, watch.seconds), outputs
+        notes = state.parameter_notes
+        return PrimFunc(self.__name__, program, source, watch.seconds, notes), outputs
 
     def _check_result(self, result: Any, declarations: Declarations, source: Any) -> list[str]:
         """The names of the returned outputs, in order."""

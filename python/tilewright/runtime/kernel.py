@@ -122,8 +122,10 @@ class JITKernel(KernelTexts):
         self.prim_func = prim_func
         self.program = prim_func.program
         self.params = prim_func.params
-        self._is_strided = any(parameter.get("is_strided") for parameter in self.params)
-        self.out_idx = _normalize_outputs(out_idx, self.params)
+        self._is_strided = any(p.get("is_strided") or "narrow" in p for p in self.params)
+        visible = [parameter for parameter in self.params if "pointed" not in parameter]
+        self._visible = len(visible)  # the others, behind them, are filled by a call
+        self.out_idx = _normalize_outputs(out_idx, visible)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
             self.program = self.program.with_fast_math(fast_math(self.pass_configs))
@@ -217,7 +219,8 @@ class JITKernel(KernelTexts):
 
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._cpu is not None and not (kwargs or self.options or self._is_strided):
+        is_quick = not (self._is_strided or self._visible < len(self.params))
+        if self._cpu is not None and is_quick and not (kwargs or self.options):
             start = time.perf_counter() if listeners else 0.0
             result = self._cpu.call_again(args)  # if it was called like this before
             if self._line is not None:
@@ -229,6 +232,7 @@ class JITKernel(KernelTexts):
                 return result
         values = self._arrange(args, kwargs)
         on_cuda = self.placement.is_cuda
+        gathered = self._gather(values, on_cuda)
         packed = Packed()
         converted = [
             None if position in self.out_idx else packed.convert(value, parameter, on_cuda)
@@ -246,14 +250,26 @@ class JITKernel(KernelTexts):
             converted[position] = convert_argument(values[position], parameter, on_cuda)
         self._run(values, converted, makers)
         packed.write_back()
+        if gathered is not None:
+            gathered.scatter()
         if not self.out_idx:
             return None
         outputs = [values[position] for position in self.out_idx]
         return outputs[0] if len(outputs) == 1 else outputs
 
+    def _gather(self, values: list[Any], on_cuda: bool) -> Any:
+        """Fills in the memory that addresses lead to; None if the kernel has no addresses."""
+        if self._visible == len(self.params):
+            return None
+        if on_cuda:
+            raise LanguageError("addresses (T.ptr) are not followed on a GPU yet")
+        from tilewright.runtime.pointed import Gathered
+
+        return Gathered(self.params, values)
+
     def _arrange(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """The arguments in parameter order, None for outputs."""
-        wanted = [n for n in range(len(self.params)) if n not in self.out_idx]
+        wanted = [n for n in range(self._visible) if n not in self.out_idx]
         names = [self.params[n]["name"] for n in wanted]
         if len(args) + len(kwargs) != len(wanted):
             outputs = f" ({len(self.out_idx)} outputs are returned)" if self.out_idx else ""

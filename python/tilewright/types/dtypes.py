@@ -56,7 +56,11 @@ _ALIASES: dict[str, str] = {
 _UNSUPPORTED_PREFIXES = ("int1", "int2", "int4", "uint1", "uint2", "uint4", "float4", "float6")
 _UNSUPPORTED_SUFFIXES = ("fnuz", "fnu", "unpacked")
 
-# Types that a program may name (as the format of packed bytes), but not store or compute with.
+# Types of four bits, which the front end keeps in others (language/narrow.py), by what torch has.
+_NARROW_STORAGE: dict[str, str] = {"int4": "int8", "uint4": "uint8", "float4_e2m1fn": "int8"}
+
+# Types that a program may name (as the format of packed bytes), but not store or compute with; and
+# those of four bits.
 _NAMED_BITS: dict[str, int] = {
     "int1": 1, "int2": 2, "int4": 4, "uint1": 1, "uint2": 2, "uint4": 4, "float4_e2m1fn": 4,
     "float8_e8m0fnu": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8,
@@ -76,7 +80,8 @@ class dtype(str):  # noqa: N801 - the language calls it `T.dtype`
     _known: dict[str, dtype] = {}  # noqa: RUF012 - the one table of interned dtypes
 
     def __new__(cls, value: Any) -> dtype:
-        return canonical(value)
+        name = _spelling(value)
+        return NAMED[name] if name in NAMED else canonical(value)
 
     @property
     def bits(self) -> int:
@@ -111,6 +116,7 @@ class dtype(str):  # noqa: N801 - the language calls it `T.dtype`
         import numpy
 
         name = "float32" if self == "tfloat32" else str(self)
+        name = _NARROW_STORAGE.get(name, name)
         if name in _ML_DTYPES:
             import ml_dtypes
 
@@ -121,7 +127,9 @@ class dtype(str):  # noqa: N801 - the language calls it `T.dtype`
         """The torch dtype; needs torch (or the stand-in of `tw run`)."""
         import torch
 
-        return getattr(torch, "float32" if self == "tfloat32" else str(self))
+        name = "float32" if self == "tfloat32" else str(self)
+        packed = getattr(torch, f"{name}_x2", None)  # two of four bits
+        return packed or getattr(torch, _NARROW_STORAGE.get(name, name))
 
     def __call__(self, value: Any) -> Any:
         """Converts a kernel value, or makes a typed constant of a Python number."""
@@ -207,6 +215,13 @@ def canonical(value: Any) -> dtype:
     raise LanguageError(f"unknown dtype '{name}'", hint=hint_for(name, [*_BITS, *_ALIASES]))
 
 
+def narrow_name(value: Any) -> str | None:
+    """The name of a type of four bits; None for all else."""
+    name = _spelling(value)
+    name = "float4_e2m1fn" if name == "float4_e2m1fn_x2" else name
+    return name if name in _NARROW_STORAGE else None
+
+
 def is_dtype(value: Any) -> bool:
     """True if `value` names a supported dtype in any of the accepted spellings."""
     name = _spelling(value)
@@ -218,6 +233,9 @@ for _name in _BITS:
 
 #: Dtypes that have a name and a width, and nothing else.
 NAMED: dict[str, dtype] = {name: str.__new__(dtype, name) for name in _NAMED_BITS}
+
+#: The dtypes of four bits.
+NARROW: dict[str, dtype] = {name: NAMED[name] for name in _NARROW_STORAGE}
 
 #: Every dtype the language exports, under canonical names and aliases.
 EXPORTED: dict[str, dtype] = dict(dtype._known)

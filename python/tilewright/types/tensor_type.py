@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.support.errors import LanguageError
-from tilewright.types.dtypes import canonical, dtype
+from tilewright.types.dtypes import NARROW, canonical, dtype, narrow_name
 
 _LARGEST_EXTENT = 1 << 48
 
@@ -48,8 +48,13 @@ class TensorType:
     """A tensor in global memory: shape and element type of a kernel parameter."""
 
     def __init__(self, shape: Any, element: Any = "float32") -> None:
-        self.dtype: dtype = canonical(element)
+        self.has_addresses = type(element).__name__ == "PointerType"  # T.ptr
+        element = "int64" if self.has_addresses else element
+        narrow = narrow_name(element)
+        self.dtype: dtype = canonical(element) if narrow is None else NARROW[narrow]
         self.shape = check_shape(shape, "T.Tensor", allow_zero=True)
+        if narrow is not None and not self.shape:
+            raise LanguageError(f"T.Tensor of {narrow}: such numbers are stored in rows")
 
     def __repr__(self) -> str:
         return f"T.Tensor({self.shape}, {str(self.dtype)!r})"
