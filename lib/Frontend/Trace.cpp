@@ -5,6 +5,7 @@
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Tile/Strides.h"
 
+#include "tilewright/Layout/LinearSymbol.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -302,8 +303,9 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
   auto note = [&](Value argument, ArrayRef<IndexExpr> extents, StringRef name) {
     tile::ShapeAttr attribute = makeShapeAttr(extents);
     for (const IndexExpr &extent : attribute.getExtents())
-      if (extent.getKind() == IndexExpr::Kind::Symbol)
-        bound[extent.getPosition()] = true;
+      if (std::optional<LinearSymbol> symbol = getLinearSymbol(extent);
+          symbol && (name == tile::kShapeAttr || extent.getKind() == IndexExpr::Kind::Symbol))
+        bound[symbol->position] = true;
     function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(), name, attribute);
   };
   for (auto &[argument, shape] : parameterShapes)

@@ -1,6 +1,7 @@
 //===- Arguments.cpp - checks what a caller passes before anything runs ----------------------===//
 
 #include "tilewright/Runtime/Arguments.h"
+#include "tilewright/Layout/LinearSymbol.h"
 #include "tilewright/Layout/Notation.h"
 #include "tilewright/Support/Limits.h"
 #include "tilewright/Tile/Strides.h"
@@ -41,6 +42,7 @@ private:
   llvm::Error bindSymbols(unsigned position, const TensorView &view);
   llvm::Error bindSymbols(unsigned position, const TensorView &view, tile::ShapeAttr formulas,
                           ArrayRef<int64_t> values, StringRef what);
+  void solveSymbols(unsigned position, const TensorView &view);
   llvm::Error bindSymbolArguments(unsigned first);
   llvm::Error checkStrides(unsigned position, const TensorView &view);
   bool isUsed(unsigned position) { return !function.getArgument(position).use_empty(); }
@@ -129,6 +131,22 @@ llvm::Error Binder::bindSymbols(unsigned position, const TensorView &view) {
     return error;
   auto strides = function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kStridesAttr);
   return bindSymbols(position, view, strides, view.strides, "stride");
+}
+
+/// Symbols that no whole extent gives take their value from a formula such as `n + 1`.
+void Binder::solveSymbols(unsigned position, const TensorView &view) {
+  tile::ShapeAttr formulas = shapeOf(position);
+  if (!formulas || formulas.getExtents().size() != view.shape.size())
+    return;
+  for (auto [dim, formula] : llvm::enumerate(formulas.getExtents())) {
+    std::optional<LinearSymbol> linear = getLinearSymbol(formula);
+    std::optional<int64_t> value = linear ? linear->solve(view.shape[dim]) : std::nullopt;
+    if (!value || *value < 0)
+      continue; // checkExtents says what does not fit
+    std::string symbol = formulas.getSymbols()[linear->position].str();
+    std::string from = "'" + name(position) + "' dimension " + std::to_string(dim);
+    symbols.try_emplace(symbol, SymbolValue{*value, from});
+  }
 }
 
 /// A tensor that nothing reads or writes: no memory is needed for it.
@@ -336,6 +354,9 @@ llvm::Expected<std::vector<BoundArgument>> Binder::run() {
       if (isTensor(argument) && isUsed(position) == used)
         if (llvm::Error error = bindSymbols(position, std::get<TensorView>(argument)))
           return std::move(error);
+  for (auto [position, argument] : llvm::enumerate(arguments))
+    if (isTensor(argument) && isUsed(position))
+      solveSymbols(position, std::get<TensorView>(argument));
   for (auto [position, argument] : llvm::enumerate(arguments))
     if (isTensor(argument) && isUsed(position))
       if (llvm::Error error =

@@ -118,3 +118,24 @@ def test_command_line(tmp_path, capsys) -> None:
     wide = ["compile", str(script), "--arch", "sm_80", "--emit", "ptx", "--divisible", "n"]
     assert tw(wide) == 0
     assert "ld.global.v4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_symbol_that_only_a_formula_gives(device: str) -> None:
+    """`n` is no extent by itself: it is solved from n + 1, as offsets of n ranges have it."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(offsets: T.Tensor((n + 1,), "int32"), sums: T.Tensor((2 * n,), "int32")):
+        with T.Kernel(n, threads=32) as bx:
+            sums[bx] = offsets[bx + 1] - offsets[bx]
+            sums[n + bx] = n
+
+    kernel = tilewright.compile(main, device=device)
+    for count in (5, 1, 33):
+        offsets = np.cumsum(np.arange(count + 1)).astype(np.int32)
+        sums = np.zeros(2 * count, np.int32)
+        kernel(offsets, sums)
+        np.testing.assert_array_equal(sums, [*range(1, count + 1), *[count] * count])
+    with pytest.raises(tilewright.TilewrightError, match=r"expected shape \(n \* 2,\)|dimension 0"):
+        kernel(np.zeros(6, np.int32), np.zeros(11, np.int32))

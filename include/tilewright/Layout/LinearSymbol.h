@@ -1,0 +1,24 @@
+//===- LinearSymbol.h - extents that one symbol determines -----------------------------------===//
+
+#ifndef TILEWRIGHT_LAYOUT_LINEARSYMBOL_H
+#define TILEWRIGHT_LAYOUT_LINEARSYMBOL_H
+
+#include "tilewright/Layout/IndexExpr.h"
+
+namespace tilewright {
+
+/// `factor * symbol + constant`.
+struct LinearSymbol {
+  unsigned position;
+  int64_t factor, constant;
+
+  /// The value of the symbol where the whole has this value; none if there is none.
+  std::optional<int64_t> solve(int64_t value) const;
+};
+
+/// An expression that depends on one symbol in this way; nothing for any other.
+std::optional<LinearSymbol> getLinearSymbol(const IndexExpr &expr);
+
+} // namespace tilewright
+
+#endif // TILEWRIGHT_LAYOUT_LINEARSYMBOL_H
