@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "SliceSize.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Tile/Scalars.h"
@@ -104,14 +105,11 @@ std::variant<Buffer, Element> Trace::subscript(const Buffer &buffer, ArrayRef<Su
       continue;
     }
     OpFoldResult stop = range.stop ? bound(*range.stop) : extentOrConstant(buffer.shape[dim]);
-    tile::IndexSum difference = tile::IndexSum::get(stop);
-    bool isExact = difference.add(tile::IndexSum::get(start), -1);
-    if (isExact && difference.isConstant()) {
-      int64_t count = difference.constant;
-      if (count < 0)
+    if (std::optional<int64_t> count = getSliceSize(start, stop)) {
+      if (*count < 0)
         fail("slice of " + nameOf(buffer) + " in dimension " + Twine(dim) + " has size " +
-             Twine(count) + ": it ends before it starts");
-      sizes.push_back(IndexExpr(int64_t(llvm::divideCeil(count, *constantStep))));
+             Twine(*count) + ": it ends before it starts");
+      sizes.push_back(IndexExpr(int64_t(llvm::divideCeil(*count, *constantStep))));
       continue;
     }
     Type index = builder.getIndexType();
