@@ -216,10 +216,30 @@ Scalar Trace::materialize(const Operand &operand) {
 Scalar Trace::convert(const Operand &operand, Type dtype) {
   if (auto *literal = std::get_if<Literal>(&operand))
     return constant(*literal, dtype);
-  return cast(materialize(operand), dtype);
+  return changeType(materialize(operand), dtype, tile::Rounding::NearestEven, /*saturate=*/false);
 }
 
+/// An explicit conversion. C shifts narrow integers in 32 bits, so that a program that widens the
+/// result of a shift may count on bits that its type does not have.
 Scalar Trace::cast(const Operand &operand, Type dtype, tile::Rounding rounding, bool saturate) {
+  if (auto *scalar = std::get_if<Scalar>(&operand)) {
+    auto shift = emptyingShifts.find(scalar->value);
+    bool isWider = shift != emptyingShifts.end() && isa<IntegerType>(dtype) &&
+                   dtype.getIntOrFloatBitWidth() > scalar->dtype.getIntOrFloatBitWidth();
+    if (isWider) {
+      std::string from = getDTypeName(scalar->dtype), to = getDTypeName(dtype);
+      fail("'T.cast' of a " + from + " shifted left by " + Twine(shift->second) + " bits to " + to +
+           ": the shift is computed in " + from +
+           " and leaves 0 (CUDA's C++ computes it in 32 "
+           "bits); convert first: T.cast(x, \"" +
+           to + "\") << " + Twine(shift->second));
+    }
+  }
+  return changeType(operand, dtype, rounding, saturate);
+}
+
+Scalar Trace::changeType(const Operand &operand, Type dtype, tile::Rounding rounding,
+                         bool saturate) {
   auto *literal = std::get_if<Literal>(&operand);
   if (literal && rounding == tile::Rounding::NearestEven && !saturate)
     return constant(*literal, dtype);
@@ -542,7 +562,12 @@ Scalar Trace::binary(BinaryKind kind, const Operand &lhs, const Operand &rhs) {
   l = convert(l, computed);
   r = convert(r, computed);
   Scalar result = isFloat(computed) ? binaryFloat(kind, l, r) : binaryInteger(kind, l, r);
-  return convert(result, resultType(kind, dtypeOf(lhs, context.get()), rhs, type));
+  result = convert(result, resultType(kind, dtypeOf(lhs, context.get()), rhs, type));
+  if (auto *literal = std::get_if<Literal>(&rhs);
+      literal && kind == B::Shl && isa<IntegerType>(result.dtype) && literal->integer < 32 &&
+      literal->integer >= int64_t(result.dtype.getIntOrFloatBitWidth()))
+    emptyingShifts[result.value] = literal->integer;
+  return result;
 }
 
 Scalar Trace::unaryInteger(UnaryKind kind, Scalar x) {

@@ -266,6 +266,8 @@ private:
   mlir::OpFoldResult toIndexOrConstant(const Operand &operand, llvm::StringRef what);
   mlir::Value toCondition(const Operand &operand);
   Scalar convert(const Operand &operand, mlir::Type dtype);
+  Scalar changeType(const Operand &operand, mlir::Type dtype, tile::Rounding rounding,
+                    bool saturate);
   mlir::Value materializeIndexExpr(const IndexExpr &expr);
   /// Extents as an attribute that names the symbols among the function's arguments.
   tile::ShapeAttr makeShapeAttr(llvm::ArrayRef<IndexExpr> extents);
@@ -300,6 +302,7 @@ private:
   std::vector<std::pair<unsigned, mlir::Value>> symbols; // symbol number -> function argument
   std::vector<std::pair<mlir::Value, std::vector<IndexExpr>>> parameterShapes;
   std::vector<std::pair<mlir::Value, std::vector<IndexExpr>>> parameterStrides;
+  llvm::DenseMap<mlir::Value, int64_t> emptyingShifts; // shifts left by a constant that leave 0
 };
 
 /// The process-wide number of a shape symbol's name, so that `T.dynamic("n")` means the same symbol
