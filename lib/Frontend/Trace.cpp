@@ -1,11 +1,12 @@
 //===- Trace.cpp - life of a trace: positions, parameters, errors, closing -------------------===//
 
+#include "KeepTiles.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Layout/LinearSymbol.h"
 #include "tilewright/Tile/Strides.h"
 
-#include "tilewright/Layout/LinearSymbol.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -299,6 +300,7 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
         if (!extent.getConstant())
           materializeIndexExpr(extent);
   eraseDeadOps(function);
+  keepTiles(function);
   std::vector<bool> bound(symbols.size(), false);
   auto note = [&](Value argument, ArrayRef<IndexExpr> extents, StringRef name) {
     tile::ShapeAttr attribute = makeShapeAttr(extents);

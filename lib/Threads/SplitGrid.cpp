@@ -11,13 +11,15 @@
 // No engine has to keep the blocks of a grid alive at once, and a grid may be of any size. What the
 // second part needs of the first is computed again: numbers, views, notes and reads of tensors that
 // the kernel does not write. A tile is another one in each launch. One that the second part may
-// read before it has written all of it would have to keep its values, and is an error.
+// read before it has written all of it would have to keep its values, and is an error; the front end
+// has saved what can be saved (lib/Frontend/KeepTiles.cpp).
 //
 //===----------------------------------------------------------------------------------------===//
 
 #include "ThreadFacts.h"
 #include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/Effects.h"
+#include "tilewright/Tile/OldValues.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -39,54 +41,6 @@ namespace {
 GridSyncOp findSync(KernelOp kernel) {
   auto syncs = kernel.getBody().getOps<GridSyncOp>();
   return syncs.empty() ? GridSyncOp() : *syncs.begin();
-}
-
-/// Whether a loop over all of `root` stores each element, whatever happens.
-bool storesAll(ParallelOp loop, Value root) {
-  auto shape = cast<MemRefType>(root.getType()).getShape();
-  return llvm::any_of(loop.getBody().getOps<StoreOp>(), [&](StoreOp store) {
-    return store.getBuffer() == root &&
-           llvm::equal(store.getIndices(), loop.getBody().getArguments()) &&
-           llvm::equal(loop.getStaticExtents(), shape);
-  });
-}
-
-/// Whether a statement writes all of `root` without a look at it.
-bool writesAll(Operation *op, Value root) {
-  if (auto fill = dyn_cast<FillOp>(op))
-    return fill.getDest() == root;
-  if (auto copy = dyn_cast<CopyOp>(op))
-    return copy.getDest() == root && getRoot(copy.getSource()) != root;
-  if (auto gemm = dyn_cast<GemmOp>(op))
-    return gemm.getC() == root && gemm.getClear() && matchPattern(gemm.getClear(), m_One());
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getDest() == root && reduce.getClear() && getRoot(reduce.getSource()) != root;
-  if (auto store = dyn_cast<StoreOp>(op))
-    return store.getBuffer() == root && store.getIndices().empty();
-  auto loop = dyn_cast<ParallelOp>(op);
-  return loop && storesAll(loop, root) && !mayRead(op, root);
-}
-
-/// Whether statements from `first` on may read what `root` held before; `isWritten` where all of it
-/// has been written since.
-bool mayReadOld(Block::iterator first, Block::iterator end, Value root, bool &isWritten) {
-  for (Operation &op : llvm::make_range(first, end)) {
-    if (isWritten)
-      return false;
-    if (writesAll(&op, root)) {
-      isWritten = true;
-      continue;
-    }
-    for (Region &region : op.getRegions()) {
-      bool isWrittenInside = false; // the region may not run
-      for (Block &block : region)
-        if (mayReadOld(block.begin(), block.end(), root, isWrittenInside))
-          return true;
-    }
-    if (op.getNumRegions() == 0 && mayRead(&op, root))
-      return true;
-  }
-  return false;
 }
 
 /// What of the part in front of `sync` cannot be done in the second part with the same result.
@@ -138,17 +92,9 @@ LogicalResult checkBarriers(KernelOp kernel, GridSyncOp sync) {
 }
 
 LogicalResult checkTiles(KernelOp kernel, GridSyncOp sync) {
-  Block &body = kernel.getBody().front();
-  for (auto alloc : body.getOps<AllocOp>()) {
-    auto before = llvm::make_range(body.begin(), sync->getIterator());
-    Value tile = alloc.getBuffer();
-    bool isWritten = false;
-    if (!alloc->isBeforeInBlock(sync) ||
-        llvm::none_of(before, [&](Operation &op) { return mayWrite(&op, tile); }) ||
-        !mayReadOld(std::next(sync->getIterator()), body.end(), tile, isWritten))
-      continue;
-    return refuseTile(sync, tile);
-  }
+  for (auto alloc : kernel.getBody().front().getOps<AllocOp>())
+    if (alloc->isBeforeInBlock(sync) && mayReadAcross(sync, alloc.getBuffer()))
+      return refuseTile(sync, alloc.getBuffer());
   return success();
 }
 

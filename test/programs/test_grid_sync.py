@@ -63,18 +63,47 @@ def test_threads_meet_across_blocks(device: str) -> None:
     np.testing.assert_array_equal(b, np.arange(128)[::-1] * 3)
 
 
-def test_tile_that_would_have_to_keep_its_values() -> None:
+@ON_ALL
+def test_tiles_keep_their_values(device: str) -> None:
+    """A shared tile and a fragment, on a grid of a run-time extent, through two meetings."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 64), "float32"), B: T.Tensor((n, 64), "float32")):
+        with T.Kernel(n, 2, threads=32) as (bx, by):
+            sums = T.alloc_fragment((32,), "float32")
+            codes = T.alloc_shared((2, 32), "int32")
+            T.copy(A[bx, by * 32], sums)
+            for i, j in T.Parallel(2, 32):
+                codes[i, j] = bx * 1000 + by * 100 + i * 10
+            T.sync_grid()
+            for i in T.Parallel(32):
+                A[bx, by * 32 + i] = sums[i] + 1
+            for j in T.Parallel(32):
+                codes[1, j] += 1
+            T.sync_grid()
+            for i in T.Parallel(32):
+                B[bx, by * 32 + i] = sums[i] * 2 + codes[0, i] + codes[1, i]
+
+    for rows in (3, 1):
+        a = np.arange(rows * 64, dtype=np.float32).reshape(rows, 64)
+        b, before = np.zeros((rows, 64), np.float32), a.copy()
+        run(main, device, a, b)
+        block = np.arange(rows)[:, None] * 2000 + (np.arange(64) // 32) * 200 + 11
+        np.testing.assert_array_equal(b, before * 2 + block)
+
+
+def test_array_that_would_have_to_keep_its_values() -> None:
     with pytest.raises(tilewright.TilewrightError, match="'sums' may be read after it"):
 
         @T.prim_func
-        def main(A: T.Tensor((64,), "float32")):
+        def main(A: T.Tensor((2, 64), "float32")):
             with T.Kernel(2, threads=64) as bx:
-                sums = T.alloc_fragment((64,), "float32")
-                T.copy(A, sums)
+                sums = T.alloc_local((1,), "float32")
+                tx = T.get_thread_binding()
+                sums[0] = A[bx, tx]
                 T.sync_grid()
-                for i in T.serial(bx):
-                    T.clear(sums)  # in block 1 only
-                T.copy(sums, A)
+                A[bx, tx] = sums[0]
 
 
 def test_value_that_was_read_before() -> None:

@@ -10,7 +10,7 @@ def SplitGrid : Pass<"tile-split-grid", "::mlir::ModuleOp"> {
     Launches follow one another, so all blocks of the first are done when the second begins. The
     second launch recomputes the numbers, views and reads of constant tensors that it needs. A tile
     is a new one in each launch; a tile that may be read after the sync with values from before is
-    an error.
+    an error. The front end saves tiles of the block to global memory before the sync.
 
     ```mlir
     tile.kernel (%b) in (%n) threads [64] {       tile.kernel (%b) in (%n) threads [64] {
