@@ -15,10 +15,11 @@ using namespace mlir;
 namespace tilewright::driver {
 
 void buildThreadsPipeline(OpPassManager &pm) {
-  pm.addPass(createSplitGrid());     // blocks that meet are launches
-  pm.addPass(createMergeRoles());    // roles that wait for each other take turns,
-  pm.addPass(createCountArrivals()); // so that no wait has to block
-  pm.addPass(createSpreadThreads()); // what single threads do is a loop over the threads
+  pm.addPass(createPlaceIterationArrays()); // an iteration's array is a row of a tile
+  pm.addPass(createSplitGrid());            // blocks that meet are launches
+  pm.addPass(createMergeRoles());           // roles that wait for each other take turns,
+  pm.addPass(createCountArrivals());        // so that no wait has to block
+  pm.addPass(createSpreadThreads());        // what single threads do is a loop over the threads
 }
 
 void buildCheckPipeline(OpPassManager &pm) {

@@ -1,6 +1,7 @@
 //===- Trace.cpp - life of a trace: positions, parameters, errors, closing -------------------===//
 
 #include "KeepTiles.h"
+#include "SinkArrays.h"
 #include "TraceImpl.h"
 #include "tilewright/Frontend/DTypes.h"
 #include "tilewright/Frontend/Diagnostics.h"
@@ -300,6 +301,7 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
         if (!extent.getConstant())
           materializeIndexExpr(extent);
   eraseDeadOps(function);
+  sinkArrays(function);
   keepTiles(function);
   std::vector<bool> bound(symbols.size(), false);
   auto note = [&](Value argument, ArrayRef<IndexExpr> extents, StringRef name) {

@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PlaceIterationArrays : Pass<"tile-place-iteration-arrays", "::mlir::ModuleOp"> {
+  let summary = "Make the arrays of the iterations of a loop the rows of one tile";
+  let description = [{
+    An array that is allocated in a `tile.parallel` is one for each iteration. All of them become
+    one fragment with a row for each iteration. A loop of run-time extents is an error: a fragment
+    has constant extents.
+
+    ```mlir
+    tile.parallel (%i) in (64) {                %a = tile.alloc "a" : memref<64x8xf32, #fragment>
+      %a = tile.alloc "a" : memref<8xf32, ...   tile.parallel (%i) in (64) {
+      tile.store %x, %a[%k] : ...         ──▶     tile.store %x, %a[%i, %k] : ...
+    }                                           }
+    ```
+  }];
+}
+
 def SplitGrid : Pass<"tile-split-grid", "::mlir::ModuleOp"> {
   let summary = "Split a kernel whose blocks meet into several launches";
   let description = [{
