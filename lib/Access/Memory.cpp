@@ -15,7 +15,7 @@ namespace tilewright::access {
 /// Shared tiles start on 128 bytes (tile-plan-shared-memory).
 static constexpr int64_t kSharedAlignment = 128;
 
-std::optional<Memory> getMemory(Value root, KernelOp kernel, const Assumptions &assumptions) {
+std::optional<Memory> getMemory(Value root, KernelOp kernel, const CallFacts &calls) {
   auto type = cast<MemRefType>(root.getType());
   Memory memory;
   memory.extents.assign(type.getShape().begin(), type.getShape().end());
@@ -25,7 +25,7 @@ std::optional<Memory> getMemory(Value root, KernelOp kernel, const Assumptions &
   memory.elementBytes = getStorageBytes(type.getElementType());
   if (getSpace(type) == Space::Global) {
     memory.isGlobal = true;
-    memory.baseAlignment = std::max(memory.elementBytes, assumptions.argumentAlignment);
+    memory.baseAlignment = std::max(memory.elementBytes, calls.argumentAlignment);
     kernel.walk([&](AnnotateLayoutOp note) {
       if (note.getBuffer() == root)
         memory.layout = cast<LayoutAttr>(note.getLayout()).getLayout();

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Driver/CpuKernel.h"
+#include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -28,15 +29,12 @@ struct CompilePass : impl::CompileBase<CompilePass> {
     nvptx::registerDialects(registry);
   }
 
-  LogicalResult compileForHost() {
+  LogicalResult compileForHost(const PipelineOptions &options) {
     cpu::loadHostDialects(getContext());
-    ForkedMutex mutex;
-    CompiledCpuKernel::Options options;
-    options.code.dump = [](StringRef, StringRef) {}; // code that is shown is not kept on disk
-    auto kernel = CompiledCpuKernel::compile(getOperation(), mutex, options);
-    if (kernel)
+    llvm::Expected<CompiledArtifact> artifact = compileForCpu(getOperation(), options);
+    if (artifact)
       return success();
-    return getOperation().emitError() << llvm::toString(kernel.takeError());
+    return getOperation().emitError() << llvm::toString(artifact.takeError());
   }
 
   void runOnOperation() override {
@@ -51,7 +49,8 @@ struct CompilePass : impl::CompileBase<CompilePass> {
     options.calls.argumentAlignment = alignment;
     options.calls.disjointArguments = disjoint;
     if (failed(checkProgram(module)) ||
-        failed(arch ? LogicalResult(compileForGpu(module, *arch, options)) : compileForHost()))
+        failed(arch ? LogicalResult(compileForGpu(module, *arch, options))
+                    : compileForHost(options)))
       signalPassFailure();
   }
 };

@@ -116,8 +116,7 @@ int64_t GpuTensors::getAlignment() const {
   return int64_t(all & -all);
 }
 
-llvm::Error GpuTensors::bringBack(func::FuncOp function, ArrayRef<BoundArgument> arguments) {
-  SmallVector<bool> isWritten = findWritten(function);
+llvm::Error GpuTensors::bringBack(ArrayRef<bool> isWritten, ArrayRef<BoundArgument> arguments) {
   for (auto [position, argument] : llvm::enumerate(arguments)) {
     auto *tensor = std::get_if<BoundTensor>(&argument);
     if (!tensor || tensor->isOnGpu || !isWritten[position])
@@ -133,24 +132,24 @@ llvm::Error GpuTensors::bringBack(func::FuncOp function, ArrayRef<BoundArgument>
 // Kernels
 //===----------------------------------------------------------------------------------------===//
 
-llvm::Expected<std::unique_ptr<CudaKernel>> CudaKernel::load(CudaDriver &driver, int device,
-                                                             const GpuProgram &program) {
-  std::unique_ptr<CudaKernel> kernel(new CudaKernel(driver, device));
-  kernel->kernels = program.kernels;
-  llvm::Expected<void *> module = driver.loadModule(program.ptx);
+llvm::Expected<std::unique_ptr<CudaModule>>
+CudaModule::load(CudaDriver &driver, int device, std::shared_ptr<const CompiledArtifact> artifact) {
+  std::unique_ptr<CudaModule> kernel(new CudaModule(driver, device));
+  llvm::Expected<void *> module = driver.loadModule(artifact->code);
   if (!module)
     return module.takeError();
   kernel->module = *module;
-  for (const nvptx::KernelInfo &info : program.kernels) {
+  for (const nvptx::KernelInfo &info : artifact->kernels) {
     llvm::Expected<void *> handle = driver.getKernel(*module, info.name, info.sharedBytes);
     if (!handle)
       return handle.takeError();
     kernel->handles.push_back(*handle);
   }
+  kernel->artifact = std::move(artifact);
   return kernel;
 }
 
-CudaKernel::~CudaKernel() {
+CudaModule::~CudaModule() {
   if (!module)
     return;
   llvm::Expected<CudaScope> scope = CudaScope::enter(driver, device);
@@ -173,16 +172,17 @@ static llvm::Expected<bool> wait(CudaDriver &driver, void *stream,
     if (now - start > milliseconds(1)) // a short kernel is waited for without sleep
       std::this_thread::sleep_for(microseconds(50));
     if (now - lastPoll > milliseconds(50)) {
-      if (!poll())
+      if (poll && !poll())
         return false;
       lastPoll = now;
     }
   }
 }
 
-llvm::Error CudaKernel::run(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+llvm::Error CudaModule::run(const Signature &signature, ArrayRef<BoundArgument> arguments,
                             GpuTensors tensors, void *stream,
                             llvm::function_ref<bool()> poll) const {
+  func::FuncOp function = signature.function;
   auto grids = evaluateGrids(function, arguments);
   if (!grids)
     return grids.takeError();
@@ -205,7 +205,7 @@ llvm::Error CudaKernel::run(func::FuncOp function, ArrayRef<BoundArgument> argum
       numbers[position] = packNumber(function.getArgumentTypes()[position], arguments[position]);
     parameters.push_back(isNumber ? static_cast<void *>(numbers[position].data()) : &pointer);
   }
-  for (auto [info, handle, grid] : llvm::zip_equal(kernels, handles, *grids)) {
+  for (auto [info, handle, grid] : llvm::zip_equal(artifact->kernels, handles, *grids)) {
     if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
       continue;
     CudaDriver::Launch launch;
@@ -226,7 +226,7 @@ llvm::Error CudaKernel::run(func::FuncOp function, ArrayRef<BoundArgument> argum
     tensors.getMemory().abandon();
     return llvm::Error::success();
   }
-  return tensors.bringBack(function, arguments);
+  return tensors.bringBack(signature.isWritten, arguments);
 }
 
 } // namespace tilewright::driver

@@ -1,6 +1,7 @@
 //===- Pipeline.cpp - which passes run in which order ----------------------------------------===//
 
 #include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Codegen/Cpu/HostCode.h"
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
@@ -8,6 +9,7 @@
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
+#include <chrono>
 #include <ctime>
 
 using namespace mlir;
@@ -50,9 +52,11 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
 }
 
-void buildCpuPipeline(OpPassManager &pm) {
+void buildCpuPipeline(OpPassManager &pm, const CallFacts &calls) {
   buildThreadsPipeline(pm);
-  pm.addPass(createGuardIndices());    // index values have 64 bits
+  pm.addPass(createGuardIndices()); // index values have 64 bits
+  if (!calls.disjointArguments)
+    return; // each statement runs by itself: what one writes, the next may read
   pm.addPass(createFlattenBranches()); // choices between elements of tiles,
   pm.addPass(createTurnTiles());       // which may lie better the other way
   pm.addPass(createFuseLoops());       // one loop of statements over the same elements
@@ -71,6 +75,9 @@ OwningOpRef<ModuleOp> spreadThreads(ModuleOp module) {
     copy = {};
   return copy;
 }
+
+/// The stages of CPU code after its passes.
+static constexpr StringLiteral kCpuStages[] = {"host", "llvm", "asm"};
 
 /// Whether the caller asked for the IR after this pass or stage.
 static bool isWanted(const PipelineOptions &options, StringRef stage) {
@@ -146,29 +153,17 @@ LogicalResult checkProgram(ModuleOp traced, const PipelineOptions &options) {
   return result;
 }
 
-FailureOr<OwningOpRef<ModuleOp>> prepareForCpu(ModuleOp module, std::vector<Decision> &decisions,
-                                               const PipelineOptions &options) {
-  DecisionCollector collector(module.getContext(), decisions);
-  OwningOpRef<ModuleOp> prepared = cast<ModuleOp>(module->clone());
-  PassManager pm(module.getContext());
-  buildCpuPipeline(pm);
-  if (options.afterPass)
-    pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
-  if (failed(pm.run(*prepared)))
-    return failure();
-  return std::move(prepared);
-}
-
 /// What `compileForGpu` does, on a thread of its own.
-static FailureOr<GpuProgram> compileGuarded(ModuleOp module, const Arch &arch,
-                                            const PipelineOptions &options) {
+static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &arch,
+                                                  const PipelineOptions &options) {
   DialectRegistry registry;
   nvptx::registerDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  GpuProgram program;
-  DecisionCollector collector(module.getContext(), program.decisions);
-  StageRecorder recorder(options, program.phases);
+  CompiledArtifact artifact;
+  artifact.calls = options.calls;
+  DecisionCollector collector(module.getContext(), artifact.decisions);
+  StageRecorder recorder(options, artifact.phases);
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
   auto function = *planned->getOps<func::FuncOp>().begin();
   options.calls.annotate(function);
@@ -180,7 +175,7 @@ static FailureOr<GpuProgram> compileGuarded(ModuleOp module, const Arch &arch,
     return failure();
   recorder.finish("passes");
   nvptx::EmitOptions emit;
-  program.kernels = nvptx::describeKernels(function);
+  artifact.kernels = nvptx::describeKernels(function);
   emit.fastMath = function->hasAttr("tile.fast_math");
   PassManager lowering(module.getContext());
   lowering.enableVerifier(false); // emitPtx verifies what it is given, where assertions are on
@@ -196,18 +191,62 @@ static FailureOr<GpuProgram> compileGuarded(ModuleOp module, const Arch &arch,
   if (failed(ptx))
     return failure();
   recorder.finish("ptx");
-  program.ptx = std::move(*ptx);
-  return program;
+  artifact.code = std::move(*ptx);
+  for (Decision &decision : artifact.decisions) { // other targets and calls decide otherwise
+    decision.data["arch"] = arch.name;
+    if (!options.calls.divisibleSymbols.empty())
+      decision.data["divisible"] = llvm::json::Array(options.calls.divisibleSymbols);
+  }
+  return artifact;
 }
 
-FailureOr<GpuProgram> compileForGpu(ModuleOp module, const Arch &arch,
-                                    const PipelineOptions &options) {
-  FailureOr<GpuProgram> program = failure();
+FailureOr<CompiledArtifact> compileForGpu(ModuleOp module, const Arch &arch,
+                                          const PipelineOptions &options) {
+  FailureOr<CompiledArtifact> artifact = failure();
   std::optional<std::string> stop =
-      runGuarded([&] { program = compileGuarded(module, arch, options); });
+      runGuarded([&] { artifact = compileGuarded(module, arch, options); });
   if (stop)
     return module.emitError() << reportStop(module, arch.name, options.calls, *stop);
-  return program;
+  return artifact;
+}
+
+/// What `compileForCpu` does, on a thread of its own.
+static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
+                                                       const PipelineOptions &options) {
+  auto start = std::chrono::steady_clock::now();
+  CompiledArtifact artifact;
+  artifact.calls = options.calls;
+  DecisionCollector collector(module.getContext(), artifact.decisions);
+  OwningOpRef<ModuleOp> prepared = cast<ModuleOp>(module->clone());
+  PassManager pm(module.getContext());
+  buildCpuPipeline(pm, options.calls);
+  if (options.afterPass)
+    pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
+  if (failed(pm.run(*prepared)))
+    return llvm::createStringError("internal error: the program could not be fused");
+  std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  artifact.phases.push_back({"fuse statements", taken.count()});
+  cpu::CompileOptions code;
+  code.lower.calls = options.calls;
+  if (llvm::any_of(kCpuStages, [&](StringRef stage) { return isWanted(options, stage); }))
+    code.dump = [&](StringRef stage, StringRef text) {
+      if (isWanted(options, stage))
+        options.afterPass(stage, text);
+    };
+  auto object = cpu::compileToObject(*prepared, code, &artifact.phases);
+  if (!object)
+    return object.takeError();
+  artifact.code = (*object)->getBuffer().str();
+  return artifact;
+}
+
+llvm::Expected<CompiledArtifact> compileForCpu(ModuleOp module, const PipelineOptions &options) {
+  std::optional<llvm::Expected<CompiledArtifact>> artifact;
+  std::optional<std::string> stop =
+      runGuarded([&] { artifact.emplace(compileGuarded(module, options)); });
+  if (stop)
+    return llvm::createStringError(reportStop(module, "cpu", options.calls, *stop));
+  return std::move(*artifact);
 }
 
 static std::vector<std::string> getNames(const OpPassManager &pm) {

@@ -8,11 +8,10 @@
 #define TILEWRIGHT_PYTHON_BINDINGS_BINDINGS_H
 
 #include "Gil.h"
-#include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Driver/Executable.h"
 #include "tilewright/Frontend/Trace.h"
 #include "tilewright/Runtime/Arguments.h"
 
-#include <chrono>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -47,26 +46,14 @@ mlir::DictionaryAttr toAttributes(mlir::MLIRContext *context, nb::handle diction
 
 /// A number, or a tensor as (address, shape, strides in elements, dtype name, writable, on a GPU).
 runtime::CallArgument toCallArgument(nb::handle object);
-/// Checks such arguments against the parameters of a program.
-std::vector<runtime::BoundArgument> bind(const Program &program, nb::list arguments);
+std::vector<runtime::CallArgument> toCallArguments(nb::list objects);
 
 /// The value; an error is the caller's.
 template <typename T> T unwrap(llvm::Expected<T> value) {
   if (!value)
-    throw UserError(llvm::toString(value.takeError()));
+    throw driver::takeReport(value.takeError());
   return std::move(*value);
 }
-
-inline double secondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Runs a program as compiled CPU code: {output, findings, stopped, seconds}.
-nb::dict runOnCpu(const Program &program, nb::list arguments, nb::dict options);
-
-/// Compiles for the CPU, keeping nothing: {phases: [(name, ms)], host, llvm, asm, remarks, dumps:
-/// [(pass, text)]}.
-nb::dict compileCpu(const Program &program, const std::vector<std::string> &dumpAfter);
 
 /// What a compilation shows, (pass or phase, text) in order. It is told from a thread that Python
 /// does not know.
@@ -89,19 +76,8 @@ struct Dumps {
 /// Decisions as [(file, line, kind, buffer, message, data as JSON)].
 nb::list toList(llvm::ArrayRef<driver::Decision> decisions);
 
-/// Launches a program on a GPU ("cuda:0"), compiling once for each kind of call: {seconds}, and if
-/// it compiled, {divisible, remarks} as on the virtual GPU. The option "stream" is the driver's.
-nb::dict runOnCuda(const Program &program, const std::string &device, nb::list arguments,
-                   nb::dict options);
-
-/// What the environment asks of GPU code: TILEWRIGHT_CHECK checks everything,
-/// TILEWRIGHT_CHECK_PLANS only what is decided while compiling.
-driver::PipelineOptions getGpuOptions();
-/// GPU code for one kind of call, for a caller who holds the program's lock. Into `answer` goes
-/// what was decided: {divisible: the shape symbols that the code takes for multiples of 16,
-/// remarks}.
-driver::GpuProgram compileForCall(const Program &program, const Arch &arch,
-                                  const driver::PipelineOptions &options, nb::dict answer);
+/// What a compilation left: {phases: [(name, ms)], kernels, remarks, from_cache}.
+nb::dict fromArtifact(const driver::CompiledArtifact &artifact);
 
 /// Findings and counters of a launch as JSON text.
 std::string describeLaunch(const vgpu::LaunchResult &result);
@@ -111,24 +87,9 @@ void bindVgpu(nb::module_ &module);
 void bindLayouts(nb::module_ &module);
 void bindTraces(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
-void bindCpuCalls(nb::module_ &module);
+void bindKernels(nb::module_ &module, nb::class_<driver::Executable> &program);
 void bindCache(nb::module_ &module);
 void bindCuda(nb::module_ &module);
-
-/// Keeps a program to one thread while it is compiled or interpreted. Other Python threads go on
-/// while this one waits, also the one it waits for: who holds the GIL never waits for a program.
-class CompileLock {
-public:
-  explicit CompileLock(const Program &program) : mutex(program.getMutex()) {
-    WithoutGil others;
-    mutex.lock();
-  }
-  ~CompileLock() { mutex.unlock(); }
-  CompileLock(const CompileLock &) = delete;
-
-private:
-  ForkedMutex &mutex;
-};
 
 /// Looks for signals (Ctrl-C) while a run goes on without the GIL.
 class SignalWatch {

@@ -146,44 +146,56 @@ std::optional<uintptr_t> KnownArgument::match(nb::handle object) const {
 // Calls
 //===----------------------------------------------------------------------------------------===//
 
-void KnownCalls::remember(KnownCall call) {
+void KnownCalls::remember(driver::BoundArguments bound, nb::list values, nb::list makers) {
   constexpr size_t most = 8;
+  Call call{{}, std::move(bound)};
+  mlir::func::FuncOp function = call.bound.getSignature().function;
+  for (auto [type, value, maker] : llvm::zip(function.getArgumentTypes(), values, makers)) {
+    std::optional<KnownArgument> argument;
+    if (!maker.is_none())
+      argument = KnownArgument::output(nb::borrow(maker));
+    else
+      argument = llvm::isa<mlir::MemRefType>(type) ? KnownArgument::ofTensor(value)
+                                                   : KnownArgument::ofNumber(value);
+    if (!argument)
+      return;
+    call.arguments.push_back(std::move(*argument));
+  }
   if (calls.size() == most)
     calls.pop_back();
   calls.insert(calls.begin(), std::move(call));
 }
 
-/// The slots of a call like `known`; false if `arguments` are not.
-static bool fill(const KnownCall &known, mlir::func::FuncOp function, nb::tuple arguments,
-                 driver::CpuArguments &slots) {
+/// The arguments of a call like `known`; nothing if `arguments` are not.
+std::optional<driver::BoundArguments> KnownCalls::match(const Call &known, nb::tuple arguments) {
   Py_ssize_t next = 0, given = PyTuple_GET_SIZE(arguments.ptr());
-  slots = known.slots;
+  driver::BoundArguments bound = known.bound;
   for (auto [position, argument] : llvm::enumerate(known.arguments)) {
     if (argument.isOutput())
       continue;
     if (next == given)
-      return false;
+      return std::nullopt;
     nb::handle object = PyTuple_GET_ITEM(arguments.ptr(), next++);
     if (!argument.isNumber()) {
       std::optional<uintptr_t> address = argument.match(object);
       if (!address)
-        return false;
-      slots.slots[position] = *address;
+        return std::nullopt;
+      bound.setData(position, *address);
       continue;
     }
     if (!PyLong_CheckExact(object.ptr()) && !PyFloat_CheckExact(object.ptr()))
-      return false;
-    auto bound = runtime::bindScalar(function, position, toCallArgument(object));
-    if (!bound)
-      throw UserError(llvm::toString(bound.takeError()));
-    slots.slots[position] = driver::toSlot(*bound);
+      return std::nullopt;
+    if (llvm::Error error = bound.setNumber(position, toCallArgument(object)))
+      throw driver::takeReport(std::move(error));
   }
-  return next == given;
+  if (next != given)
+    return std::nullopt;
+  return bound;
 }
 
 /// Allocating may let other threads run, and they may change the list of calls; so all that is
 /// needed of `known` is taken first.
-static bool makeOutputs(const KnownCall &known, driver::CpuArguments &slots, nb::list &outputs) {
+bool KnownCalls::makeOutputs(const Call &known, driver::BoundArguments &bound, nb::list &outputs) {
   llvm::SmallVector<std::pair<size_t, KnownArgument>> wanted;
   for (auto [position, argument] : llvm::enumerate(known.arguments))
     if (argument.isOutput())
@@ -194,19 +206,21 @@ static bool makeOutputs(const KnownCall &known, driver::CpuArguments &slots, nb:
     std::optional<uintptr_t> address = read ? read->match(made) : std::nullopt;
     if (!address)
       return false;
-    slots.slots[position] = *address;
+    bound.setData(position, *address);
     outputs.append(made);
   }
   return true;
 }
 
-bool KnownCalls::find(mlir::func::FuncOp function, nb::tuple arguments, driver::CpuArguments &slots,
-                      nb::list &outputs) {
+std::optional<driver::BoundArguments> KnownCalls::find(nb::tuple arguments, nb::list &outputs) {
   for (auto it = calls.begin(); it != calls.end(); ++it) {
-    if (!fill(*it, function, arguments, slots))
+    std::optional<driver::BoundArguments> bound = match(*it, arguments);
+    if (!bound)
       continue;
     std::rotate(calls.begin(), it, it + 1);
-    return makeOutputs(calls.front(), slots, outputs);
+    if (!makeOutputs(calls.front(), *bound, outputs))
+      return std::nullopt;
+    return bound;
   }
-  return false;
+  return std::nullopt;
 }

@@ -14,7 +14,6 @@
 #define TILEWRIGHT_PYTHON_BINDINGS_KNOWNCALLS_H
 
 #include "Bindings.h"
-#include "tilewright/Driver/CpuKernel.h"
 
 namespace tilewright::bindings {
 
@@ -47,23 +46,25 @@ private:
   bool isWritable = true;
 };
 
-/// A call that went well.
-struct KnownCall {
-  std::vector<KnownArgument> arguments; ///< One a parameter.
-  driver::CpuArguments slots;
-};
-
-/// The last few of them, the latest first.
+/// Calls that went well: the last few of them, the latest first.
 class KnownCalls {
 public:
-  void remember(KnownCall call);
-  /// Fills the slots of a call like `arguments` (the parameters that are not outputs), and makes
-  /// its outputs; false if there was none like it.
-  bool find(mlir::func::FuncOp function, nb::tuple arguments, driver::CpuArguments &slots,
-            nb::list &outputs);
+  /// `values` are the caller's objects in parameter order, `makers` a function for each that the
+  /// call allocated, else None.
+  void remember(driver::BoundArguments bound, nb::list values, nb::list makers);
+  /// The bound arguments of a call like `arguments` (the parameters that are not outputs), with
+  /// outputs made for it; nothing if there was none like it.
+  std::optional<driver::BoundArguments> find(nb::tuple arguments, nb::list &outputs);
 
 private:
-  std::vector<KnownCall> calls;
+  struct Call {
+    std::vector<KnownArgument> arguments; ///< One a parameter.
+    driver::BoundArguments bound;
+  };
+  static std::optional<driver::BoundArguments> match(const Call &known, nb::tuple arguments);
+  static bool makeOutputs(const Call &known, driver::BoundArguments &bound, nb::list &outputs);
+
+  std::vector<Call> calls;
 };
 
 } // namespace tilewright::bindings

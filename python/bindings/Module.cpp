@@ -48,7 +48,6 @@ NB_MODULE(_tilewright_core, module) {
   bindValues(module);
   bindLayouts(module);
   bindPrograms(module);
-  bindCpuCalls(module);
   bindCache(module);
   bindCuda(module);
   bindTraces(module);

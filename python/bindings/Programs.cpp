@@ -1,24 +1,16 @@
-//===- Programs.cpp - Program in Python: text, summary, checks, runs -------------------------===//
+//===- Programs.cpp - Program in Python: text, summary, checks, code --------------------------===//
 
 #include "Bindings.h"
-#include "tilewright/Driver/GpuCache.h"
-#include "tilewright/Driver/VirtualGpu.h"
 #include "tilewright/Frontend/DTypes.h"
-#include "tilewright/Frontend/Diagnostics.h"
-#include "tilewright/Interp/Interp.h"
 #include "tilewright/Layout/Notation.h"
-#include "tilewright/Support/Environment.h"
-#include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/Strides.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Parser/Parser.h"
-#include <chrono>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/shared_ptr.h>
 
 using namespace tilewright;
 using namespace tilewright::bindings;
+using driver::Executable;
 
 namespace {
 
@@ -34,8 +26,8 @@ nb::object describeExtent(tile::ShapeAttr shape, mlir::MemRefType type, unsigned
   return nb::str(toString(shape.getExtents()[dim], names).c_str());
 }
 
-nb::list getParams(const Program &self) {
-  mlir::func::FuncOp function = self.getFunction();
+nb::list getParams(const Executable &self) {
+  mlir::func::FuncOp function = self.getProgram()->getFunction();
   nb::list params;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     if (function.getArgAttr(i, tile::kSymbolAttr))
@@ -80,9 +72,10 @@ nb::dict describeTile(tile::AllocOp alloc) {
   return entry;
 }
 
-nb::dict getSummary(const Program &self) {
+nb::dict getSummary(const Executable &self) {
+  mlir::func::FuncOp function = self.getProgram()->getFunction();
   nb::list kernels;
-  self.getFunction().walk([&](tile::KernelOp kernel) {
+  function.walk([&](tile::KernelOp kernel) {
     nb::dict entry;
     nb::list grid, tiles;
     for (mlir::Value extent : kernel.getGrid()) {
@@ -102,302 +95,74 @@ nb::dict getSummary(const Program &self) {
     kernels.append(entry);
   });
   nb::dict summary;
-  summary["name"] = self.getFunction().getName().str();
+  summary["name"] = function.getName().str();
   summary["kernels"] = kernels;
   summary["params"] = getParams(self);
   return summary;
 }
 
 /// Runs the checks; gives the IR after each pass asked for as (pass, text).
-nb::list check(const Program &self, const std::vector<std::string> &dumpAfter) {
+nb::list check(const Executable &self, const std::vector<std::string> &dumpAfter) {
   Dumps dumps;
   driver::PipelineOptions options;
   options.dumpAfter = dumpAfter;
   options.afterPass = dumps.getListener();
-  CompileLock lock(self);
-  mlir::ModuleOp module = self.getModule();
-  DiagnosticCapture capture(module.getContext());
-  if (mlir::failed(driver::checkProgram(module, options)))
-    throw capture.takeError();
+  llvm::Error error = [&] {
+    WithoutGil others;
+    return self.check(options);
+  }();
+  if (error)
+    throw driver::takeReport(std::move(error));
   return dumps.toList();
 }
 
-bool hasSymbol(mlir::func::FuncOp function, llvm::StringRef name) {
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (auto symbol = function.getArgAttrOfType<mlir::StringAttr>(i, tile::kSymbolAttr);
-        symbol && symbol.getValue() == name)
-      return true;
-  return false;
-}
-
-/// What lies where in the shared memory of a kernel.
-nb::list describeSharedTiles(const nvptx::KernelInfo &info) {
-  nb::list tiles;
-  for (const nvptx::SharedTile &tile : info.tiles) {
-    nb::dict entry;
-    entry["name"] = tile.name;
-    entry["offset"] = tile.offset;
-    entry["bytes"] = tile.bytes;
-    entry["element_bytes"] = tile.elementBytes;
-    entry["shape"] = tile.shape;
-    entry["layout"] = tile.layout;
-    tiles.append(entry);
-  }
-  return tiles;
-}
-
-/// Compiles for a GPU: {ptx, kernels, remarks, dumps, phases: [(name, ms)]}. The code is for calls
-/// in which 16 divides the shape symbols `divisible`.
-nb::dict compileGpu(const Program &self, const std::string &archName,
+/// Compiles for a GPU: what `fromArtifact` gives, and {ptx, dumps}. The code is for calls in which
+/// 16 divides the shape symbols `divisible`.
+nb::dict compileGpu(Executable &self, const std::string &arch,
                     const std::vector<std::string> &dumpAfter,
                     const std::vector<std::string> &divisible) {
-  const Arch *arch = findArch(archName);
-  if (!arch)
-    throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
   Dumps dumps;
-  driver::PipelineOptions options = getGpuOptions();
-  for (const std::string &symbol : divisible)
-    if (!hasSymbol(self.getFunction(), symbol))
-      throw UserError("no shape of a parameter of '" + self.getFunction().getName().str() +
-                      "' has a symbol '" + symbol + "'");
-  options.calls.divisibleSymbols = divisible;
+  driver::PipelineOptions options;
   options.dumpAfter = dumpAfter;
   options.afterPass = dumps.getListener();
-  CompileLock lock(self);
-  mlir::ModuleOp module = self.getModule();
-  DiagnosticCapture capture(module.getContext());
-  mlir::FailureOr<driver::GpuProgram> program = [&] {
-    std::optional<WithoutGil> others;
-    if (dumpAfter.empty()) // dumps are Python's
-      others.emplace();
-    return driver::compileForGpuOrLoad(module, *arch, options);
+  auto artifact = [&] {
+    WithoutGil others;
+    return self.getGpuCode(arch, divisible, options);
   }();
-  if (mlir::failed(program))
-    throw capture.takeError();
-  nb::list kernels;
-  for (const nvptx::KernelInfo &info : program->kernels) {
-    nb::dict kernel;
-    kernel["name"] = info.name;
-    kernel["threads"] = info.numThreads;
-    kernel["shared_bytes"] = info.sharedBytes;
-    kernel["tiles"] = describeSharedTiles(info);
-    kernels.append(kernel);
-  }
-  nb::list phases;
-  for (const driver::PhaseTime &phase : program->phases)
-    phases.append(nb::make_tuple(phase.name, phase.milliseconds));
-  nb::dict result;
-  result["ptx"] = program->ptx;
-  result["phases"] = phases;
-  result["kernels"] = kernels;
-  result["remarks"] = toList(program->decisions);
+  std::shared_ptr<const driver::CompiledArtifact> code = unwrap(std::move(artifact));
+  nb::dict result = fromArtifact(*code);
+  result["ptx"] = code->code;
   result["dumps"] = dumps.toList();
   return result;
 }
 
-nb::dict fromFinding(const interp::Finding &finding) {
-  nb::dict entry;
-  entry["severity"] = interp::getName(finding.severity).str();
-  entry["kind"] = interp::getName(finding.kind).str();
-  entry["message"] = finding.message;
-  entry["file"] = finding.file;
-  entry["line"] = finding.line;
-  entry["column"] = finding.column;
-  entry["buffer"] = finding.buffer;
-  entry["index"] = std::vector<int64_t>(finding.index.begin(), finding.index.end());
-  entry["block"] = std::vector<int64_t>(finding.block.begin(), finding.block.end());
-  entry["count"] = finding.count;
-  entry["text"] = interp::toString(finding);
-  return entry;
-}
-
-nb::dict runOnInterpreter(const Program &self, nb::list args, nb::dict options) {
-  std::vector<interp::Argument> arguments;
-  for (const runtime::BoundArgument &argument : bind(self, args)) {
-    if (auto *tensor = std::get_if<runtime::BoundTensor>(&argument))
-      arguments.push_back(interp::TensorArgument{tensor->data, tensor->shape, tensor->elementType});
-    else if (auto *integer = std::get_if<int64_t>(&argument))
-      arguments.push_back(*integer);
-    else
-      arguments.push_back(std::get<double>(argument));
-  }
-  if (options.contains("unwritten")) // positions of tensors
-    for (size_t position : nb::cast<std::vector<size_t>>(options["unwritten"]))
-      std::get<interp::TensorArgument>(arguments.at(position)).isUnwritten = true;
-  interp::Options interpOptions;
-  auto flag = [&](const char *name, bool fallback) {
-    return options.contains(name) ? nb::cast<bool>(options[name]) : fallback;
-  };
-  interpOptions.check = flag("check", true);
-  interpOptions.bounds = flag("bounds", false);
-  if (options.contains("thread_order"))
-    interpOptions.threadOrder = nb::cast<uint64_t>(options["thread_order"]);
-  std::string output; // of T.print
-  llvm::raw_string_ostream outputStream(output);
-  interpOptions.output = &outputStream;
-  CompileLock lock(self);
-  auto start = std::chrono::steady_clock::now();
-  SignalWatch signals;
-  interpOptions.poll = [&] { return signals.goesOn(); };
-  // Radii are those of the form without threads.
-  mlir::OwningOpRef<mlir::ModuleOp> spread;
-  if (interpOptions.bounds)
-    spread = driver::spreadThreads(self.getModule());
-  llvm::Expected<interp::Result> result = [&] {
+/// Compiles for the CPU, keeping nothing: what `fromArtifact` gives, {dumps: [(pass, text)]}, and
+/// the texts of the stages after the passes: {host, llvm, asm}.
+nb::dict compileCpu(const Executable &self, std::vector<std::string> dumpAfter) {
+  Dumps dumps;
+  driver::PipelineOptions options;
+  options.dumpAfter = std::move(dumpAfter);
+  options.dumpAfter.insert(options.dumpAfter.end(), {"host", "llvm", "asm"});
+  options.afterPass = dumps.getListener();
+  auto artifact = [&]() -> llvm::Expected<std::shared_ptr<const driver::CompiledArtifact>> {
     WithoutGil others;
-    mlir::func::FuncOp function =
-        spread ? *spread->getOps<mlir::func::FuncOp>().begin() : self.getFunction();
-    return interp::run(function, arguments, interpOptions);
+    return self.compileShown("cpu", options);
   }();
-  signals.rethrow();
-  if (!result)
-    throw UserError(llvm::toString(result.takeError()));
-  nb::dict answer;
-  nb::list findings;
-  for (const interp::Finding &finding : result->findings)
-    findings.append(fromFinding(finding));
-  nb::dict radii;
-  for (const interp::TensorRadii &tensor : result->radii)
-    radii[nb::int_(tensor.argument)] = tensor.radii;
-  answer["findings"] = findings;
-  answer["stopped"] = result->stopped;
-  answer["steps"] = result->steps;
-  answer["radii"] = radii;
-  answer["output"] = output;
-  answer["seconds"] = secondsSince(start);
-  return answer;
-}
-
-/// Compiles once for each architecture and kind of call, and launches on the virtual GPU:
-/// {launches, tiles, output, stopped, seconds}, a launch being JSON text and its tiles what lies in
-/// shared memory; and if it compiled, {divisible:
-/// the shape symbols that the code takes for multiples of 16, remarks}.
-nb::dict runOnVirtualGpu(const Program &self, const std::string &device, nb::list args,
-                         nb::dict options) {
-  std::string archName = device.substr(device.find(':') + 1);
-  const Arch *arch = findArch(archName);
-  if (!arch)
-    throw UserError("unknown architecture '" + archName + "'; known are " + getArchNames().str());
-  std::vector<runtime::BoundArgument> arguments = bind(self, args);
-  driver::PipelineOptions pipeline = getGpuOptions();
-  pipeline.calls = driver::CallFacts::get(self.getFunction(), arguments);
-  nb::dict answer;
-  // PTX that the caller has edited runs in place of ours, and is not kept.
-  std::shared_ptr<void> edited;
-  bool isEdited = options.contains("ptx");
-  std::shared_ptr<void> &cached =
-      isEdited ? edited : self.getCompiled(device + " " + pipeline.calls.getKey());
-  if (CompileLock lock(self); !cached) {
-    driver::GpuProgram program = compileForCall(self, *arch, pipeline, answer);
-    if (isEdited)
-      program.ptx = nb::cast<std::string>(options["ptx"]);
-    cached = std::shared_ptr<driver::VirtualGpuKernel>(
-        unwrap(driver::VirtualGpuKernel::load(program, archName)));
-  }
-  auto *kernel = static_cast<driver::VirtualGpuKernel *>(cached.get());
-  std::string checks =
-      options.contains("checks") ? nb::cast<std::string>(options["checks"]) : "all";
-  std::optional<vgpu::WatchedBytes> watch;
-  if (options.contains("watch")) { // (argument, offset in bytes, bytes)
-    auto [argument, offset, bytes] =
-        nb::cast<std::tuple<unsigned, uint64_t, uint64_t>>(options["watch"]);
-    watch = {argument, offset, bytes};
-  }
-  auto start = std::chrono::steady_clock::now();
-  SignalWatch signals;
-  llvm::Expected<driver::VirtualGpuRun> result = [&] {
-    WithoutGil others;
-    return kernel->run(self.getFunction(), arguments, checks, watch,
-                       [&] { return signals.goesOn(); });
-  }();
-  signals.rethrow();
-  if (!result)
-    throw UserError(llvm::toString(result.takeError()));
-  nb::list launches, tiles;
-  for (const nvptx::KernelInfo *info : result->launched)
-    tiles.append(describeSharedTiles(*info));
-  bool stopped = false;
-  std::string output; // of T.print
-  for (const vgpu::LaunchResult &launch : result->launches) {
-    output += launch.output;
-    launches.append(nb::str(describeLaunch(launch).c_str()));
-    stopped |= !launch.isComplete;
-  }
-  answer["launches"] = launches;
-  answer["tiles"] = tiles;
-  answer["output"] = llvm::json::fixUTF8(output);
-  answer["stopped"] = stopped;
-  answer["seconds"] = secondsSince(start);
-  return answer;
+  nb::dict result = fromArtifact(*unwrap(std::move(artifact)));
+  for (const auto &[stage, text] : dumps.texts)
+    result[stage.c_str()] = text;
+  result["dumps"] = dumps.toList();
+  return result;
 }
 
 /// None if no element of the tensor lies at this place of its memory.
-nb::object getLogicalIndex(const Program &self, unsigned argument,
+nb::object getLogicalIndex(const Executable &self, unsigned argument,
                            const std::vector<int64_t> &shape, int64_t place) {
-  auto index = interp::findLogicalIndex(self.getFunction(), argument, shape, place);
+  auto index = interp::findLogicalIndex(self.getProgram()->getFunction(), argument, shape, place);
   return index ? nb::cast(std::vector<int64_t>(index->begin(), index->end())) : nb::none();
 }
 
-nb::dict run(const Program &self, const std::string &device, nb::list args, nb::dict options) {
-  if (device == "interp")
-    return runOnInterpreter(self, args, options);
-  if (device == "cpu")
-    return runOnCpu(self, args, options);
-  if (llvm::StringRef(device).starts_with("vgpu:"))
-    return runOnVirtualGpu(self, device, args, options);
-  if (llvm::StringRef(device).starts_with("cuda:"))
-    return runOnCuda(self, device, args, options);
-  throw UserError("device '" + device +
-                  "' does not exist; use 'cpu', 'interp', 'vgpu:sm_80' or 'cuda:0'");
-}
-
-/// A program from its text (`kernel.ir()`), perhaps edited.
-std::unique_ptr<Program> parseProgram(const std::string &text) {
-  std::unique_ptr<mlir::MLIRContext> context = frontend::makeContext();
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  {
-    DiagnosticCapture capture(context.get());
-    std::optional<std::string> stop =
-        runGuarded([&] { module = mlir::parseSourceString<mlir::ModuleOp>(text, context.get()); });
-    if (stop) {
-      (void)context.release(); // the thread that stopped stands in it
-      throw UserError("the text does not parse: " + *stop);
-    }
-    if (!module)
-      throw capture.takeError();
-  }
-  if (module->getOps<mlir::func::FuncOp>().empty())
-    throw UserError("the text has no function");
-  return std::make_unique<Program>(std::move(context), std::move(module));
-}
-
 } // namespace
-
-static bool isSwitchedOn(environment::Variable variable) {
-  return unwrap(environment::readSwitch(variable, false));
-}
-
-driver::PipelineOptions tilewright::bindings::getGpuOptions() {
-  if (llvm::Error error = environment::check())
-    throw UserError(llvm::toString(std::move(error)));
-  driver::PipelineOptions options;
-  options.checkPlans =
-      isSwitchedOn(environment::Variable::Check) || isSwitchedOn(environment::Variable::CheckPlans);
-  return options;
-}
-
-driver::GpuProgram tilewright::bindings::compileForCall(const Program &self, const Arch &arch,
-                                                        const driver::PipelineOptions &options,
-                                                        nb::dict answer) {
-  DiagnosticCapture capture(self.getModule().getContext());
-  mlir::FailureOr<driver::GpuProgram> program =
-      driver::compileForGpuOrLoad(self.getModule(), arch, options);
-  if (mlir::failed(program))
-    throw capture.takeError();
-  answer["divisible"] = options.calls.divisibleSymbols;
-  answer["remarks"] = toList(program->decisions);
-  return std::move(*program);
-}
 
 runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
   if (PyBool_Check(object.ptr()))
@@ -426,14 +191,11 @@ runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
   return view;
 }
 
-std::vector<runtime::BoundArgument> tilewright::bindings::bind(const Program &self, nb::list args) {
+std::vector<runtime::CallArgument> tilewright::bindings::toCallArguments(nb::list objects) {
   std::vector<runtime::CallArgument> arguments;
-  for (nb::handle arg : args)
-    arguments.push_back(toCallArgument(arg));
-  auto bound = runtime::bindArguments(self.getFunction(), arguments);
-  if (!bound)
-    throw UserError(llvm::toString(bound.takeError()));
-  return std::move(*bound);
+  for (nb::handle object : objects)
+    arguments.push_back(toCallArgument(object));
+  return arguments;
 }
 
 nb::list tilewright::bindings::toList(llvm::ArrayRef<driver::Decision> decisions) {
@@ -459,9 +221,17 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
         return all;
       },
       "The passes of each pipeline, in order.");
-  module.def("parse_program", &parseProgram, nb::arg("text"), "A program from its tile IR.");
-  nb::class_<Program>(module, "Program", "Verified tile IR of one prim_func.")
-      .def("text", &Program::getText, nb::arg("locations") = false)
+  module.def(
+      "parse_program", [](const std::string &text) { return unwrap(Executable::parse(text)); },
+      nb::arg("text"), "A program from its tile IR.");
+  nb::class_<Executable> program(module, "Program", "Verified tile IR of one prim_func.");
+  program
+      .def(
+          "text",
+          [](const Executable &self, bool locations) {
+            return self.getProgram()->getText(locations);
+          },
+          nb::arg("locations") = false)
       .def("summary", &getSummary)
       .def_prop_ro("params", &getParams)
       .def("check", &check, nb::arg("dump_after") = std::vector<std::string>())
@@ -471,17 +241,19 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("compile_cpu", &compileCpu, nb::arg("dump_after") = std::vector<std::string>())
       .def(
           "with_fast_math",
-          [](const Program &self, bool allowed) {
-            CompileLock lock(self);
-            std::unique_ptr<Program> copy = self.withFastMath(allowed);
-            if (!copy)
-              throw UserError("internal error: the program cannot be copied");
-            return copy.release();
+          [](const Executable &self, bool allowed) {
+            auto copy = [&] {
+              WithoutGil others;
+              return self.withFastMath(allowed);
+            }();
+            return unwrap(std::move(copy));
           },
-          nb::rv_policy::take_ownership, nb::arg("allowed"),
-          "A copy of the program with fast math allowed or not.")
+          nb::arg("allowed"), "A copy of the program with fast math allowed or not.")
       .def("logical_index", &getLogicalIndex, nb::arg("argument"), nb::arg("shape"),
            nb::arg("place"), "The index of the element at a place of a tensor's memory, or None.")
-      .def("check_arguments", [](const Program &self, nb::list args) { bind(self, args); })
-      .def("run", &run, nb::arg("device"), nb::arg("args"), nb::arg("options") = nb::dict());
+      .def("check_arguments", [](const Executable &self, nb::list args) {
+        if (llvm::Error error = self.checkArguments(toCallArguments(args)))
+          throw driver::takeReport(std::move(error));
+      });
+  bindKernels(module, program);
 }

@@ -354,7 +354,8 @@ void tilewright::bindings::bindTraces(nb::module_ &module) {
   cls.def("push_call", &Trace::pushCall);
   cls.def("pop_call", &Trace::popCall);
   cls.def(
-      "finish", [](Trace &self, bool fastMath) { return self.finish(fastMath).release(); },
+      "finish",
+      [](Trace &self, bool fastMath) { return new driver::Executable(self.finish(fastMath)); },
       nb::rv_policy::take_ownership, nb::arg("fast_math") = false);
   bindRegions(cls);
   bindBuffers(cls);

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "tilewright/Driver/GpuCache.h"
+#include "tilewright/Driver/CompiledArtifact.h"
 #include "tilewright/Runtime/DiskCache.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     cache.store(name, bytes);
     if (cache.lookup(name) != bytes)
       complain("an entry that was stored is not found");
-    (void)driver::parseGpuProgram(bytes);
+    (void)driver::parseArtifact(bytes);
     return 0;
   }
   std::error_code error;

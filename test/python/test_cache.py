@@ -29,7 +29,7 @@ kernel = tilewright.compile(main)
 a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
 kernel(a, b)
 np.testing.assert_array_equal(b, a * {factor})
-print(json.dumps([kernel._cpu.is_from_cache, core.cache_status()["damaged"],
+print(json.dumps([kernel._kernel.code()["from_cache"], core.cache_status()["damaged"],
                   [r.message for r in kernel.remarks if r.kind == "cache"]]))
 """
 

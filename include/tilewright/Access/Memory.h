@@ -5,15 +5,10 @@
 
 #include "tilewright/Layout/IndexFacts.h"
 #include "tilewright/Layout/Layout.h"
+#include "tilewright/Tile/CallFacts.h"
 #include "tilewright/Tile/Tile.h"
 
 namespace tilewright::access {
-
-/// What the compiler may rely on about the arguments of a launch. The launcher checks it, and takes
-/// a variant compiled without an assumption that does not hold.
-struct Assumptions {
-  int64_t argumentAlignment = 16; ///< Bytes that divide the address of every tensor argument.
-};
 
 /// A root that lives in memory: its elements and their places.
 struct Memory {
@@ -34,8 +29,7 @@ struct Memory {
 
 /// The memory of a root; nothing for registers and variables. Reads annotations of the kernel for
 /// arguments and `tile.placement` for tiles.
-std::optional<Memory> getMemory(mlir::Value root, tile::KernelOp kernel,
-                                const Assumptions &assumptions);
+std::optional<Memory> getMemory(mlir::Value root, tile::KernelOp kernel, const CallFacts &calls);
 
 /// A comparison that a branch inside a loop depends on.
 struct BranchTest {

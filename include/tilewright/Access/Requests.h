@@ -12,7 +12,7 @@ namespace tilewright::access {
 struct Context {
   tile::KernelOp kernel;
   const Arch &arch;
-  Assumptions assumptions;
+  CallFacts calls;
   int64_t threads = tile::KernelOp(kernel).getNumThreads();
 };
 

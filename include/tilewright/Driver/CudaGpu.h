@@ -3,8 +3,8 @@
 #ifndef TILEWRIGHT_DRIVER_CUDAGPU_H
 #define TILEWRIGHT_DRIVER_CUDAGPU_H
 
-#include "tilewright/Driver/Pipeline.h"
-#include "tilewright/Runtime/Arguments.h"
+#include "tilewright/Driver/BoundArguments.h"
+#include "tilewright/Driver/CompiledArtifact.h"
 #include "tilewright/Runtime/CudaDriver.h"
 
 namespace tilewright::driver {
@@ -38,7 +38,7 @@ public:
   /// The power of two, up to 16, that divides all addresses.
   int64_t getAlignment() const;
   /// Copies back what the function may have written.
-  llvm::Error bringBack(mlir::func::FuncOp function,
+  llvm::Error bringBack(llvm::ArrayRef<bool> isWritten,
                         llvm::ArrayRef<runtime::BoundArgument> arguments);
   GpuMemory &getMemory() { return memory; }
 
@@ -59,25 +59,26 @@ private:
 };
 
 /// A function compiled for a GPU and loaded by it.
-class CudaKernel {
+class CudaModule {
 public:
   /// Within a CudaScope of the GPU that will run it.
-  static llvm::Expected<std::unique_ptr<CudaKernel>> load(runtime::CudaDriver &driver, int device,
-                                                          const GpuProgram &program);
-  ~CudaKernel();
+  static llvm::Expected<std::unique_ptr<CudaModule>>
+  load(runtime::CudaDriver &driver, int device, std::shared_ptr<const CompiledArtifact> artifact);
+  ~CudaModule();
   /// Launches all kernels on a stream, within a CudaScope. Waits for them if it has memory of its
-  /// own to take back, or copies of the host's tensors; else they go on behind the call, as is
-  /// usual for a GPU. `poll` is asked now and then while it waits; false gives the wait up.
-  llvm::Error run(mlir::func::FuncOp function, llvm::ArrayRef<runtime::BoundArgument> arguments,
+  /// own to take back, or copies of the host's tensors; else they go on after the call returns, as
+  /// is usual for a GPU. `poll` is asked now and then while it waits; false gives the wait up.
+  llvm::Error run(const Signature &signature, llvm::ArrayRef<runtime::BoundArgument> arguments,
                   GpuTensors tensors, void *stream, llvm::function_ref<bool()> poll) const;
+  const std::shared_ptr<const CompiledArtifact> &getArtifact() const { return artifact; }
 
 private:
-  CudaKernel(runtime::CudaDriver &driver, int device) : driver(driver), device(device) {}
+  CudaModule(runtime::CudaDriver &driver, int device) : driver(driver), device(device) {}
 
   runtime::CudaDriver &driver;
   int device;
   void *module = nullptr;
-  std::vector<nvptx::KernelInfo> kernels;
+  std::shared_ptr<const CompiledArtifact> artifact;
   std::vector<void *> handles; ///< One for each kernel.
 };
 

@@ -7,9 +7,7 @@
 #ifndef TILEWRIGHT_DRIVER_PIPELINE_H
 #define TILEWRIGHT_DRIVER_PIPELINE_H
 
-#include "tilewright/Codegen/Nvptx/Ptx.h"
-#include "tilewright/Driver/CallFacts.h"
-#include "tilewright/Driver/Decisions.h"
+#include "tilewright/Driver/CompiledArtifact.h"
 #include "tilewright/Target/Arch.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -20,8 +18,9 @@
 
 namespace tilewright::driver {
 
-/// Called with the name of a pass, or of a later stage ("threads", "nvvm", "llvm"), and the IR it
-/// leaves.
+/// Called with the name of a pass, or of a later stage ("threads", "nvvm" and "llvm" of GPU code,
+/// "host", "llvm" and "asm" of CPU code), and the text it leaves. It may be another thread that
+/// calls.
 using AfterPass = std::function<void(llvm::StringRef pass, llvm::StringRef ir)>;
 
 struct PipelineOptions {
@@ -51,32 +50,19 @@ mlir::LogicalResult checkProgram(mlir::ModuleOp module, const PipelineOptions &o
 void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
                       const PipelineOptions &options = {});
 
-/// What lets the statements of a kernel run together on the CPU. For calls whose arguments share no
-/// memory where one is written.
-void buildCpuPipeline(mlir::OpPassManager &pm);
+/// What lets the statements of a kernel run together on the CPU, where the facts about its calls
+/// allow it.
+void buildCpuPipeline(mlir::OpPassManager &pm, const CallFacts &calls = {});
 
-/// A copy of `module` after the CPU pipeline. Remarks become `decisions`; errors are emitted.
-mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-prepareForCpu(mlir::ModuleOp module, std::vector<Decision> &decisions,
-              const PipelineOptions &options = {});
+/// Compiles a checked module to PTX; the module stays as it is. Errors are emitted as diagnostics;
+/// remarks become decisions of the result.
+mlir::FailureOr<CompiledArtifact> compileForGpu(mlir::ModuleOp module, const Arch &arch,
+                                                const PipelineOptions &options = {});
 
-/// The processor time of a part of a compilation: "passes", "threads", "nvvm", "llvm", "ptx".
-struct PhaseTime {
-  std::string name;
-  double milliseconds;
-};
-
-/// A function compiled for a GPU architecture.
-struct GpuProgram {
-  std::string ptx;
-  std::vector<Decision> decisions;
-  std::vector<PhaseTime> phases;
-  std::vector<nvptx::KernelInfo> kernels; ///< In launch order.
-};
-/// Compiles a checked module, which stays as it is. Errors are emitted as diagnostics; remarks
-/// become decisions of the result.
-mlir::FailureOr<GpuProgram> compileForGpu(mlir::ModuleOp module, const Arch &arch,
-                                          const PipelineOptions &options = {});
+/// Compiles a checked module to an object file for this machine; the module stays as it is. What is
+/// wrong with the program is a cpu::CompileError; remarks become decisions of the result.
+llvm::Expected<CompiledArtifact> compileForCpu(mlir::ModuleOp module,
+                                               const PipelineOptions &options = {});
 
 /// The names of the passes of each pipeline, in order, for `--dump-ir-after`.
 struct PassNames {

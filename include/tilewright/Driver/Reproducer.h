@@ -3,7 +3,7 @@
 #ifndef TILEWRIGHT_DRIVER_REPRODUCER_H
 #define TILEWRIGHT_DRIVER_REPRODUCER_H
 
-#include "tilewright/Driver/CallFacts.h"
+#include "tilewright/Tile/CallFacts.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include <string>

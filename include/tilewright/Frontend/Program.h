@@ -9,7 +9,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/StringMap.h"
 #include <memory>
 #include <string>
 
@@ -32,16 +31,12 @@ public:
   /// cannot read back what it wrote.
   std::unique_ptr<Program> withFastMath(bool isAllowed) const;
 
-  /// What an engine made of this program, kept with it; empty until the engine has run.
-  std::shared_ptr<void> &getCompiled(llvm::StringRef engine) const { return compiled[engine]; }
-
   /// Held by whoever compiles or interprets the program: its context is for one thread at a time.
   ForkedMutex &getMutex() const { return mutex; }
 
 private:
   std::shared_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  mutable llvm::StringMap<std::shared_ptr<void>> compiled;
   mutable ForkedMutex mutex;
 };
 

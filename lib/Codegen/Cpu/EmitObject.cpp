@@ -185,7 +185,7 @@ namespace {
 /// Notes how long each phase takes, and shows what it leaves.
 class PhaseRecorder {
 public:
-  PhaseRecorder(const CompileOptions &options, std::vector<Phase> *phases)
+  PhaseRecorder(const CompileOptions &options, std::vector<PhaseTime> *phases)
       : options(options), phases(phases), start(std::chrono::steady_clock::now()) {}
 
   void finish(StringRef name) {
@@ -211,7 +211,7 @@ public:
   const CompileOptions &options;
 
 private:
-  std::vector<Phase> *phases;
+  std::vector<PhaseTime> *phases;
   std::chrono::steady_clock::time_point start;
 };
 
@@ -254,7 +254,7 @@ void CompileError::log(llvm::raw_ostream &os) const {
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
-                                 std::vector<Phase> *phases) {
+                                 std::vector<PhaseTime> *phases) {
   PhaseRecorder recorder(options, phases);
   DiagnosticText diagnostics(module.getContext());
   LowerOptions lowerOptions = options.lower;

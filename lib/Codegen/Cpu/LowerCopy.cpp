@@ -104,7 +104,7 @@ Value Lowering::convertStored(Value stored, Type from, Type to) {
 void Lowering::copyWindow(const View &source, const View &dest, const Pairing &pairing,
                           const Window &sourceWindow, const Window &destWindow) {
   auto moveOver = [&](ArrayRef<Value> lowers, ArrayRef<Value> uppers) {
-    loopNest(lowers, uppers, options.assumeDisjoint, [&](ArrayRef<Value> variables) {
+    loopNest(lowers, uppers, options.calls.disjointArguments, [&](ArrayRef<Value> variables) {
       Value stored = loadAt(source, toSurface(source, spread(source, pairing.source, variables)));
       storeAt(dest, toSurface(dest, spread(dest, pairing.dest, variables)),
               convertStored(stored, source.elementType, dest.elementType));
@@ -152,7 +152,7 @@ void Lowering::copyView(const View &source, const View &dest, const Pairing &pai
 /// A statement reads all of its operands before it writes the first element.
 View Lowering::separateFrom(const View &dest, const View &source, MemRefType sourceType) {
   bool bothGlobal = !source.root->isOnChip() && !dest.root->isOnChip();
-  bool mayOverlap = source.root == dest.root || (bothGlobal && !options.assumeDisjoint);
+  bool mayOverlap = source.root == dest.root || (bothGlobal && !options.calls.disjointArguments);
   if (!mayOverlap)
     return source;
   View scratch = sourceType.hasStaticShape() && scope->arena

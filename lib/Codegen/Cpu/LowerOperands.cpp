@@ -217,7 +217,7 @@ std::optional<View> Lowering::getDirectMatrix(Value other, Value tile) {
 
 /// Whether no statement of the kernel, of this or of another block, writes the tensor.
 bool Lowering::isNeverWritten(tile::KernelOp kernel, Value tensor) {
-  return options.assumeDisjoint && !tile::mayWrite(kernel, tensor);
+  return options.calls.disjointArguments && !tile::mayWrite(kernel, tensor);
 }
 
 /// Whether what the copy reads stays as it is until the products behind it, in the same block, have

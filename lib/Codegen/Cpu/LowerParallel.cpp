@@ -180,7 +180,7 @@ void Lowering::lowerParallel(tile::ParallelOp op) {
     extents.push_back(asIndex(extent));
   SmallVector<tile::ReducerUpdateOp> carried = findCarriedUpdates(op);
   bool isIndependent =
-      options.assumeDisjoint && hasIndependentAccesses(op, carried) && !hasOrderInside(op);
+      options.calls.disjointArguments && hasIndependentAccesses(op, carried) && !hasOrderInside(op);
   SmallVector<Value> lowers(extents.size(), index(0));
   int64_t bodyTurns = countTurns(op.getBody());
   bool isByRows =

@@ -118,7 +118,7 @@ bool Lowering::startSums(tile::FillOp fill) {
 /// Whether nobody notices if the tensor is written in the last turn of the loop, not by the copy.
 bool Lowering::canWriteEarly(SumTile sums) {
   Value tensor = tile::getRoot(sums.copy.getDest());
-  if (!options.assumeDisjoint || scope->hasAtomics)
+  if (!options.calls.disjointArguments || scope->hasAtomics)
     return false;
   for (Operation *op = sums.turns; op != sums.copy; op = op->getNextNode()) {
     std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(op);

@@ -70,7 +70,7 @@ static bool updatesRows(tile::AtomicOp op, Value root) {
 /// kernel does with the tensor are such updates.
 bool Lowering::isGuardedByRows(tile::AtomicOp op) {
   auto kernel = op->getParentOfType<tile::KernelOp>();
-  if (!options.assumeDisjoint || getView(op.getDest()).root->isOnChip() || !kernel)
+  if (!options.calls.disjointArguments || getView(op.getDest()).root->isOnChip() || !kernel)
     return false;
   Value root = tile::getRoot(op.getDest());
   auto isRoot = [&](Value value) {

@@ -69,7 +69,7 @@ void Lowering::createScopes(tile::KernelOp kernel, ArrayRef<Value> captured) {
   add(Value());
   for (Value value : captured)
     if (isa<MemRefType>(value.getType()))
-      if (options.assumeDisjoint || value.getDefiningOp<tile::AllocOp>())
+      if (options.calls.disjointArguments || value.getDefiningOp<tile::AllocOp>())
         add(value);
   kernel.walk([&](tile::AllocOp alloc) { add(alloc.getBuffer()); });
 }

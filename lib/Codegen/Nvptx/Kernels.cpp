@@ -32,11 +32,10 @@ static void describeParameters(Thread &t) {
     if (!type)
       continue;
     unsigned position = argument.getArgNumber();
-    int64_t bytes =
-        std::max(getStorageBytes(type.getElementType()), t.assumptions.argumentAlignment);
+    int64_t bytes = std::max(getStorageBytes(type.getElementType()), t.calls.argumentAlignment);
     t.thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(),
                         b.getI64IntegerAttr(bytes));
-    if (!effects || written.contains(argument) || !t.assumptions.disjointArguments)
+    if (!effects || written.contains(argument) || !t.calls.disjointArguments)
       continue;
     t.thread.setArgAttr(position, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     t.thread.setArgAttr(position, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());

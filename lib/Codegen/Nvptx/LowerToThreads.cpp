@@ -51,9 +51,9 @@ std::vector<KernelInfo> describeKernels(func::FuncOp function) {
 
 /// Appends the code of one thread of each kernel to a module.
 static LogicalResult lowerKernels(func::FuncOp function, ModuleOp threads, const Arch &arch,
-                                  const LaunchAssumptions &assumptions) {
+                                  const CallFacts &calls) {
   for (auto [number, kernel] : llvm::enumerate(function.getOps<KernelOp>())) {
-    Thread thread(threads, kernel, arch, getKernelName(function, number), assumptions);
+    Thread thread(threads, kernel, arch, getKernelName(function, number), calls);
     if (failed(lowerKernel(thread)))
       return failure();
   }

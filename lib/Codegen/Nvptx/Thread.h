@@ -66,10 +66,9 @@ struct Iteration {
 class Thread : public Emitter {
 public:
   Thread(mlir::ModuleOp module, tile::KernelOp kernel, const Arch &arch, llvm::StringRef name,
-         const LaunchAssumptions &assumptions)
+         const CallFacts &calls)
       : Emitter(module, arch, kernel.getLoc()), kernel(kernel),
-        function(kernel->getParentOfType<mlir::func::FuncOp>()), name(name.str()),
-        assumptions(assumptions) {}
+        function(kernel->getParentOfType<mlir::func::FuncOp>()), name(name.str()), calls(calls) {}
 
   /// The new value of an old one, for the current iteration inside loops.
   Value mapped(Value old);
@@ -100,7 +99,7 @@ public:
   tile::KernelOp kernel;
   mlir::func::FuncOp function;
   std::string name; ///< Of the kernel's function.
-  LaunchAssumptions assumptions;
+  CallFacts calls;
   Value threadId; ///< index
   Value arena;    ///< Pointer to dynamic shared memory.
   int64_t scratchOffset = 0;

@@ -109,7 +109,7 @@ bool isOnePiece(Thread &t, Value buffer) {
   int64_t count = bytes / getStorageBytes(storage.elementType);
   if (count <= 1)
     return true;
-  if (storage.isGlobal && bytes > t.assumptions.argumentAlignment)
+  if (storage.isGlobal && bytes > t.calls.argumentAlignment)
     return false;
   if (!storage.layout || isEqual(*storage.layout, linearLayout(storage.staticExtents)).isYes())
     return true;

@@ -259,7 +259,7 @@ struct InferLayoutsPass : tilewright::impl::InferLayoutsBase<InferLayoutsPass> {
     getOperation()->walk([&](KernelOp kernel) {
       if (failed(checkRequests(kernel, *target)))
         return signalPassFailure();
-      LayoutSolver(kernel, *target, access::Assumptions{alignment}).run();
+      LayoutSolver(kernel, *target, CallFacts{.argumentAlignment = alignment}).run();
     });
   }
 };

@@ -44,8 +44,9 @@ struct Refusal {
 
 class LayoutSolver {
 public:
-  LayoutSolver(tile::KernelOp kernel, const Arch &arch, access::Assumptions assumptions)
-      : kernel(kernel), context{kernel, arch, assumptions}, numThreads(kernel.getNumThreads()) {}
+  LayoutSolver(tile::KernelOp kernel, const Arch &arch, CallFacts calls)
+      : kernel(kernel), context{kernel, arch, std::move(calls)},
+        numThreads(kernel.getNumThreads()) {}
   void run();
 
 private:

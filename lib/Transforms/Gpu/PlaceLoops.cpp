@@ -238,7 +238,7 @@ bool LayoutSolver::touchesMemory(ParallelOp loop) {
       .walk([&](Operation *op) {
         std::optional<access::ElementAccess> element = access::ElementAccess::get(op);
         bool isMemory =
-            element && access::getMemory(getRoot(element->buffer), kernel, context.assumptions);
+            element && access::getMemory(getRoot(element->buffer), kernel, context.calls);
         return isMemory ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -57,7 +57,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     if (!target)
       return signalPassFailure();
     getOperation()->walk([&](KernelOp kernel) {
-      Context context{kernel, *target, Assumptions{alignment}};
+      Context context{kernel, *target, CallFacts{.argumentAlignment = alignment}};
       kernel.walk([&](ParallelOp loop) { planLoop(loop, context); });
       kernel.walk([&](GemmOp gemm) {
         if (gemm->hasAttr(kGroupsAttr))
@@ -92,7 +92,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     for (GemmOperand operand : {GemmOperand::A, GemmOperand::B}) {
       bool isA = operand == GemmOperand::A;
       Value root = getRoot(isA ? gemm.getA() : gemm.getB());
-      std::optional<Memory> memory = getMemory(root, context.kernel, context.assumptions);
+      std::optional<Memory> memory = getMemory(root, context.kernel, context.calls);
       if (!memory)
         continue; // in registers
       llvm::Expected<ProductOperand> plan = planProductOperand(gemm, operand, *memory->layout);

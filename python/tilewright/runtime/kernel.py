@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,8 +142,7 @@ class JITKernel(KernelTexts):
         self.ref_latency: float | None = None
         self.config: dict[str, Any] | None = None
         self._gpu: dict[tuple[str, ...], dict[str, Any]] = {}
-        self._remarked: set[tuple[str, ...]] = set()
-        self._cpu: Any = None
+        self._kernel: Any = None  # the program on the engine of its device
         self._progress: Progress | None = None
         self._line: ProgressLine | None = None  # on a terminal, of launches on the CPU
         self._cubins: dict[str, Cubin] = {}
@@ -162,30 +162,33 @@ class JITKernel(KernelTexts):
         """Has `progress(launch, blocks_done, blocks)` called some twenty times a second while the
         kernel runs on the CPU; an exception from there ends the launch. Gives the previous one."""
         previous, self._progress = self._progress, progress
-        if self._cpu is not None:
-            self._cpu.set_progress(progress)
+        self._kernel.set_progress(progress)
         return previous
 
     @reporting
     def _compile(self) -> None:
         """Compiles for the device: what it cannot do is said now, not at the first call."""
-        if self.placement.is_gpu:
-            self._compiled()
-        if self.placement.device != "cpu":
-            return
-        from tilewright._core import core
-
+        device = self.placement.device
         start = time.perf_counter()
-        with waiting(f"compile '{self.name}' for the CPU"):
-            self._cpu = core.CpuKernel(self.program)
-        self._cpu.set_deterministic(deterministic(self.pass_configs))
-        if is_shown():
+        goal = self.placement.arch if self.placement.is_gpu else f"the {device.upper()}"
+        with waiting(f"compile '{self.name}' for {goal}"):
+            self._kernel = self.program.kernel(device)
+        self._kernel.set_deterministic(deterministic(self.pass_configs))
+        if device == "cpu" and is_shown():
             from tilewright.runtime.progress import ProgressLine
 
             self._line = ProgressLine(self)
             self.watch(self._line)
-        phase = "load" if self._cpu.is_from_cache else "compile"
-        self.seconds[phase] = time.perf_counter() - start
+        code = self._kernel.code()
+        if self.placement.is_gpu:
+            self._gpu[(self.placement.arch,)] = code
+        self._note_code(code, start)
+
+    def _note_code(self, code: dict[str, Any] | None, start: float) -> None:
+        """Notes how long it took to have code; None where the engine needs none."""
+        if code is None:
+            return
+        self.seconds["load" if code["from_cache"] else "compile"] = time.perf_counter() - start
         self._remark_cache()
 
     def _remark_cache(self) -> None:
@@ -203,14 +206,7 @@ class JITKernel(KernelTexts):
     @property
     def remarks(self) -> Remarks:
         """What the compiler decided, up to now: a call may need code that no other has needed."""
-        decided = [] if self._cpu is None else self._cpu.remarks
-        return Remarks(
-            self._remarks
-            + [
-                Remark(file, line, "remark", kind, buffer, message, json.loads(data))
-                for file, line, kind, buffer, message, data in decided
-            ]
-        )
+        return Remarks(self._remarks + [_read_remark(found) for found in self._kernel.remarks])
 
     @property
     def name(self) -> str:
@@ -220,9 +216,9 @@ class JITKernel(KernelTexts):
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_quick = not (self._is_strided or self._visible < len(self.params))
-        if self._cpu is not None and is_quick and not (kwargs or self.options):
+        if is_quick and not (kwargs or self.options):
             start = time.perf_counter() if listeners else 0.0
-            result = self._cpu.call_again(args)  # if it was called like this before
+            result = self._kernel.call_again(args)  # if it was called like this before
             if self._line is not None:
                 self._line.finish()
             if result is not NotImplemented:
@@ -291,24 +287,18 @@ class JITKernel(KernelTexts):
         if skipped_calls is not None:
             self._skip(values, converted)
             return
+        device = self.placement.device
         options = {**_environment_options(), **self.options}
-        if self._cpu is not None:
-            if deterministic(self.pass_configs) is not None:
-                options.setdefault("deterministic", deterministic(self.pass_configs))
-            self.last_run = self._cpu.call(values, converted, makers, options)
-            if self._line is not None:
-                self._line.finish()
-        else:
-            if self.placement.is_cuda:
-                options["stream"] = get_stream(values)
-            if self.placement.device == "interp":
-                options["unwritten"] = [n for n, maker in enumerate(makers) if maker is not None]
-            with waiting(f"run '{self.name}' on {self.placement.device}"):
-                self.last_run = self.program.run(self.placement.device, converted, options)
-            if self.last_run.get("divisible"):
-                run = self.last_run
-                self._add_remarks(run["remarks"], self.placement.arch, run["divisible"])
-        self.findings = self._read_findings(values)
+        options["unwritten"] = [n for n, maker in enumerate(makers) if maker is not None]
+        if deterministic(self.pass_configs) is not None:
+            options.setdefault("deterministic", deterministic(self.pass_configs))
+        if self.placement.is_cuda:
+            options["stream"] = get_stream(values)
+        with nullcontext() if self._line else waiting(f"run '{self.name}' on {device}"):
+            self.last_run = self._kernel.call(values, converted, makers, options)
+        if self._line is not None:
+            self._line.finish()
+        self.findings = self.last_run["findings"]
         sys.stdout.write(self.last_run.get("output", ""))  # of T.print
         self._tell("ran")
         self._report_findings(raise_all=bool(options.get("strict", True)))
@@ -323,13 +313,6 @@ class JITKernel(KernelTexts):
                 None if position in self.out_idx else to_numpy(value)
                 for position, value in enumerate(values)
             ]
-
-    def _read_findings(self, values: list[Any]) -> list[dict[str, Any]]:
-        if "launches" not in self.last_run and not self.last_run.get("findings"):
-            return []  # the CPU has none: this is what a call pays
-        from tilewright.runtime.findings import findings_of
-
-        return findings_of(self.last_run, self, values)
 
     def _report_findings(self, raise_all: bool) -> None:
         """Findings are errors; `options["strict"] = False` makes those warnings that let the kernel
@@ -398,25 +381,13 @@ class JITKernel(KernelTexts):
         if key not in self._gpu:
             start = time.perf_counter()
             with waiting(f"compile '{self.name}' for {key[0]}"):
-                self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
-            is_found = "load from the cache" in dict(self._gpu[key]["phases"])
-            self.seconds["load" if is_found else "compile"] = time.perf_counter() - start
-            self._remark_cache()
-            self._add_remarks(self._gpu[key]["remarks"], key[0], divisible)
+                if self.placement.is_gpu and key[0] == self.placement.arch:
+                    self._gpu[key] = self._kernel.code(list(divisible))
+                else:
+                    self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
+                    self._remarks += map(_read_remark, self._gpu[key]["remarks"])
+            self._note_code(self._gpu[key], start)
         return self._gpu[key]
-
-    def _add_remarks(self, remarks: list[Any], arch: str, divisible: Sequence[str]) -> None:
-        """Keeps what the compiler decided, once for each kind of call."""
-        variant = (arch, *divisible)
-        if variant in self._remarked:
-            return
-        self._remarked.add(variant)
-        shared: dict[str, Any] = {"arch": arch}
-        if divisible:
-            shared["divisible"] = tuple(divisible)
-        for file, line, kind, buffer, message, data in remarks:
-            facts = {**json.loads(data), **shared}
-            self._remarks.append(Remark(file, line, "remark", kind, buffer, message, facts))
 
     @property
     def ptx(self) -> str:
@@ -537,6 +508,14 @@ class JITKernel(KernelTexts):
             launches.append(f"grid {grid}, {threads} threads")
         head = f"<kernel '{self.name}' on {self.placement.device}"
         return f"{head}: ({', '.join(described)}); {'; '.join(launches)}>"
+
+
+def _read_remark(decided: tuple[str, int, str, str, str, str]) -> Remark:
+    file, line, kind, buffer, message, text = decided
+    data = json.loads(text)
+    if "divisible" in data:
+        data["divisible"] = tuple(data["divisible"])
+    return Remark(file, line, "remark", kind, buffer, message, data)
 
 
 def _environment_options() -> dict[str, Any]:

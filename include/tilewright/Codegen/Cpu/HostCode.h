@@ -11,6 +11,7 @@
 
 #include "tilewright/Codegen/Cpu/Lower.h"
 #include "tilewright/Support/HostAbi.h"
+#include "tilewright/Support/PhaseTime.h"
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -40,12 +41,6 @@ struct CompileOptions {
   std::function<void(llvm::StringRef phase, llvm::StringRef text)> dump;
 };
 
-/// How long each phase of a compilation took.
-struct Phase {
-  std::string name;
-  double milliseconds;
-};
-
 /// Why a program has no code for the host, at the user's line if there is one.
 class CompileError : public llvm::ErrorInfo<CompileError> {
 public:
@@ -61,7 +56,7 @@ public:
 /// the program is a CompileError.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 compileToObject(mlir::ModuleOp module, const CompileOptions &options,
-                std::vector<Phase> *phases = nullptr);
+                std::vector<PhaseTime> *phases = nullptr);
 
 /// Object code linked into this process; it lives as long as this does.
 class HostCode {

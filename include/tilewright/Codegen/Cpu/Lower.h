@@ -9,15 +9,16 @@
 #ifndef TILEWRIGHT_CODEGEN_CPU_LOWER_H
 #define TILEWRIGHT_CODEGEN_CPU_LOWER_H
 
+#include "tilewright/Tile/CallFacts.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace tilewright::cpu {
 
 struct LowerOptions {
-  /// Tensors that are written overlap no other tensor. The launcher checks it; a call that overlaps
-  /// runs code compiled without.
-  bool assumeDisjoint = true;
+  /// What holds for every call of the code; the launcher makes sure.
+  CallFacts calls;
   /// Elements of the widest float32 vector of the host: 16 with AVX-512, 8 with AVX2.
   unsigned vectorWidth = 8;
   /// The host adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.

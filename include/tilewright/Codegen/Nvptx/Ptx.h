@@ -11,6 +11,7 @@
 #define TILEWRIGHT_CODEGEN_NVPTX_PTX_H
 
 #include "tilewright/Target/Arch.h"
+#include "tilewright/Tile/CallFacts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -45,12 +46,6 @@ struct KernelInfo {
   int64_t numThreads = 0;
   int64_t sharedBytes = 0; ///< Dynamic.
   std::vector<SharedTile> tiles;
-};
-
-/// What every launch is checked for.
-struct LaunchAssumptions {
-  bool disjointArguments = false; ///< Tensors of which one is written share no memory.
-  int64_t argumentAlignment = 1;  ///< Of the addresses of tensors, in bytes.
 };
 
 /// What launches must know of the kernels of a planned function, in their order.

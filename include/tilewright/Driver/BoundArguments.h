@@ -1,0 +1,82 @@
+//===- BoundArguments.h - the checked arguments of a call ---------------------------*- C++ -*-===//
+//
+// What every engine takes. Binding checks the caller's tensors and numbers against the parameters
+// (Runtime/Arguments.h) and finds the values of shape symbols. A kernel is called with equal shapes
+// again and again: such a call copies the arguments of the one before and changes addresses and
+// numbers, which needs no second check and no allocation.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_DRIVER_BOUNDARGUMENTS_H
+#define TILEWRIGHT_DRIVER_BOUNDARGUMENTS_H
+
+#include "tilewright/Runtime/Arguments.h"
+#include "tilewright/Tile/CallFacts.h"
+
+#include "llvm/ADT/StringSet.h"
+#include <memory>
+
+namespace tilewright::driver {
+
+/// For each argument, whether some statement writes or updates it.
+llvm::SmallVector<bool> findWritten(mlir::func::FuncOp function);
+
+/// What binding and the facts about calls need to know of a function, found once.
+struct Signature {
+  explicit Signature(mlir::func::FuncOp function);
+
+  mlir::func::FuncOp function;
+  llvm::SmallVector<bool> isWritten; ///< One for each argument.
+  /// The symbols whose divisibility can widen an access: those of strides and of the dimension in
+  /// which memory runs. A symbol that only counts the rows of tensors is neither.
+  llvm::StringSet<> strideSymbols;
+};
+
+class BoundArguments {
+public:
+  /// A tensor among the arguments.
+  struct Tensor {
+    unsigned position;
+    int64_t bytes; ///< What it occupies.
+    int64_t elementBytes;
+    bool isWritten;
+  };
+
+  /// Checks `arguments`, one for each parameter. The error names the parameter.
+  static llvm::Expected<BoundArguments> bind(std::shared_ptr<const Signature> signature,
+                                             llvm::ArrayRef<runtime::CallArgument> arguments);
+
+  /// Exchanges the data of a tensor for others of the same shape, dtype and device.
+  void setData(unsigned position, uintptr_t address) { slots[position] = address; }
+  /// Exchanges a number; it is checked as `bind` does.
+  llvm::Error setNumber(unsigned position, const runtime::CallArgument &number);
+
+  const Signature &getSignature() const { return *form->signature; }
+  /// One for each argument of the function: the address of a tensor, the bits of a number.
+  llvm::ArrayRef<uint64_t> getSlots() const { return slots; }
+  llvm::ArrayRef<Tensor> getTensors() const { return form->tensors; }
+  /// Tensors with their shapes, and numbers; one for each argument of the function.
+  std::vector<runtime::BoundArgument> getArguments() const;
+
+  /// Whether a tensor that is written shares bytes with another one.
+  bool haveOverlap() const;
+  /// What code for this call may rely on, alignment aside: that is a question of where the tensors
+  /// lie when the code runs.
+  CallFacts getFacts() const;
+
+private:
+  /// What calls with equal shapes have in common.
+  struct Form {
+    std::shared_ptr<const Signature> signature;
+    std::vector<runtime::BoundArgument> arguments; ///< With the data and numbers of the first call.
+    llvm::SmallVector<Tensor, 8> tensors;
+  };
+  explicit BoundArguments(std::shared_ptr<const Form> form);
+
+  std::shared_ptr<const Form> form;
+  llvm::SmallVector<uint64_t, 12> slots;
+};
+
+} // namespace tilewright::driver
+
+#endif // TILEWRIGHT_DRIVER_BOUNDARGUMENTS_H

@@ -1,0 +1,158 @@
+//===- CompiledArtifact.cpp - compiled code with what was decided about it --------------------===//
+
+#include "tilewright/Driver/CompiledArtifact.h"
+#include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Driver/Pipeline.h"
+#include "tilewright/Driver/ProgramError.h"
+#include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Runtime/DiskCache.h"
+#include "tilewright/Support/BuildId.h"
+#include "tilewright/Support/Forks.h"
+
+#include "llvm/Support/JSON.h"
+#include <chrono>
+
+using namespace mlir;
+using tilewright::runtime::DiskCache;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------------------------===//
+// An entry of the store
+//===----------------------------------------------------------------------------------------===//
+
+namespace tilewright::nvptx { // where the JSON library looks for them
+
+static json::Value toJSON(const SharedTile &tile) {
+  return json::Object{{"name", tile.name},
+                      {"offset", tile.offset},
+                      {"bytes", tile.bytes},
+                      {"element_bytes", tile.elementBytes},
+                      {"shape", json::Array(tile.shape)},
+                      {"layout", tile.layout}};
+}
+
+static json::Value toJSON(const KernelInfo &kernel) {
+  return json::Object{{"name", kernel.name},
+                      {"threads", kernel.numThreads},
+                      {"shared_bytes", kernel.sharedBytes},
+                      {"tiles", json::Array(kernel.tiles)}};
+}
+
+static bool fromJSON(const json::Value &value, SharedTile &tile, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("name", tile.name) && map.map("offset", tile.offset) &&
+         map.map("bytes", tile.bytes) && map.map("element_bytes", tile.elementBytes) &&
+         map.map("shape", tile.shape) && map.map("layout", tile.layout);
+}
+
+static bool fromJSON(const json::Value &value, KernelInfo &kernel, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
+         map.map("shared_bytes", kernel.sharedBytes) && map.map("tiles", kernel.tiles);
+}
+
+} // namespace tilewright::nvptx
+
+namespace tilewright::driver {
+
+std::string writeArtifact(const CompiledArtifact &artifact) {
+  json::Object head{{"kernels", json::Array(artifact.kernels)},
+                    {"decisions", json::Array(artifact.decisions)}};
+  std::string entry;
+  llvm::raw_string_ostream(entry) << json::Value(std::move(head)) << '\n' << artifact.code;
+  return entry;
+}
+
+std::optional<CompiledArtifact> parseArtifact(StringRef entry) {
+  auto [line, code] = entry.split('\n');
+  llvm::Expected<json::Value> head = json::parse(line);
+  if (!head) {
+    llvm::consumeError(head.takeError());
+    return std::nullopt;
+  }
+  CompiledArtifact artifact;
+  json::Path::Root root("compiled code");
+  json::ObjectMapper map(*head, root);
+  if (!map || !map.map("kernels", artifact.kernels) || !map.map("decisions", artifact.decisions))
+    return std::nullopt;
+  artifact.code = code.str();
+  return artifact;
+}
+
+/// The name of the entry: everything that the code depends on.
+static std::string makeEntryName(ModuleOp module, const Arch *arch, const CallFacts &calls) {
+  std::string program;
+  llvm::raw_string_ostream os(program);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
+  module.print(os, flags);
+  std::string facts = calls.getKey();
+  if (arch)
+    return DiskCache::makeName("ptx", {getBuildId(), arch->name, facts, program});
+  cpu::HostTarget host = cpu::HostTarget::detect();
+  std::string width = std::to_string(host.vectorWidth);
+  return DiskCache::makeName("cpu", {getBuildId(), host.cpu, host.features, width, facts, program});
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Compile or load
+//===----------------------------------------------------------------------------------------===//
+
+static llvm::Expected<CompiledArtifact> compile(ModuleOp module, const Arch *arch,
+                                                const PipelineOptions &options) {
+  if (!arch) {
+    llvm::Expected<CompiledArtifact> artifact = compileForCpu(module, options);
+    return artifact ? std::move(artifact) : toProgramError(artifact.takeError());
+  }
+  frontend::DiagnosticCapture capture(module.getContext());
+  FailureOr<CompiledArtifact> artifact = compileForGpu(module, *arch, options);
+  if (failed(artifact))
+    return llvm::make_error<ProgramError>(capture.takeError());
+  return std::move(*artifact);
+}
+
+/// The artifact of an entry, if there is one that `accept` takes.
+static std::optional<CompiledArtifact> load(DiskCache &cache, StringRef name,
+                                            const CallFacts &calls, AcceptArtifact accept) {
+  auto start = std::chrono::steady_clock::now();
+  std::optional<std::string> entry = cache.lookup(name);
+  std::optional<CompiledArtifact> artifact = entry ? parseArtifact(*entry) : std::nullopt;
+  if (!artifact)
+    return std::nullopt;
+  artifact->calls = calls;
+  artifact->fromCache = true;
+  if (accept)
+    if (llvm::Error error = accept(*artifact)) {
+      llvm::consumeError(std::move(error)); // compiled anew, and the entry with it
+      return std::nullopt;
+    }
+  std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  artifact->phases.push_back({"load from the cache", taken.count()});
+  return artifact;
+}
+
+llvm::Expected<CompiledArtifact> compileOrLoad(ModuleOp module, const Arch *arch,
+                                               const PipelineOptions &options,
+                                               AcceptArtifact accept) {
+  NoFork noFork;
+  bool mayLoad = options.dumpAfter.empty() && !(arch && options.checkPlans);
+  std::shared_ptr<DiskCache> cache;
+  std::string name;
+  if (mayLoad) {
+    cache = DiskCache::getShared();
+    name = makeEntryName(module, arch, options.calls);
+    if (std::optional<CompiledArtifact> found = load(*cache, name, options.calls, accept))
+      return std::move(*found);
+  }
+  llvm::Expected<CompiledArtifact> artifact = compile(module, arch, options);
+  if (!artifact)
+    return artifact.takeError();
+  if (accept)
+    if (llvm::Error error = accept(*artifact))
+      return toProgramError(std::move(error));
+  if (mayLoad)
+    cache->store(name, writeArtifact(*artifact));
+  return artifact;
+}
+
+} // namespace tilewright::driver

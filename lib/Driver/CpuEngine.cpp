@@ -1,0 +1,224 @@
+//===- CpuEngine.cpp - programs as code of this machine ---------------------------------------===//
+//
+// Joins the CPU backend (Codegen/Cpu) and the CPU device (Runtime). A kernel has two variants of
+// its code: for calls in which no tensor that is written overlaps another, which is compiled at
+// once, and for all others.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "Engines.h"
+#include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Support/Environment.h"
+#include "tilewright/Tile/Tile.h"
+
+#include <atomic>
+
+using namespace mlir;
+
+namespace tilewright::driver {
+namespace {
+
+class CpuKernel : public CompiledKernel {
+public:
+  explicit CpuKernel(ProgramRef program);
+  llvm::Error compileFirst(const PipelineOptions &options);
+
+  llvm::Expected<RunResult> run(const BoundArguments &arguments,
+                                const RunOptions &options) override;
+  llvm::Expected<std::shared_ptr<const CompiledArtifact>> getCode(const CallFacts &calls) override;
+  std::vector<Decision> getDecisions() const override;
+  bool isSilent() const override { return !printsSomething; }
+
+private:
+  /// The program compiled under one assumption.
+  struct Variant {
+    std::shared_ptr<const CompiledArtifact> artifact;
+    std::unique_ptr<cpu::HostCode> code;
+    std::atomic<host::Entry> entry = nullptr; ///< Set last: who sees it may use all the others.
+  };
+
+  llvm::Expected<bool> makeReady(Variant &variant);
+  llvm::Error compile(Variant &variant, PipelineOptions options);
+  llvm::Error checkAlignment(const BoundArguments &arguments) const;
+  llvm::Expected<bool> keepsOrder(const RunOptions &options) const;
+
+  /// Blocks update what they share, so that their order can show in a result: in the rounding of a
+  /// sum, or in the previous value that an update returns.
+  const bool dependsOnBlockOrder;
+  const bool printsSomething;
+  Variant disjoint, overlapping;
+};
+
+class CpuEngine : public Engine {
+public:
+  llvm::Expected<std::shared_ptr<CompiledKernel>> compile(ProgramRef program,
+                                                          const PipelineOptions &options) override {
+    auto kernel = std::make_shared<CpuKernel>(std::move(program));
+    if (llvm::Error error = kernel->compileFirst(options))
+      return error;
+    return kernel;
+  }
+};
+
+} // namespace
+
+template <typename... OpTs> static bool contains(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        return isa<OpTs...>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+CpuKernel::CpuKernel(ProgramRef source)
+    : CompiledKernel(std::move(source)),
+      dependsOnBlockOrder(contains<tile::AtomicOp, tile::AtomicElementOp>(program->getFunction())),
+      printsSomething(contains<tile::PrintOp>(program->getFunction())) {}
+
+//===----------------------------------------------------------------------------------------===//
+// Variants
+//===----------------------------------------------------------------------------------------===//
+
+/// Of the facts about a call, those that CPU code depends on.
+static CallFacts selectFacts(bool areDisjoint) { return {.disjointArguments = areDisjoint}; }
+
+/// For a caller who holds the program's mutex.
+llvm::Error CpuKernel::compile(Variant &variant, PipelineOptions options) {
+  llvm::Expected<PipelineOptions> all = addEnvironment(std::move(options));
+  if (!all)
+    return all.takeError();
+  all->calls = selectFacts(&variant == &disjoint);
+  std::unique_ptr<cpu::HostCode> code;
+  host::Entry entry = nullptr;
+  auto link = [&](const CompiledArtifact &artifact) -> llvm::Error {
+    auto linked =
+        cpu::HostCode::link(llvm::MemoryBuffer::getMemBufferCopy(artifact.code, "tilewright.o"));
+    if (!linked)
+      return linked.takeError();
+    llvm::Expected<host::Entry> found = (*linked)->lookup(program->getFunction().getName());
+    if (!found)
+      return found.takeError();
+    code = std::move(*linked);
+    entry = *found;
+    return llvm::Error::success();
+  };
+  llvm::Expected<CompiledArtifact> artifact =
+      compileOrLoad(program->getModule(), /*arch=*/nullptr, *all, link);
+  if (!artifact)
+    return artifact.takeError();
+  NoFork noFork;
+  variant.artifact = std::make_shared<CompiledArtifact>(std::move(*artifact));
+  variant.code = std::move(code);
+  variant.entry = entry;
+  return llvm::Error::success();
+}
+
+llvm::Error CpuKernel::compileFirst(const PipelineOptions &options) {
+  std::lock_guard lock(program->getMutex());
+  return compile(options.calls.disjointArguments ? disjoint : overlapping, options);
+}
+
+/// Compiles the variant if no call has needed it before, and says whether it did.
+llvm::Expected<bool> CpuKernel::makeReady(Variant &variant) {
+  if (variant.entry)
+    return false;
+  std::lock_guard lock(program->getMutex());
+  if (variant.entry) // another thread was faster
+    return false;
+  if (llvm::Error error = compile(variant, {}))
+    return error;
+  return true;
+}
+
+llvm::Expected<std::shared_ptr<const CompiledArtifact>> CpuKernel::getCode(const CallFacts &calls) {
+  Variant &variant = calls.disjointArguments ? disjoint : overlapping;
+  llvm::Expected<bool> isNew = makeReady(variant);
+  if (!isNew)
+    return isNew.takeError();
+  return variant.artifact;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------------------------===//
+
+/// Elements must lie at multiples of their size; more is not assumed.
+llvm::Error CpuKernel::checkAlignment(const BoundArguments &arguments) const {
+  for (const BoundArguments::Tensor &tensor : arguments.getTensors()) {
+    if (arguments.getSlots()[tensor.position] % tensor.elementBytes == 0 || tensor.bytes == 0)
+      continue;
+    func::FuncOp function = signature->function;
+    auto name = function.getArgAttrOfType<StringAttr>(tensor.position, tile::kNameAttr);
+    return makeProgramError("parameter '" + (name ? name.str() : std::to_string(tensor.position)) +
+                            "': its data is not aligned to the " + Twine(tensor.elementBytes) +
+                            " bytes of an element; pass a copy");
+  }
+  return llvm::Error::success();
+}
+
+/// Whether the blocks of this run follow each other.
+llvm::Expected<bool> CpuKernel::keepsOrder(const RunOptions &options) const {
+  if (options.deterministic)
+    return *options.deterministic && dependsOnBlockOrder;
+  llvm::Expected<bool> byDefault =
+      environment::readSwitch(environment::Variable::Deterministic, false);
+  if (!byDefault)
+    return toProgramError(byDefault.takeError());
+  return *byDefault && dependsOnBlockOrder;
+}
+
+llvm::Expected<RunResult> CpuKernel::run(const BoundArguments &arguments,
+                                         const RunOptions &options) {
+  if (llvm::Error error = checkArguments(arguments))
+    return error;
+  if (llvm::Error error = checkAlignment(arguments))
+    return error;
+  llvm::Expected<bool> isDeterministic = keepsOrder(options);
+  if (!isDeterministic)
+    return isDeterministic.takeError();
+  Variant &variant = arguments.haveOverlap() ? overlapping : disjoint;
+  llvm::Expected<bool> isNew = makeReady(variant);
+  if (!isNew)
+    return isNew.takeError();
+  RunResult result;
+  if (*isNew)
+    result.compiled = variant.artifact;
+  runtime::CpuRunOptions runOptions;
+  runOptions.isDeterministic = *isDeterministic;
+  runOptions.poll = options.poll;
+  llvm::raw_string_ostream output(result.output);
+  runOptions.output = &output;
+  Stopwatch watch;
+  if (llvm::Error error = runtime::runOnCpu(variant.entry, arguments.getSlots(), runOptions))
+    return toProgramError(std::move(error));
+  result.seconds = watch.getSeconds();
+  return result;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------------------------===//
+
+std::vector<Decision> CpuKernel::getDecisions() const {
+  std::vector<Decision> all;
+  if (disjoint.entry)
+    all = disjoint.artifact->decisions;
+  if (!overlapping.entry)
+    return all;
+  Decision decision;
+  if (auto place = program->getFunction()->getLoc()->findInstanceOf<FileLineColLoc>()) {
+    decision.file = place.getFilename().str();
+    decision.line = place.getLine();
+    decision.column = place.getColumn();
+  }
+  decision.kind = "overlap";
+  decision.message = "a call has arguments that share memory with one that is written: it and its "
+                     "like run code in which no statements run together";
+  all.push_back(std::move(decision));
+  llvm::append_range(all, overlapping.artifact->decisions);
+  return all;
+}
+
+std::shared_ptr<Engine> makeCpuEngine() { return std::make_shared<CpuEngine>(); }
+
+} // namespace tilewright::driver

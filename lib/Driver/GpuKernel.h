@@ -1,0 +1,38 @@
+//===- GpuKernel.h - the variants of a program's GPU code ---------------------------*- C++ -*-===//
+
+#ifndef TILEWRIGHT_LIB_DRIVER_GPUKERNEL_H
+#define TILEWRIGHT_LIB_DRIVER_GPUKERNEL_H
+
+#include "Engines.h"
+
+namespace tilewright::driver {
+
+/// A program compiled for an architecture, for a GPU or a virtual one: PTX for each set of facts
+/// about calls, compiled once.
+class GpuKernel : public CompiledKernel {
+public:
+  llvm::Expected<std::shared_ptr<const CompiledArtifact>> getCode(const CallFacts &calls) override;
+  /// Those of the first variant for each set of divisible symbols: others repeat them.
+  std::vector<Decision> getDecisions() const override;
+  /// The code that is compiled first.
+  llvm::Error compileFirst(const PipelineOptions &options);
+
+protected:
+  GpuKernel(ProgramRef program, const Arch &arch)
+      : CompiledKernel(std::move(program)), arch(arch) {}
+
+  /// The code for a call, for a caller who holds the program's mutex. `isNew` tells whether it was
+  /// compiled or loaded now.
+  llvm::Expected<std::shared_ptr<const CompiledArtifact>> compile(PipelineOptions options,
+                                                                  bool &isNew);
+
+  const Arch &arch;
+
+private:
+  mutable ForkedMutex variantsMutex; ///< Held shortly, never while something is compiled.
+  std::vector<std::shared_ptr<const CompiledArtifact>> variants; ///< The latest last.
+};
+
+} // namespace tilewright::driver
+
+#endif // TILEWRIGHT_LIB_DRIVER_GPUKERNEL_H

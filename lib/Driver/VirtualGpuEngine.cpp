@@ -1,0 +1,245 @@
+//===- VirtualGpuEngine.cpp - programs on the virtual GPU -------------------------------------===//
+
+#include "GpuKernel.h"
+#include "tilewright/Driver/Launches.h"
+#include "tilewright/Support/Environment.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "vgpu/Vgpu.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using tilewright::runtime::BoundArgument;
+using tilewright::runtime::BoundTensor;
+
+namespace tilewright::driver {
+namespace {
+
+/// PTX that the virtual GPU has loaded, with the code that it belongs to.
+struct LoadedCode {
+  std::shared_ptr<const CompiledArtifact> artifact;
+  std::unique_ptr<vgpu::Module> module;
+};
+
+/// The parameters of the PTX of a function: its arguments, then its workspaces.
+class Parameters {
+public:
+  static llvm::Expected<Parameters> make(func::FuncOp function, ArrayRef<BoundArgument> arguments);
+  ArrayRef<vgpu::Argument> getValues() const { return values; }
+  /// Brings back tensors that the launches worked on a copy of.
+  void finish(ArrayRef<BoundArgument> arguments);
+
+private:
+  void padOddAtomics(func::FuncOp function);
+
+  std::vector<vgpu::Argument> values;
+  std::vector<std::vector<uint8_t>> workspaces;
+  std::vector<std::pair<unsigned, std::vector<uint8_t>>> padded; ///< By position.
+};
+
+class VirtualGpuKernel : public GpuKernel {
+public:
+  VirtualGpuKernel(ProgramRef program, const Arch &arch) : GpuKernel(std::move(program), arch) {}
+
+  llvm::Expected<RunResult> run(const BoundArguments &arguments,
+                                const RunOptions &options) override;
+
+private:
+  llvm::Expected<std::shared_ptr<const LoadedCode>>
+  load(const CallFacts &calls, const RunOptions &options, RunResult &result);
+  llvm::Error launch(const LoadedCode &code, ArrayRef<BoundArgument> arguments,
+                     const RunOptions &options, RunResult &result) const;
+
+  std::vector<std::shared_ptr<const LoadedCode>> loaded; ///< Guarded by the program's mutex.
+};
+
+class VirtualGpuEngine : public Engine {
+public:
+  explicit VirtualGpuEngine(const Arch &arch) : arch(arch) {}
+
+  llvm::Expected<std::shared_ptr<CompiledKernel>> compile(ProgramRef program,
+                                                          const PipelineOptions &options) override {
+    auto kernel = std::make_shared<VirtualGpuKernel>(std::move(program), arch);
+    if (llvm::Error error = kernel->compileFirst(options))
+      return error;
+    return kernel;
+  }
+
+private:
+  const Arch &arch;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------------------------===//
+
+/// An argument as the bytes of a PTX parameter.
+static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
+                                 const BoundArgument &bound) {
+  auto *tensor = std::get_if<BoundTensor>(&bound);
+  if (!tensor)
+    return vgpu::Argument::raw(packNumber(function.getArgumentTypes()[position], bound));
+  auto name = function.getArgAttrOfType<StringAttr>(position, tile::kNameAttr);
+  return vgpu::Argument::buffer(tensor->data, getBytes(*tensor), name ? name.str() : "");
+}
+
+/// Parameters (arguments, then workspaces) of an odd number of bytes that a kernel updates
+/// atomically. Such an update works on two bytes, as memory of a GPU always has them: allocations
+/// are multiples of 256.
+static std::vector<unsigned> findOddAtomics(func::FuncOp function,
+                                            ArrayRef<vgpu::Argument> parameters) {
+  SmallVector<Value> roots(function.getArguments());
+  for (tile::AllocOp alloc : function.getOps<tile::AllocOp>())
+    roots.push_back(alloc.getBuffer());
+  std::vector<unsigned> positions;
+  auto add = [&](Value buffer) {
+    auto found = llvm::find(roots, tile::getRoot(buffer));
+    unsigned position = found - roots.begin();
+    if (found != roots.end() && parameters[position].sizeBytes % 2 &&
+        !llvm::is_contained(positions, position))
+      positions.push_back(position);
+  };
+  function.walk([&](tile::AtomicOp op) { add(op.getDest()); });
+  function.walk([&](tile::AtomicElementOp op) { add(op.getBuffer()); });
+  return positions;
+}
+
+llvm::Expected<Parameters> Parameters::make(func::FuncOp function,
+                                            ArrayRef<BoundArgument> arguments) {
+  Parameters parameters;
+  for (auto [position, bound] : llvm::enumerate(arguments))
+    parameters.values.push_back(toArgument(function, position, bound));
+  auto workspaceBytes = evaluateWorkspaces(function, arguments);
+  if (!workspaceBytes)
+    return workspaceBytes.takeError();
+  for (int64_t bytes : *workspaceBytes)
+    parameters.workspaces.emplace_back(bytes);
+  for (auto [alloc, bytes] : llvm::zip(function.getOps<tile::AllocOp>(), parameters.workspaces))
+    parameters.values.push_back(
+        vgpu::Argument::buffer(bytes.data(), bytes.size(), alloc.getName().str()));
+  parameters.padOddAtomics(function);
+  return parameters;
+}
+
+void Parameters::padOddAtomics(func::FuncOp function) {
+  for (unsigned position : findOddAtomics(function, values)) {
+    vgpu::Argument &value = values[position];
+    auto *bytes = static_cast<uint8_t *>(value.host);
+    padded.emplace_back(position, std::vector<uint8_t>(bytes, bytes + value.sizeBytes));
+    padded.back().second.push_back(0);
+    value.host = padded.back().second.data();
+    ++value.sizeBytes;
+  }
+}
+
+void Parameters::finish(ArrayRef<BoundArgument> arguments) {
+  for (auto &[position, bytes] : padded)
+    if (position < arguments.size()) // a workspace ends with the launch
+      std::copy(bytes.begin(), bytes.end() - 1,
+                static_cast<uint8_t *>(std::get<BoundTensor>(arguments[position]).data));
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------------------------===//
+
+static llvm::Expected<std::shared_ptr<const LoadedCode>>
+loadPtx(std::shared_ptr<const CompiledArtifact> artifact, StringRef ptx) {
+  llvm::Expected<std::unique_ptr<vgpu::Module>> module = vgpu::parsePtx(ptx, "kernel.ptx");
+  if (!module)
+    return toProgramError(module.takeError());
+  auto code = std::make_shared<LoadedCode>();
+  code->artifact = std::move(artifact);
+  code->module = std::move(*module);
+  return code;
+}
+
+/// The code for a call, compiled and loaded on first use.
+llvm::Expected<std::shared_ptr<const LoadedCode>>
+VirtualGpuKernel::load(const CallFacts &calls, const RunOptions &options, RunResult &result) {
+  PipelineOptions pipeline;
+  pipeline.calls = calls;
+  bool isNew = false;
+  std::lock_guard lock(program->getMutex());
+  auto artifact = compile(std::move(pipeline), isNew);
+  if (!artifact)
+    return artifact.takeError();
+  if (isNew)
+    result.compiled = *artifact;
+  if (options.ptx)
+    return loadPtx(*artifact, *options.ptx);
+  for (const std::shared_ptr<const LoadedCode> &known : loaded)
+    if (known->artifact == *artifact)
+      return known;
+  auto code = loadPtx(*artifact, (*artifact)->code);
+  if (code)
+    loaded.push_back(*code);
+  return code;
+}
+
+llvm::Error VirtualGpuKernel::launch(const LoadedCode &code, ArrayRef<BoundArgument> arguments,
+                                     const RunOptions &options, RunResult &result) const {
+  func::FuncOp function = signature->function;
+  auto grids = evaluateGrids(function, arguments);
+  if (!grids)
+    return grids.takeError();
+  auto checks = vgpu::CheckSet::parse(options.checks);
+  if (!checks)
+    return checks.takeError();
+  llvm::Expected<Parameters> parameters = Parameters::make(function, arguments);
+  if (!parameters)
+    return parameters.takeError();
+  llvm::scope_exit bringBack([&] { parameters->finish(arguments); });
+  FindingList findings(function, arguments);
+  for (auto [info, grid] : llvm::zip_equal(code.artifact->kernels, *grids)) {
+    if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
+      continue;
+    vgpu::LaunchConfig config;
+    config.entry = info.name;
+    config.grid = {uint32_t(grid[0]), uint32_t(grid[1]), uint32_t(grid[2])};
+    config.block = {uint32_t(info.numThreads), 1, 1};
+    config.dynamicSharedBytes = info.sharedBytes;
+    config.arch = arch.name.str();
+    config.checks = *checks;
+    if (!environment::getText(environment::Variable::VgpuMode).empty())
+      config.asyncTime = vgpu::AsyncTime::Late;
+    config.watch = options.watch;
+    if (options.poll)
+      config.poll = [&] { return options.poll({}); };
+    llvm::Expected<vgpu::LaunchResult> launch =
+        vgpu::launch(*code.module, config, parameters->getValues());
+    if (!launch)
+      return launch.takeError();
+    findings.add(launch->findings, info);
+    result.output += launch->output;
+    result.stopped |= !launch->isComplete;
+    result.launches.push_back(std::move(*launch));
+  }
+  result.findings = findings.take();
+  return llvm::Error::success();
+}
+
+llvm::Expected<RunResult> VirtualGpuKernel::run(const BoundArguments &bound,
+                                                const RunOptions &options) {
+  if (llvm::Error error = checkArguments(bound))
+    return error;
+  RunResult result;
+  auto code = load(bound.getFacts(), options, result);
+  if (!code)
+    return code.takeError();
+  std::vector<BoundArgument> arguments = bound.getArguments();
+  Stopwatch watch;
+  if (llvm::Error error = launch(**code, arguments, options, result))
+    return toProgramError(std::move(error));
+  result.seconds = watch.getSeconds();
+  return result;
+}
+
+std::shared_ptr<Engine> makeVirtualGpuEngine(const Arch &arch) {
+  return std::make_shared<VirtualGpuEngine>(arch);
+}
+
+} // namespace tilewright::driver
