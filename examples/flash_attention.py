@@ -1,4 +1,4 @@
-"""Flash attention, forward, as TileLang programs write it.
+"""Flash attention: forward, with and without a causal mask.
 
 usage: python examples/flash_attention.py, or tw run examples/flash_attention.py --device vgpu:sm_80
 """

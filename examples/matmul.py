@@ -1,4 +1,4 @@
-"""A tiled matrix product, as TileLang programs write it.
+"""GEMM: a tiled matrix product, pipelined in three stages.
 
 usage: python examples/matmul.py, or tw run examples/matmul.py --device vgpu:sm_80
 """

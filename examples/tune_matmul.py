@@ -1,4 +1,4 @@
-"""Which tiles are the fastest for a matrix product on this machine?
+"""Tune a GEMM: which tiles are the fastest on this machine?
 
 python examples/tune_matmul.py          the second time the answer comes from the cache
 """

@@ -18,10 +18,22 @@ EXAMPLES = ROOT / "examples"
 #: The sections of the index, and the examples of each in order.
 SECTIONS: dict[str, tuple[str, ...]] = {
     "First steps": ("quickstart", "vector_add", "transpose", "tune_matmul"),
-    "Products": ("matmul", "matmul_split_k", "matmul_batched", "convolution"),
-    "Rows": ("softmax", "rms_norm", "layer_norm", "scan", "histogram"),
-    "Attention": ("flash_attention",),
-}
+    "Products": (
+        "matmul", "matmul_batched", "matmul_split_k", "matmul_stream_k", "matmul_persistent",
+        "matmul_grouped", "matmul_fp8", "matmul_int8", "matmul_dequant_int4",
+        "block_sparse_matmul", "warp_specialized_matmul", "convolution",
+    ),
+    "Rows": (
+        "softmax", "rms_norm", "layer_norm", "cross_entropy", "fp8_cast", "hadamard", "top_k",
+        "scan", "histogram",
+    ),
+    "Attention": (
+        "flash_attention", "attention_gqa", "attention_windowed", "attention_varlen",
+        "attention_sink", "block_sparse_attention", "attention_backward", "decode_split_kv",
+        "mla_decode", "paged_kv", "linear_attention", "chunk_scan",
+    ),
+    "Mixture of experts": ("moe_routing", "moe_gemm"),
+}  # fmt: skip
 
 
 def examples() -> list[Path]:
@@ -46,7 +58,7 @@ def page(out: Path) -> str:
         cards = []
         for name in names:
             source = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
-            title, rest = title_of(source)
+            title, _ = title_of(source)
             caption = pictures.draw(EXAMPLES / f"{name}.py", folder / f"{name}.svg")
             _write_page(folder / f"{name}.md", name, source, caption)
             head, _, more = title.partition(":")
@@ -54,7 +66,6 @@ def page(out: Path) -> str:
                 f'<a href="examples/{name}.html"><img src="_images/{name}.svg" alt="">'
                 f"<b>{html.escape(head)}</b><span>{html.escape(more.strip())}</span></a>"
             )
-            del rest
         grid = "\n".join(cards)
         parts.append(f'## {section}\n\n<div class="gallery">\n{grid}\n</div>\n')
     listing = "\n".join(f"examples/{name}" for names in SECTIONS.values() for name in names)

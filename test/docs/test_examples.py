@@ -18,7 +18,13 @@ def run(program: Path, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     runpy.run_path(str(program), run_name="__main__")
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in ONLY_CPU else [])
+        for path in PROGRAMS
+    ],
+)
 def test_runs_on_the_cpu(
     program: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
