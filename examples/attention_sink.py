@@ -1,4 +1,4 @@
-"""Attention with a sink: each head has a learned logit that takes part in the sum, and has no value.
+"""Attention with a sink: each head has a learned logit without a value in its sums.
 
 A query that fits no key can give its weight to the sink.
 

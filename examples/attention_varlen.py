@@ -3,8 +3,10 @@
 `Start` has the first row of each sequence. A block that lies beyond the end of its sequence has
 nothing to do.
 
-usage: python examples/attention_varlen.py, or tw run examples/attention_varlen.py --device vgpu:sm_80
+usage: python examples/attention_varlen.py, or tw run examples/attention_varlen.py
 """
+
+import itertools
 
 import numpy as np
 import tilewright as tilelang
@@ -85,7 +87,7 @@ def main():
     kernel = attention_varlen(len(lengths), heads, int(start[-1]), max(lengths), dim)
     output = kernel(q, k, v, start)
     errors = []
-    for first, end in zip(start, start[1:], strict=False):
+    for first, end in itertools.pairwise(start):
         expected = reference(q[first:end], k[first:end], v[first:end])
         errors.append(np.abs(output[first:end] - expected).max())
     print(f"largest error {max(errors):.1e}")

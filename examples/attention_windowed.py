@@ -2,7 +2,7 @@
 
 Tiles of keys outside of the window are not even loaded.
 
-usage: python examples/attention_windowed.py, or tw run examples/attention_windowed.py --device vgpu:sm_80
+usage: python examples/attention_windowed.py, or tw run examples/attention_windowed.py
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 Skipped tiles are neither loaded nor multiplied.
 
-usage: python examples/block_sparse_attention.py, or tw run examples/block_sparse_attention.py --device vgpu:sm_80
+usage: python examples/block_sparse_attention.py, or tw run examples/block_sparse_attention.py
 """
 
 import numpy as np
