@@ -30,7 +30,6 @@ struct CompilePass : impl::CompileBase<CompilePass> {
   }
 
   LogicalResult compileForHost(const PipelineOptions &options) {
-    cpu::loadHostDialects(getContext());
     llvm::Expected<CompiledArtifact> artifact = compileForCpu(getOperation(), options);
     if (artifact)
       return success();

@@ -2,6 +2,7 @@
 
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Codegen/Cpu/Passes.h"
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
@@ -52,16 +53,24 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
 }
 
-void buildCpuPipeline(OpPassManager &pm, const CallFacts &calls) {
+void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
+  bool disjoint = calls.disjointArguments;
   buildThreadsPipeline(pm);
-  pm.addPass(createGuardIndices()); // index values have 64 bits
-  if (!calls.disjointArguments)
-    return; // each statement runs by itself: what one writes, the next may read
-  pm.addPass(createFlattenBranches()); // choices between elements of tiles,
-  pm.addPass(createTurnTiles());       // which may lie better the other way
-  pm.addPass(createFuseLoops());       // one loop of statements over the same elements
-  pm.addPass(createWalkRows());        // and the chain of them row by row,
-  pm.addPass(createRereadRows());      // without a copy of the row
+  pm.addPass(createGuardIndices());       // index values have 64 bits
+  if (disjoint) {                         // else what one statement writes, the next may read
+    pm.addPass(createFlattenBranches());  // choices between elements of tiles,
+    pm.addPass(createTransposeTiles());   // which may lie better the other way
+    pm.addPass(createFuseLoops());        // one loop of statements over the same elements
+    pm.addPass(createFuseRowLoops());     // and the chain of them row by row,
+    pm.addPass(createForwardRowCopies()); // without a copy of the row
+  }
+  // What code generation would otherwise have to find out from other statements.
+  pm.addPass(createPlanCpuOperands(
+      PlanCpuOperandsOptions{disjoint, host.vectorWidth, host.hasBf16Dots, host.hasInt8Dots}));
+  pm.addPass(createPlanCpuPrefetches());
+  pm.addPass(createPlanCpuAccumulators(PlanCpuAccumulatorsOptions{disjoint}));
+  pm.addPass(createPlanCpuRows());
+  pm.addPass(createPlanCpuUpdates(PlanCpuUpdatesOptions{disjoint}));
 }
 
 OwningOpRef<ModuleOp> spreadThreads(ModuleOp module) {
@@ -75,9 +84,6 @@ OwningOpRef<ModuleOp> spreadThreads(ModuleOp module) {
     copy = {};
   return copy;
 }
-
-/// The stages of CPU code after its passes.
-static constexpr StringLiteral kCpuStages[] = {"host", "llvm", "asm"};
 
 /// Whether the caller asked for the IR after this pass or stage.
 static bool isWanted(const PipelineOptions &options, StringRef stage) {
@@ -216,24 +222,46 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
   auto start = std::chrono::steady_clock::now();
   CompiledArtifact artifact;
   artifact.calls = options.calls;
-  DecisionCollector collector(module.getContext(), artifact.decisions);
-  OwningOpRef<ModuleOp> prepared = cast<ModuleOp>(module->clone());
-  PassManager pm(module.getContext());
-  buildCpuPipeline(pm, options.calls);
-  if (options.afterPass)
-    pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
-  if (failed(pm.run(*prepared)))
-    return llvm::createStringError("internal error: the program could not be fused");
-  std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-  artifact.phases.push_back({"fuse statements", taken.count()});
+  auto finish = [&](StringRef phase) {
+    std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+    artifact.phases.push_back({phase.str(), taken.count()});
+    start = std::chrono::steady_clock::now();
+  };
   cpu::CompileOptions code;
-  code.lower.calls = options.calls;
-  if (llvm::any_of(kCpuStages, [&](StringRef stage) { return isWanted(options, stage); }))
+  cpu::loadHostDialects(*module.getContext());
+  OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
+  {
+    DecisionCollector collector(module.getContext(), artifact.decisions);
+    PassManager pm(module.getContext());
+    buildCpuPipeline(pm, code.target, options.calls);
+    if (options.afterPass)
+      pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
+    if (failed(pm.run(*planned)))
+      return llvm::createStringError("internal error: the program could not be planned");
+  }
+  finish("plan");
+  {
+    cpu::ErrorCollector errors(module.getContext());
+    PassManager lowering(module.getContext());
+    lowering.enableVerifier(false); // LLVM verifies the result
+    lowering.addPass(createLowerToHost(LowerToHostOptions{
+        options.calls.disjointArguments, code.target.vectorWidth, code.target.hasRange}));
+    if (failed(lowering.run(*planned)))
+      return errors.takeError("the program has no lowering for the CPU");
+  }
+  finish("lower tiles");
+  if (isWanted(options, "host")) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    planned->print(os);
+    options.afterPass("host", text);
+  }
+  if (isWanted(options, "llvm") || isWanted(options, "asm"))
     code.dump = [&](StringRef stage, StringRef text) {
       if (isWanted(options, stage))
         options.afterPass(stage, text);
     };
-  auto object = cpu::compileToObject(*prepared, code, &artifact.phases);
+  auto object = cpu::emitObject(*planned, code, &artifact.phases);
   if (!object)
     return object.takeError();
   artifact.code = (*object)->getBuffer().str();
@@ -257,13 +285,13 @@ static std::vector<std::string> getNames(const OpPassManager &pm) {
 }
 
 PassNames PassNames::get() {
-  OpPassManager check("builtin.module"), cpu("builtin.module"), gpu("builtin.module");
+  OpPassManager check("builtin.module"), host("builtin.module"), gpu("builtin.module");
   PipelineOptions options;
   options.checkPlans = true;
   buildCheckPipeline(check);
-  buildCpuPipeline(cpu);
+  buildCpuPipeline(host, cpu::HostTarget::detect());
   buildGpuPipeline(gpu, "sm_80", options);
-  return {getNames(check), getNames(cpu), getNames(gpu)};
+  return {getNames(check), getNames(host), getNames(gpu)};
 }
 
 } // namespace tilewright::driver

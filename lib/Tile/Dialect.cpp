@@ -1,5 +1,6 @@
 //===- Dialect.cpp - registration of the tile dialect --------------------------------------===//
 
+#include "tilewright/Tile/CpuPlan.h"
 #include "tilewright/Tile/Strides.h"
 #include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
@@ -140,6 +141,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of a function or module";
   }
+  if (std::optional<LogicalResult> plan = verifyPlan(op, attribute))
+    return *plan;
   return op->emitError() << "unknown attribute '" << name << "' of the tile dialect";
 }
 

@@ -60,7 +60,8 @@ static void runOne(StringRef text, MLIRContext *context) {
     return;
   if (failed(driver::checkProgram(*module, {})))
     return;
-  runPipeline(*module, "cpu", [](OpPassManager &pm) { driver::buildCpuPipeline(pm); });
+  runPipeline(*module, "cpu",
+              [](OpPassManager &pm) { driver::buildCpuPipeline(pm, cpu::HostTarget::detect()); });
   driver::PipelineOptions options;
   options.checkPlans = true;
   for (StringRef arch : {"sm_80", "sm_90a"})

@@ -51,7 +51,7 @@ def test_remarks_say_which_statements_run_together() -> None:
     remarks = tilewright.compile(function, target="cpu").remarks
     said = [(r.kind, r.line - first, r.message, r.data) for r in remarks]
     assert ("fusion", 5, "the 2 statements from here on run as one loop", {"statements": 2}) in said
-    behind = "starts a loop of its own: 'top' is complete only behind the loop"
+    behind = "starts a loop of its own: 'top' is complete only after the loop"
     assert ("fusion", 7, behind, {}) in said
     assert ("rows", "the statements from here on run row by row") in [(s[0], s[2]) for s in said]
     assert all(remark.file == __file__ for remark in remarks)
@@ -120,7 +120,7 @@ def test_a_call_with_overlap_compiles_while_nobody_uses_the_program(monkeypatch)
     ("stage", "mark"),
     [
         ("tile-fuse-loops", "tile.parallel"),
-        ("tile-walk-rows", "scf.for"),
+        ("tile-fuse-row-loops", "scf.for"),
         ("host", "llvm.getelementptr"),
         ("host-llvm", "define void @softmax.entry"),
         ("asm", "softmax.entry:"),
@@ -139,7 +139,10 @@ def test_tw_shows_passes_and_remarks(tmp_path: Path) -> None:
     )
     tw = [sys.executable, "-m", "tilewright", "run", str(script)]
     dump = subprocess.run(
-        [*tw, "-v", "--dump-ir-after", "tile-walk-rows"], capture_output=True, text=True, check=True
+        [*tw, "-v", "--dump-ir-after", "tile-fuse-row-loops"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "scf.for" in dump.stdout
     assert "the statements from here on run row by row" in dump.stderr

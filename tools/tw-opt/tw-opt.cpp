@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Codegen/Cpu/Passes.h"
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
@@ -39,6 +40,7 @@ int main(int argc, char **argv) {
   tilewright::registerTilewrightThreadsPasses();
   tilewright::registerTilewrightPasses();
   tilewright::registerTilewrightPlanCheckPasses();
+  tilewright::registerTilewrightCodegenCpuPasses();
   tilewright::nvptx::registerTilewrightNvptxPasses();
 #ifdef TW_TESTS
   tilewright::test::registerInterpTestPass();

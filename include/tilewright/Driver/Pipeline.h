@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_DRIVER_PIPELINE_H
 #define TILEWRIGHT_DRIVER_PIPELINE_H
 
+#include "tilewright/Codegen/Cpu/HostCode.h"
 #include "tilewright/Driver/CompiledArtifact.h"
 #include "tilewright/Target/Arch.h"
 
@@ -51,8 +52,9 @@ void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
                       const PipelineOptions &options = {});
 
 /// What lets the statements of a kernel run together on the CPU, where the facts about its calls
-/// allow it.
-void buildCpuPipeline(mlir::OpPassManager &pm, const CallFacts &calls = {});
+/// allow it, and what decides how each of them runs on `host`.
+void buildCpuPipeline(mlir::OpPassManager &pm, const cpu::HostTarget &host,
+                      const CallFacts &calls = {});
 
 /// Compiles a checked module to PTX; the module stays as it is. Errors are emitted as diagnostics;
 /// remarks become decisions of the result.

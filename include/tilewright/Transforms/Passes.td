@@ -258,12 +258,12 @@ def FlattenBranches : Pass<"tile-flatten-branches"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def TurnTiles : Pass<"tile-turn-tiles"> {
-  let summary = "Keep products of a changing right operand turned around";
+def TransposeTiles : Pass<"tile-transpose-tiles"> {
+  let summary = "Keep the result of a product with a changing right operand transposed";
   let description = [{
-    A product whose right operand is transposed and changes in every turn of a loop, while the left
-    one stays, becomes the transposed product. Tiles that loops and copies touch together with the
-    result are turned around with it, if each of their uses allows it.
+    A product whose right operand is transposed and changes in every iteration of a loop, while the
+    left one stays, becomes the transposed product. Tiles that loops and copies touch together with
+    the result are transposed with it, if each of their uses allows it.
 
     ```mlir
     tile.gemm %q, %k, %s transpose_b : ...        tile.gemm %k, %q, %s transpose_b : ...
@@ -278,7 +278,7 @@ def FuseLoops : Pass<"tile-fuse-loops"> {
   let description = [{
     Copies, fills, element-wise loops and reductions along the last dimension whose iterations
     touch, of all that they write, only elements of their own, run as one loop. Values stay in
-    registers between them, and tiles that nobody reads any more are not stored.
+    registers between them, and tiles that nothing reads any more are not stored.
 
     ```mlir
     tile.copy %X, %x : ...                      // one loop over 16 x 4096 elements
@@ -288,7 +288,7 @@ def FuseLoops : Pass<"tile-fuse-loops"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
-def WalkRows : Pass<"tile-walk-rows"> {
+def FuseRowLoops : Pass<"tile-fuse-row-loops"> {
   let summary = "Run a chain of statements row by row, so that a row stays in the caches";
   let description = [{
     Neighbouring loops over tiles of several long rows whose iterations touch, of all that they
@@ -307,7 +307,7 @@ def WalkRows : Pass<"tile-walk-rows"> {
                            "::mlir::scf::SCFDialect"];
 }
 
-def RereadRows : Pass<"tile-reread-rows"> {
+def ForwardRowCopies : Pass<"tile-forward-row-copies"> {
   let summary = "Read a row of a tensor again instead of keeping a copy of it";
   let description = [{
     A tile of one long row that one loop fills with elements of a tensor, and that later loops of
@@ -326,6 +326,98 @@ def RereadRows : Pass<"tile-reread-rows"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
+  let summary = "Decide where products on the CPU find their operands";
+  let description = [{
+    For each tile that one copy fills and products read: which packed forms the copy makes
+    (`tile.prepares`, which gemms name by number), whether the tile itself is never filled because
+    nothing needs it (`tile.direct`), and whether it is kept for the next block of a worker
+    (`tile.kept`). Products that the host computes by dot products of narrow elements are marked
+    (`tile.dots`).
+
+    ```mlir
+    tile.copy %As, %a : ...         ->   tile.copy %As, %a {tile.direct, tile.prepares = [
+    tile.gemm %a, %b, %c : ...             {form = "left", id = 0, sum = f32} ]} : ...
+                                         tile.gemm %a, %b, %c {tile.prepared_a = 0} : ...
+    ```
+  }];
+  let options = [
+    Option<"disjoint", "disjoint", "bool", "true",
+           "arguments of which one is written share no memory">,
+    Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
+    Option<"bf16Dots", "bf16-dots", "bool", "false", "the host multiplies pairs of bfloat16">,
+    Option<"int8Dots", "int8-dots", "bool", "false", "the host multiplies quadruples of bytes">];
+}
+
+def PlanCpuPrefetches : Pass<"tile-plan-cpu-prefetches"> {
+  let summary = "Prefetch what the next iteration copies and what accumulators are added to";
+  let description = [{
+    What a copy that stands directly in a pipelined loop reads in the next iteration is a slice of
+    its own, which the gemm that reads the tile prefetches on its way, or the copy if there is none.
+    A gemm also prefetches the region that its accumulator will be added to.
+
+    ```mlir
+    %s = tile.slice %A[%k, 0] ...          %next = arith.minsi %k + 1, %n - 1
+    tile.copy %s, %a : ...            ->   %t = tile.slice %A[%next, 0] ... {tile.id = 0}
+    tile.gemm %a, %b, %c : ...             tile.copy %s, %a {tile.prefetched} : ...
+                                           tile.gemm %a, %b, %c {tile.prefetches = [0]} : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PlanCpuAccumulators : Pass<"tile-plan-cpu-accumulators"> {
+  let summary = "Skip the fill and the copy-out of accumulators where that is unobservable";
+  let description = [{
+    A loop of products that sums up in a filled tile starts from one row of the fill value. If a copy
+    to a tensor is all that follows, and nothing can see the difference, the last iteration writes to
+    the tensor. A loop that may have no iteration keeps both under that condition.
+
+    ```mlir
+    tile.fill %zero, %c : ...              %row = tile.alloc "c" {tile.id = 0} : 1 x 64
+    tile.pipelined %k = ... {              tile.fill %zero, %row : ...
+      tile.gemm %a, %b, %c : ...      ->   %C = tile.slice ... {tile.id = 1}
+    }                                      tile.pipelined %k = ... {
+    %C = tile.slice ...                      tile.gemm %a, %b, %c {tile.starts_at = 0,
+    tile.copy %c, %C : ...                     tile.writes_to = 1, tile.sums_over_loop} : ...
+                                           }
+    ```
+  }];
+  let options = [Option<"disjoint", "disjoint", "bool", "true",
+                        "arguments of which one is written share no memory">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PlanCpuRows : Pass<"tile-plan-cpu-rows"> {
+  let summary = "Stream long rows of tensors that are larger than the caches";
+  let description = [{
+    Element-wise loops over such rows read them ahead and write one of them past the caches. Where a
+    later loop works on the row, it prefetches the next one.
+
+    ```mlir
+    tile.parallel (%j) in (4096) {         tile.parallel (%j) in (4096)
+                                               attributes {tile.streams_rows} {
+      %v = tile.load %X[%i, %j] : ...  ->    %v = tile.load %X[%i, %j] {tile.streamed} : ...
+      ...                                    ...
+    }                                      }
+    ```
+  }];
+}
+
+def PlanCpuUpdates : Pass<"tile-plan-cpu-updates"> {
+  let summary = "Update tensors by rows under locks where a kernel does nothing else with them";
+  let description = [{
+    A tensor that a kernel touches only by relaxed updates of whole tiles needs no atomic
+    instructions: each row is updated under a lock, by vectors.
+
+    ```mlir
+    tile.atomic add %t, %part : ...    ->    tile.atomic add %t, %part {tile.locks_rows} : ...
+    ```
+  }];
+  let options = [Option<"disjoint", "disjoint", "bool", "true",
+                        "arguments of which one is written share no memory">];
 }
 
 #endif

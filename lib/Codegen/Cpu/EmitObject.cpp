@@ -214,37 +214,29 @@ private:
   std::vector<PhaseTime> *phases;
   std::chrono::steady_clock::time_point start;
 };
-
-/// Collects what the phases say, so that it travels in the error: at the place of the first.
-class DiagnosticText {
-public:
-  explicit DiagnosticText(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-            return success();
-          auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
-          if (!error->message.empty())
-            error->message += "\n";
-          else if (place)
-            error->file = place.getFilename().str(), error->line = place.getLine(),
-            error->column = place.getColumn();
-          error->message += diagnostic.str();
-          return success();
-        }) {}
-
-  llvm::Error takeError(StringRef fallback) {
-    if (error->message.empty())
-      error->message = fallback.str();
-    return llvm::Error(std::move(error));
-  }
-
-private:
-  std::unique_ptr<CompileError> error = std::make_unique<CompileError>();
-  ScopedDiagnosticHandler handler;
-};
 } // namespace
 
 char CompileError::ID = 0;
+
+ErrorCollector::ErrorCollector(MLIRContext *context)
+    : handler(context, [this](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+          return success();
+        auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+        if (!error->message.empty())
+          error->message += "\n";
+        else if (place)
+          error->file = place.getFilename().str(), error->line = place.getLine(),
+          error->column = place.getColumn();
+        error->message += diagnostic.str();
+        return success();
+      }) {}
+
+llvm::Error ErrorCollector::takeError(StringRef fallback) {
+  if (error->message.empty())
+    error->message = fallback.str();
+  return llvm::Error(std::move(error));
+}
 
 void CompileError::log(llvm::raw_ostream &os) const {
   if (line)
@@ -253,28 +245,12 @@ void CompileError::log(llvm::raw_ostream &os) const {
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
-                                 std::vector<PhaseTime> *phases) {
+tilewright::cpu::emitObject(ModuleOp host, const CompileOptions &options,
+                            std::vector<PhaseTime> *phases) {
   PhaseRecorder recorder(options, phases);
-  DiagnosticText diagnostics(module.getContext());
-  LowerOptions lowerOptions = options.lower;
-  lowerOptions.vectorWidth = options.target.vectorWidth;
-  lowerOptions.hasBf16Dots = options.target.hasBf16Dots;
-  lowerOptions.hasInt8Dots = options.target.hasInt8Dots;
-  lowerOptions.hasRange = options.target.hasRange;
-  OwningOpRef<ModuleOp> host = lowerToHost(module, lowerOptions);
-  if (!host)
-    return diagnostics.takeError("the program has no lowering for the CPU");
-  recorder.finish("lower tiles");
-  if (options.dump) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    host->print(os);
-    options.dump("host", text);
-    recorder.restart();
-  }
-  if (failed(lowerToLlvmDialect(*host)))
-    return diagnostics.takeError("internal error: the lowered program does not reach LLVM");
+  ErrorCollector errors(host.getContext());
+  if (failed(lowerToLlvmDialect(host)))
+    return errors.takeError("internal error: the lowered program does not reach LLVM");
   recorder.finish("lower to LLVM");
 
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(options.target);
@@ -282,9 +258,9 @@ tilewright::cpu::compileToObject(ModuleOp module, const CompileOptions &options,
     return machine.takeError();
   llvm::LLVMContext context;
   context.setDiagnosticHandlerCallBack(stopGuardedOnError);
-  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(*host, context, "tilewright");
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(host, context, "tilewright");
   if (!ir)
-    return diagnostics.takeError("internal error: the lowered program does not translate");
+    return errors.takeError("internal error: the lowered program does not translate");
   ir->setTargetTriple((*machine)->getTargetTriple());
   ir->setDataLayout((*machine)->createDataLayout());
   recorder.finish("translate");

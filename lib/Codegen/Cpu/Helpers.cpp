@@ -54,7 +54,7 @@ static bool isAlwaysSaturated(FloatFormat format) {
   return format == FloatFormat::F8E4M3FN || format == FloatFormat::F8E5M2;
 }
 
-/// A converted value as a double; overflow is clamped where asked for.
+/// A converted value as a double; overflow is clamped on request.
 static double finish(APFloat value, FloatFormat format, bool saturate) {
   const llvm::fltSemantics &semantics = getSemantics(format);
   bool clamp = saturate || isAlwaysSaturated(format);

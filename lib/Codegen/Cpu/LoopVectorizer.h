@@ -1,8 +1,8 @@
 //===- LoopVectorizer.h - several iterations of a loop at once ----------------------*- C++ -*-===//
 //
-// LLVM vectorises the loops of T.Parallel well enough where nothing else is asked for. A loop that
+// LLVM vectorises the loops of T.Parallel well enough where nothing else is needed. A loop that
 // carries sums in several registers, writes past the caches or reads ahead has to know where its
-// vectors begin, so its body is turned into vectors here, from the scalar body that the lowering
+// vectors begin, so its body becomes vectors here, from the scalar body that the lowering
 // built for one iteration.
 //
 //   for %j step 1 carrying %s {             for %j step 16 carrying %vs {

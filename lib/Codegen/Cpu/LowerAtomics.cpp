@@ -6,7 +6,7 @@
 // otherwise.
 //
 // A tensor that a kernel touches in no other way than by relaxed updates of whole tiles gets faster
-// code: LowerUpdates.cpp.
+// code (`tile.locks_rows`, LowerUpdates.cpp).
 //
 // Under a layout the bytes of an element that a view makes of several elements of the tensor lie
 // apart. No instruction reaches them at once: where a kernel makes such an update, all its updates
@@ -14,7 +14,10 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Atomics.h"
+#include "Copies.h"
+#include "Lowerings.h"
+#include "tilewright/Tile/CpuPlan.h"
 #include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,16 +29,17 @@ using namespace tilewright::cpu;
 using LLVM::AtomicOrdering;
 using tile::AtomicKind;
 
-Value Lowering::combine(AtomicKind kind, Type elementType, Value old, Value operand) {
+Value tilewright::cpu::combine(Emitter &e, AtomicKind kind, Type elementType, Value old,
+                               Value operand) {
   if (!isa<FloatType>(elementType))
-    return tile::combineIntegers(b, kind, old, operand, elementType.isUnsignedInteger());
+    return tile::combineIntegers(e.b, kind, old, operand, elementType.isUnsignedInteger());
   switch (kind) {
   case AtomicKind::Add:
-    return numbers.round(arith::AddFOp::create(b, old, operand), elementType);
+    return e.numbers.round(arith::AddFOp::create(e.b, old, operand), elementType);
   case AtomicKind::Max:
-    return numbers.maxFloat(old, operand, /*propagate=*/false);
+    return e.numbers.maxFloat(old, operand, /*propagate=*/false);
   case AtomicKind::Min:
-    return numbers.minFloat(old, operand, /*propagate=*/false);
+    return e.numbers.minFloat(old, operand, /*propagate=*/false);
   case AtomicKind::Exchange:
     return operand;
   default:
@@ -102,141 +106,138 @@ static std::optional<LLVM::AtomicBinOp> getInstruction(AtomicKind kind, Type ele
 }
 
 /// `do new = combine(old) while (!exchange(address, old, new))`; gives the old value.
-Value Lowering::updateByExchange(const View &view, Value address, AtomicKind kind,
-                                 AtomicOrdering order, Value operand) {
+static Value updateByExchange(Emitter &e, const View &view, Value address, AtomicKind kind,
+                              AtomicOrdering order, Value operand) {
   int64_t bytes = tile::getStorageBytes(view.elementType);
-  Type bits = b.getIntegerType(8 * bytes);
-  Value first = LLVM::LoadOp::create(b, bits, address, bytes, /*isVolatile=*/false,
+  Type bits = e.b.getIntegerType(8 * bytes);
+  Value first = LLVM::LoadOp::create(e.b, bits, address, bytes, /*isVolatile=*/false,
                                      /*isNonTemporal=*/false, /*isInvariant=*/false,
                                      /*isInvariantGroup=*/false, AtomicOrdering::monotonic);
-  auto loop = scf::WhileOp::create(b, TypeRange{bits}, ValueRange{first});
+  auto loop = scf::WhileOp::create(e.b, TypeRange{bits}, ValueRange{first});
   {
-    OpBuilder::InsertionGuard guard(b);
-    Block *before = b.createBlock(&loop.getBefore(), {}, bits, b.getLoc());
+    OpBuilder::InsertionGuard guard(e.b);
+    Block *before = e.b.createBlock(&loop.getBefore(), {}, bits, e.b.getLoc());
     Value old = before->getArgument(0);
     Value combined =
-        combine(kind, view.elementType, numbers.fromBits(old, view.elementType), operand);
-    Value exchanged =
-        LLVM::AtomicCmpXchgOp::create(b, address, old, numbers.toBits(combined, view.elementType),
-                                      order, getFailureOrdering(order));
-    Value found = LLVM::ExtractValueOp::create(b, exchanged, ArrayRef<int64_t>{0});
-    Value succeeded = LLVM::ExtractValueOp::create(b, exchanged, ArrayRef<int64_t>{1});
-    Value again = arith::XOrIOp::create(b, succeeded, numbers.integer(b.getI1Type(), 1));
-    scf::ConditionOp::create(b, again, found);
-    Block *after = b.createBlock(&loop.getAfter(), {}, bits, b.getLoc());
-    scf::YieldOp::create(b, ValueRange{after->getArgument(0)});
+        combine(e, kind, view.elementType, e.numbers.fromBits(old, view.elementType), operand);
+    Value exchanged = LLVM::AtomicCmpXchgOp::create(e.b, address, old,
+                                                    e.numbers.toBits(combined, view.elementType),
+                                                    order, getFailureOrdering(order));
+    Value found = LLVM::ExtractValueOp::create(e.b, exchanged, ArrayRef<int64_t>{0});
+    Value succeeded = LLVM::ExtractValueOp::create(e.b, exchanged, ArrayRef<int64_t>{1});
+    Value again = arith::XOrIOp::create(e.b, succeeded, e.numbers.integer(e.b.getI1Type(), 1));
+    scf::ConditionOp::create(e.b, again, found);
+    Block *after = e.b.createBlock(&loop.getAfter(), {}, bits, e.b.getLoc());
+    scf::YieldOp::create(e.b, ValueRange{after->getArgument(0)});
   }
-  return numbers.fromBits(loop.getResult(0), view.elementType);
+  return e.numbers.fromBits(loop.getResult(0), view.elementType);
 }
 
-Value Lowering::updateElement(const View &view, ArrayRef<Value> surfaceIndex, AtomicKind kind,
-                              tile::MemoryOrder order, Value operand) {
+static Value updateElement(Emitter &e, const View &view, ArrayRef<Value> surfaceIndex,
+                           AtomicKind kind, tile::MemoryOrder order, Value operand) {
   auto updatePlainly = [&] {
-    Value old = numbers.unpack(loadAt(view, surfaceIndex), view.elementType);
-    Value combined = combine(kind, view.elementType, old, operand);
-    storeAt(view, surfaceIndex, numbers.pack(combined, view.elementType));
+    Value old = e.numbers.unpack(e.buffers.loadAt(view, surfaceIndex), view.elementType);
+    Value combined = combine(e, kind, view.elementType, old, operand);
+    e.buffers.storeAt(view, surfaceIndex, e.numbers.pack(combined, view.elementType));
     return old;
   };
   if (view.root->isOnChip())
     return updatePlainly();
   if (view.root->hasLockedUpdates) {
-    Value lock[] = {view.root->pointer, numbers.integer(b.getI64Type(), 0)};
-    callService(Service::LockRow, lock);
+    Value lock[] = {view.root->pointer, e.numbers.integer(e.b.getI64Type(), 0)};
+    e.services.call(Service::LockRow, lock);
     Value old = updatePlainly();
-    callService(Service::UnlockRow, lock);
+    e.services.call(Service::UnlockRow, lock);
     return old;
   }
-  Value address = addressOf(view, surfaceIndex);
+  Value address = e.buffers.addressOf(view, surfaceIndex);
   AtomicOrdering ordering = getOrdering(order);
   std::optional<LLVM::AtomicBinOp> instruction = getInstruction(kind, view.elementType);
   if (!instruction)
-    return updateByExchange(view, address, kind, ordering, operand);
+    return updateByExchange(e, view, address, kind, ordering, operand);
   int64_t bytes = tile::getStorageBytes(view.elementType);
   if (*instruction == LLVM::AtomicBinOp::fadd) {
-    Value old = LLVM::AtomicRMWOp::create(b, *instruction, address, operand, ordering,
+    Value old = LLVM::AtomicRMWOp::create(e.b, *instruction, address, operand, ordering,
                                           /*syncscope=*/StringRef(), bytes);
     return old;
   }
-  Value old =
-      LLVM::AtomicRMWOp::create(b, *instruction, address, numbers.toBits(operand, view.elementType),
-                                ordering, /*syncscope=*/StringRef(), bytes);
-  return numbers.fromBits(old, view.elementType);
+  Value old = LLVM::AtomicRMWOp::create(e.b, *instruction, address,
+                                        e.numbers.toBits(operand, view.elementType), ordering,
+                                        /*syncscope=*/StringRef(), bytes);
+  return e.numbers.fromBits(old, view.elementType);
 }
 
 //===----------------------------------------------------------------------------------------===//
 // Statements
 //===----------------------------------------------------------------------------------------===//
 
-void Lowering::lowerAtomic(tile::AtomicOp op) {
-  View dest = getView(op.getDest());
-  if (isGuardedByRows(op))
-    return updateRows(op);
+void tilewright::cpu::lowerAtomic(tile::AtomicOp op, Emitter &e) {
+  View dest = e.buffers.getView(op.getDest());
+  if (op->hasAttr(tile::kLocksRowsAttr))
+    return updateRows(op, e);
   auto destType = cast<MemRefType>(op.getDest().getType());
   auto update = [&](ArrayRef<Value> destIndex, llvm::function_ref<Value()> getOperand) {
-    SmallVector<Value> place = toSurface(dest, destIndex);
-    Value inside = isInside(dest, place);
-    ifTrue(inside, [&] { updateElement(dest, place, op.getKind(), op.getOrder(), getOperand()); });
+    SmallVector<Value> place = e.buffers.toSurface(dest, destIndex);
+    Value inside = e.buffers.isInside(dest, place);
+    e.ifTrue(inside,
+             [&] { updateElement(e, dest, place, op.getKind(), op.getOrder(), getOperand()); });
     if (inside && dest.root->isOnChip())
-      ifTrue(b.createOrFold<arith::XOrIOp>(inside, numbers.integer(b.getI1Type(), 1)),
-             [&] { failOutside(dest, place); });
+      e.ifTrue(e.b.createOrFold<arith::XOrIOp>(inside, e.numbers.integer(e.b.getI1Type(), 1)),
+               [&] { e.buffers.failOutside(dest, place); });
   };
   auto sourceType = dyn_cast<MemRefType>(op.getValue().getType());
   if (!sourceType) {
-    Value operand = lookup(op.getValue());
-    return loopNest(dest.extents, /*isParallel=*/false,
-                    [&](ArrayRef<Value> variables) { update(variables, [&] { return operand; }); });
+    Value operand = e.lookup(op.getValue());
+    return e.loopNest(dest.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+      update(variables, [&] { return operand; });
+    });
   }
-  View source = separateFrom(dest, getView(op.getValue()), sourceType);
-  Pairing pairing = pairDimensions(source, sourceType, dest, destType);
-  loopNest(pairing.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-    update(spread(dest, pairing.dest, variables), [&] {
-      Value element = load(source, spread(source, pairing.source, variables));
-      return numbers.convert(element, source.elementType, dest.elementType);
+  View source = separateFrom(e, dest, e.buffers.getView(op.getValue()), sourceType);
+  Pairing pairing = pairDimensions(e, source, sourceType, dest, destType);
+  e.loopNest(pairing.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+    update(spread(e, dest, pairing.dest, variables), [&] {
+      Value element = e.buffers.load(source, spread(e, source, pairing.source, variables));
+      return e.numbers.convert(element, source.elementType, dest.elementType);
     });
   });
 }
 
-void Lowering::lowerAtomicElement(tile::AtomicElementOp op) {
-  View view = getView(op.getBuffer());
-  SmallVector<Value> place = toSurface(view, lookupAll(op.getIndices()));
-  Value inside = isInside(view, place), operand = lookup(op.getValue());
+void tilewright::cpu::lowerAtomicElement(tile::AtomicElementOp op, Emitter &e) {
+  View view = e.buffers.getView(op.getBuffer());
+  SmallVector<Value> place = e.buffers.toSurface(view, e.lookupAll(op.getIndices()));
+  Value inside = e.buffers.isInside(view, place), operand = e.lookup(op.getValue());
   if (!inside)
-    return define(op.getPrevious(),
-                  updateElement(view, place, op.getKind(), op.getOrder(), operand));
-  auto branch = scf::IfOp::create(b, TypeRange{operand.getType()}, inside, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, updateElement(view, place, op.getKind(), op.getOrder(), operand));
-  b.setInsertionPointToStart(branch.elseBlock());
+    return e.define(op.getPrevious(),
+                    updateElement(e, view, place, op.getKind(), op.getOrder(), operand));
+  auto branch =
+      scf::IfOp::create(e.b, TypeRange{operand.getType()}, inside, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(e.b, updateElement(e, view, place, op.getKind(), op.getOrder(), operand));
+  e.b.setInsertionPointToStart(branch.elseBlock());
   if (view.root->isOnChip())
-    failOutside(view, place);
-  scf::YieldOp::create(b, numbers.unpack(safeStored(view), view.elementType));
-  define(op.getPrevious(), branch.getResult(0));
+    e.buffers.failOutside(view, place);
+  scf::YieldOp::create(e.b, e.numbers.unpack(e.buffers.safeStored(view), view.elementType));
+  e.define(op.getPrevious(), branch.getResult(0));
 }
 
 //===----------------------------------------------------------------------------------------===//
 // Reducers
 //===----------------------------------------------------------------------------------------===//
 
-void Lowering::lowerReducerUpdate(tile::ReducerUpdateOp op) {
-  View view = getView(op.getBuffer());
+void tilewright::cpu::lowerReducerUpdate(tile::ReducerUpdateOp op, Emitter &e) {
+  View view = e.buffers.getView(op.getBuffer());
   auto alloc = tile::getRoot(op.getBuffer()).getDefiningOp<tile::AllocOp>();
   tile::ReduceKind kind = alloc.getReducer().value_or(tile::ReduceKind::Sum);
-  Value operand = lookup(op.getValue());
-  for (CarriedSum &sum : carriedSums) {
-    if (sum.update != op)
-      continue;
-    sum.operand = sum.combiner.widen(operand, view.elementType);
-    sum.current = sum.combiner.combine(sum.current, sum.operand);
-    return;
-  }
+  Value operand = e.lookup(op.getValue());
   if (kind == tile::ReduceKind::AbsSum || kind == tile::ReduceKind::AbsMax) {
     if (isa<FloatType>(view.elementType))
-      operand = math::AbsFOp::create(b, operand);
+      operand = math::AbsFOp::create(e.b, operand);
     else if (!view.elementType.isUnsignedInteger() && !view.elementType.isInteger(1))
-      operand = math::AbsIOp::create(b, operand);
+      operand = math::AbsIOp::create(e.b, operand);
   }
-  SmallVector<Value> indices = lookupAll(op.getIndices());
-  Value old = load(view, indices);
-  store(view, indices, combine(tile::getAtomicKind(kind), view.elementType, old, operand));
+  SmallVector<Value> indices = e.lookupAll(op.getIndices());
+  Value old = e.buffers.load(view, indices);
+  e.buffers.store(view, indices,
+                  combine(e, tile::getAtomicKind(kind), view.elementType, old, operand));
 }

@@ -1,13 +1,24 @@
 //===- LowerCopy.cpp - copies, fills and patches of images ------------------------------------===//
 //
-// A copy that may leave a global tensor does not check each element: the elements that exist form a
-// box, so the loops run over its intersection with the tile, and what lies outside is filled with
-// the safe value first (only if there is any).
+// What a copy does besides moving elements follows from the plan on it (Tile/CpuPlan.h):
+//
+//   tile.prepares     prepares the operands of the products that read the tile, once for all
+//   tile.direct       does not fill the tile: operands are prepared from what would be copied
+//   tile.kept         does nothing if the tile, and its operands, still hold what was copied by an
+//                     earlier block of the same worker
+//   tile.prefetches   prefetches what the next iteration copies
+//
+// Tiles have fixed places in the worker's memory, so a tile that only one copy fills still has its
+// contents when the next block begins. A kept copy remembers the address it has read:
+//
+//   if (address of A's part != last) { copy; pack; find the smallest magnitude; last = address }
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "Lowering.h"
-#include "tilewright/Tile/Statements.h"
+#include "Lowerings.h"
+#include "Operands.h"
+#include "Scalars.h"
+#include "Streams.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -16,233 +27,178 @@ using namespace tilewright;
 using namespace tilewright::cpu;
 
 //===----------------------------------------------------------------------------------------===//
-// Extents
+// Operands of products
 //===----------------------------------------------------------------------------------------===//
 
-Value Lowering::requireEqual(Value lhs, Value rhs, StringRef what) {
-  if (lhs == rhs)
-    return lhs;
-  std::optional<int64_t> left = getConstantIntValue(lhs), right = getConstantIntValue(rhs);
-  if (left && right && *left == *right)
-    return lhs;
-  ifTrue(compare(arith::CmpIPredicate::ne, lhs, rhs),
-         [&] { callFail((what + ": expected equal extents").str()); });
-  return left ? lhs : rhs;
-}
-
-Lowering::Pairing Lowering::pairDimensions(const View &source, MemRefType sourceType,
-                                           const View &dest, MemRefType destType) {
-  Pairing pairing;
-  tile::PairedDims dims = tile::pairDimensions(sourceType.getShape(), destType.getShape());
-  pairing.source = std::move(dims.lhs);
-  pairing.dest = std::move(dims.rhs);
-  for (auto [from, to] : llvm::zip_equal(pairing.source, pairing.dest))
-    pairing.extents.push_back(
-        requireEqual(source.extents[from], dest.extents[to],
-                     "'" + source.root->name + "' and '" + dest.root->name + "'"));
-  return pairing;
-}
-
-SmallVector<Value> Lowering::spread(const View &view, ArrayRef<unsigned> dims,
-                                    ArrayRef<Value> variables) {
-  SmallVector<Value> result(view.getRank(), index(0));
-  for (auto [dim, variable] : llvm::zip_equal(dims, variables))
-    result[dim] = variable;
-  return result;
-}
-
-std::optional<Lowering::Window> Lowering::windowOf(const View &view, ArrayRef<unsigned> loopDims,
-                                                   ArrayRef<Value> extents) {
-  Window window;
-  window.lowers.assign(extents.size(), index(0));
-  window.uppers.assign(extents.begin(), extents.end());
-  for (auto [surfaceDim, base] : llvm::enumerate(view.base)) {
-    Value extent = view.surface[surfaceDim];
-    const unsigned *loop =
-        llvm::find_if(loopDims, [&, s = surfaceDim](unsigned dim) { return view.dims[dim] == s; });
-    if (loop == loopDims.end()) {
-      if (ranges.isProvenInside(base, extent))
-        continue;
-      window.condition =
-          bothTrue(window.condition, compare(arith::CmpIPredicate::ult, base, extent));
-      window.isWhole = false;
-      continue;
-    }
-    size_t number = loop - loopDims.begin();
-    Interval count = ranges.get(extents[number]), step = ranges.get(view.steps[*loop]);
-    Interval last = ranges.get(base) + (count - Interval::exactly(1)) * step;
-    bool isProven = ranges.get(base).isNonNegative() && step.isNonNegative() &&
-                    last.greatest < ranges.get(extent).least;
-    if (isProven)
-      continue;
-    if (getConstantIntValue(view.steps[*loop]) != 1)
-      return std::nullopt;
-    auto clamp = [&](Value bound) {
-      Value atLeast = b.createOrFold<arith::MaxSIOp>(bound, index(0));
-      return b.createOrFold<arith::MinSIOp>(atLeast, extents[number]);
-    };
-    window.lowers[number] = clamp(sub(index(0), base));
-    window.uppers[number] = clamp(sub(extent, base));
-    window.isWhole = false;
+/// What the copy reads, as a matrix of the tile's shape.
+static View getSourceAsMatrix(tile::CopyOp op, Emitter &e) {
+  View source = e.buffers.getView(op.getSource()), dest = e.buffers.getView(op.getDest());
+  Pairing pairing =
+      pairDimensions(e, source, op.getSource().getType(), dest, op.getDest().getType());
+  View matrix = source;
+  matrix.dims.clear();
+  matrix.steps.clear();
+  matrix.extents.clear();
+  for (unsigned dim : pairing.source) {
+    matrix.dims.push_back(source.dims[dim]);
+    matrix.steps.push_back(source.steps[dim]);
+    matrix.extents.push_back(source.extents[dim]);
   }
-  if (view.root->isOnChip() && !window.isWhole)
-    return std::nullopt;
-  return window;
+  return matrix;
+}
+
+/// Fills the tile, unless nothing needs it, and prepares the operands of the products that read it.
+static void fillTile(tile::CopyOp op, ReadAhead readAhead, Emitter &e) {
+  bool isDirect = op->hasAttr(tile::kDirectAttr);
+  if (!isDirect)
+    copyBuffer(e, op.getSource(), op.getDest(), readAhead);
+  SmallVector<tile::OperandPlan> plans = tile::getOperandPlans(op);
+  if (plans.empty())
+    return;
+  View source = isDirect ? getSourceAsMatrix(op, e) : e.buffers.getView(op.getDest());
+  Value smallest; // of all elements; found by the first that needs it
+  for (const tile::OperandPlan &plan : plans) {
+    GemmOperand operand =
+        prepareOperand(e, plan.form, op.getDest().getType(), source, readAhead, smallest);
+    if (!smallest)
+      smallest = operand.smallest;
+    e.planned.operands[plan.id] = operand;
+  }
 }
 
 //===----------------------------------------------------------------------------------------===//
-// Copies
+// Tiles that serve several blocks
 //===----------------------------------------------------------------------------------------===//
 
-Value Lowering::convertStored(Value stored, Type from, Type to) {
-  if (from == to)
-    return stored; // bits stay as they are
-  return numbers.pack(numbers.convert(numbers.unpack(stored, from), from, to), to);
+/// The view with its constants made again, here.
+static View renew(View view, Emitter &e) {
+  for (auto *values : {&view.surface, &view.base, &view.steps, &view.extents})
+    for (Value &value : *values)
+      if (std::optional<int64_t> constant = getConstantIntValue(value))
+        value = e.index(*constant);
+  return view;
 }
 
-/// Copies where both sides exist, and fills the rest of the destination with the safe value.
-void Lowering::copyWindow(const View &source, const View &dest, const Pairing &pairing,
-                          const Window &sourceWindow, const Window &destWindow) {
-  auto moveOver = [&](ArrayRef<Value> lowers, ArrayRef<Value> uppers) {
-    loopNest(lowers, uppers, options.calls.disjointArguments, [&](ArrayRef<Value> variables) {
-      Value stored = loadAt(source, toSurface(source, spread(source, pairing.source, variables)));
-      storeAt(dest, toSurface(dest, spread(dest, pairing.dest, variables)),
-              convertStored(stored, source.elementType, dest.elementType));
-    });
-  };
-  ifTrue(destWindow.condition, [&] {
-    if (sourceWindow.isWhole)
-      return moveOver(destWindow.lowers, destWindow.uppers);
-    Value covers = sourceWindow.condition;
-    SmallVector<Value> lowers, uppers;
-    for (size_t loop = 0; loop < pairing.extents.size(); ++loop) {
-      Value low = sourceWindow.lowers[loop], high = sourceWindow.uppers[loop];
-      covers = bothTrue(covers, compare(arith::CmpIPredicate::sle, low, destWindow.lowers[loop]));
-      covers = bothTrue(covers, compare(arith::CmpIPredicate::sge, high, destWindow.uppers[loop]));
-      lowers.push_back(b.createOrFold<arith::MaxSIOp>(low, destWindow.lowers[loop]));
-      uppers.push_back(b.createOrFold<arith::MinSIOp>(high, destWindow.uppers[loop]));
-    }
-    Value isPartial = b.createOrFold<arith::XOrIOp>(covers, numbers.integer(b.getI1Type(), 1));
-    ifTrue(isPartial, [&] {
-      Value safe = convertStored(safeStored(source), source.elementType, dest.elementType);
-      loopNest(destWindow.lowers, destWindow.uppers, true, [&](ArrayRef<Value> variables) {
-        storeAt(dest, toSurface(dest, spread(dest, pairing.dest, variables)), safe);
-      });
-    });
-    ifTrue(sourceWindow.condition, [&] { moveOver(lowers, uppers); });
+/// Fills the tile and its operands, unless they are what the copy would make them. (A launch that
+/// is stopped in the middle runs no further block.)
+static void keepTile(tile::CopyOp op, int64_t slot, ReadAhead readAhead, Emitter &e) {
+  View source = e.buffers.getView(op.getSource());
+  Value address = e.buffers.addressOf(
+      source, e.buffers.toSurface(source, SmallVector<Value>(source.getRank(), e.index(0))));
+  Value last = e.offsetPointer(e.buffers.getArena(), address.getType(),
+                               e.numbers.integer(e.b.getI64Type(), slot));
+  Value isOther = LLVM::ICmpOp::create(e.b, LLVM::ICmpPredicate::ne, address,
+                                       LLVM::LoadOp::create(e.b, address.getType(), last));
+  SmallVector<tile::OperandPlan> plans = tile::getOperandPlans(op);
+  llvm::SmallDenseMap<Value, View, 2> places; // of the smallest magnitudes
+  e.ifTrue(isOther, [&] {
+    fillTile(op, readAhead, e);
+    LLVM::StoreOp::create(e.b, address, last);
+    for (const tile::OperandPlan &plan : plans)
+      if (Value smallest = e.planned.operands[plan.id].smallest;
+          smallest && !places.contains(smallest)) {
+        places[smallest] = e.buffers.makeScratch({1}, smallest.getType());
+        e.buffers.store(places[smallest], {e.index(0)}, smallest);
+      }
+  });
+  for (const tile::OperandPlan &plan : plans) {
+    GemmOperand &operand = e.planned.operands[plan.id];
+    operand.view = renew(operand.view, e);
+    if (operand.columnSums)
+      operand.columnSums = renew(*operand.columnSums, e);
+    if (operand.smallest)
+      operand.smallest = e.buffers.load(renew(places[operand.smallest], e), {e.index(0)});
+  }
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------------------------===//
+
+/// Prefetches a tile, row by row, into the second-level cache.
+static void prefetchTile(const View &view, Emitter &e) {
+  unsigned last = view.getRank() - 1;
+  int64_t elements = kCacheLine / tile::getStorageBytes(view.elementType);
+  SmallVector<Value> extents(view.extents.begin(), view.extents.end());
+  extents[last] = e.index(llvm::divideCeil(*getConstantIntValue(extents[last]), elements));
+  e.loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+    SmallVector<Value> place(variables);
+    place[last] = e.mul(place[last], e.index(elements));
+    LLVM::Prefetch::create(e.b, e.buffers.addressOf(view, e.buffers.toSurface(view, place)),
+                           /*rw=*/0, /*hint=*/2, /*cache=*/1);
   });
 }
 
-void Lowering::copyView(const View &source, const View &dest, const Pairing &pairing) {
-  if (isStreamed(source, dest, pairing, *dest.root))
-    return copyStreaming(source, dest, pairing);
-  if (isStreamed(source, dest, pairing, *source.root) || readsAhead(source, dest, pairing))
-    return copyReadingAhead(source, dest, pairing);
-  std::optional<Window> sourceWindow = windowOf(source, pairing.source, pairing.extents),
-                        destWindow = windowOf(dest, pairing.dest, pairing.extents);
-  if (sourceWindow && destWindow)
-    return copyWindow(source, dest, pairing, *sourceWindow, *destWindow);
-  loopNest(pairing.extents, false, [&](ArrayRef<Value> variables) {
-    Value stored = loadStored(source, spread(source, pairing.source, variables));
-    storeStored(dest, spread(dest, pairing.dest, variables),
-                convertStored(stored, source.elementType, dest.elementType));
-  });
+void tilewright::cpu::lowerCopy(tile::CopyOp op, Emitter &e) {
+  ReadAhead readAhead =
+      op->hasAttr(tile::kPrefetchedAttr) ? ReadAhead::NotNeeded : ReadAhead::Allowed;
+  if (std::optional<int64_t> slot = tile::getPlanNumber(op, tile::kKeptAttr))
+    keepTile(op, *slot, readAhead, e);
+  else
+    fillTile(op, readAhead, e);
+  for (int64_t id : tile::getPrefetches(op))
+    if (std::optional<View> next = e.buffers.getNamedView(id, op))
+      prefetchTile(*next, e);
 }
 
-/// A statement reads all of its operands before it writes the first element.
-View Lowering::separateFrom(const View &dest, const View &source, MemRefType sourceType) {
-  bool bothGlobal = !source.root->isOnChip() && !dest.root->isOnChip();
-  bool mayOverlap = source.root == dest.root || (bothGlobal && !options.calls.disjointArguments);
-  if (!mayOverlap)
-    return source;
-  View scratch = sourceType.hasStaticShape() && scope->arena
-                     ? makeScratch(sourceType.getShape(), source.elementType)
-                     : makeScratch(source.extents, source.elementType);
-  copyView(source, scratch, pairDimensions(source, sourceType, scratch, sourceType));
-  return scratch;
+void tilewright::cpu::lowerFinalizeReducer(tile::FinalizeReducerOp op, Emitter &e) {
+  copyBuffer(e, op.getReducer(), op.getDest());
 }
 
-void Lowering::lowerCopy(Value sourceBuffer, Value destBuffer) {
-  View dest = getView(destBuffer);
-  auto sourceType = cast<MemRefType>(sourceBuffer.getType()),
-       destType = cast<MemRefType>(destBuffer.getType());
-  View source = separateFrom(dest, getView(sourceBuffer), sourceType);
-  copyView(source, dest, pairDimensions(source, sourceType, dest, destType));
+void tilewright::cpu::lowerFill(tile::FillOp op, Emitter &e) {
+  fillView(e, e.buffers.getView(op.getDest()), e.lookup(op.getValue()));
 }
 
-void Lowering::lowerFill(tile::FillOp op) {
-  if (!startSums(op))
-    fillView(getView(op.getDest()), lookup(op.getValue()));
-}
-
-void Lowering::fillView(const View &dest, Value value) {
-  Value stored = numbers.pack(value, dest.elementType);
-  SmallVector<unsigned> dims(dest.getRank());
-  for (unsigned dim = 0; dim < dims.size(); ++dim)
-    dims[dim] = dim;
-  if (std::optional<Window> window = windowOf(dest, dims, dest.extents))
-    return ifTrue(window->condition, [&] {
-      loopNest(window->lowers, window->uppers, true, [&](ArrayRef<Value> variables) {
-        storeAt(dest, toSurface(dest, variables), stored);
-      });
-    });
-  loopNest(dest.extents, false,
-           [&](ArrayRef<Value> variables) { storeStored(dest, variables, stored); });
-}
-
-//===----------------------------------------------------------------------------------------===//
-// Patches of an image
-//===----------------------------------------------------------------------------------------===//
-
-void Lowering::lowerIm2col(tile::Im2colOp op) {
-  View image = getView(op.getImage()), dest = getView(op.getDest());
-  auto number = [&](uint64_t value) { return index(static_cast<int64_t>(value)); };
+void tilewright::cpu::lowerIm2col(tile::Im2colOp op, Emitter &e) {
+  View image = e.buffers.getView(op.getImage()), dest = e.buffers.getView(op.getDest());
+  auto number = [&](uint64_t value) { return e.index(static_cast<int64_t>(value)); };
   Value kernel = number(op.getKernel()), stride = number(op.getStride()),
         dilation = number(op.getDilation()), pad = number(op.getPad());
   Value batch = image.extents[0], height = image.extents[1], width = image.extents[2],
         channels = image.extents[3];
   auto quotient = [&](Value lhs, Value rhs) {
-    return divide(Division::FloorDiv, lhs, rhs, /*isUnsigned=*/false);
+    return divide(e, Division::FloorDiv, lhs, rhs, /*isUnsigned=*/false);
   };
   auto remainder = [&](Value lhs, Value rhs) {
-    return divide(Division::FloorMod, lhs, rhs, /*isUnsigned=*/false);
+    return divide(e, Division::FloorMod, lhs, rhs, /*isUnsigned=*/false);
   };
   auto countPositions = [&](Value extent) { // of the kernel along one side
-    Value reach = mul(dilation, sub(kernel, index(1)));
-    Value room = sub(sub(add(extent, mul(index(2), pad)), reach), index(1));
-    return b.createOrFold<arith::MaxSIOp>(add(quotient(room, stride), index(1)), index(0));
+    Value reach = e.mul(dilation, e.sub(kernel, e.index(1)));
+    Value room = e.sub(e.sub(e.add(extent, e.mul(e.index(2), pad)), reach), e.index(1));
+    return e.b.createOrFold<arith::MaxSIOp>(e.add(quotient(room, stride), e.index(1)), e.index(0));
   };
-  Value outWidth = countPositions(width), positions = mul(countPositions(height), outWidth);
-  Value rowBase = mul(lookup(op.getRowTile()), dest.extents[0]);
-  Value columnBase = mul(lookup(op.getColumnTile()), dest.extents[1]);
+  Value outWidth = countPositions(width), positions = e.mul(countPositions(height), outWidth);
+  Value rowBase = e.mul(e.lookup(op.getRowTile()), dest.extents[0]);
+  Value columnBase = e.mul(e.lookup(op.getColumnTile()), dest.extents[1]);
   Type storage = getStorageType(image.elementType);
-  Value zero = isa<FloatType>(storage) ? numbers.real(storage, 0) : numbers.integer(storage, 0);
-  loopNest(dest.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-    Value row = add(rowBase, variables[0]), column = add(columnBase, variables[1]);
+  Value zero = isa<FloatType>(storage) ? e.numbers.real(storage, 0) : e.numbers.integer(storage, 0);
+  e.loopNest(dest.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+    Value row = e.add(rowBase, variables[0]), column = e.add(columnBase, variables[1]);
     Value place = remainder(row, positions);
-    Value h = sub(add(mul(quotient(place, outWidth), stride),
-                      mul(quotient(column, mul(kernel, channels)), dilation)),
-                  pad);
-    Value w = sub(add(mul(remainder(row, outWidth), stride),
-                      mul(remainder(quotient(column, channels), kernel), dilation)),
-                  pad);
+    Value h = e.sub(e.add(e.mul(quotient(place, outWidth), stride),
+                          e.mul(quotient(column, e.mul(kernel, channels)), dilation)),
+                    pad);
+    Value w = e.sub(e.add(e.mul(remainder(row, outWidth), stride),
+                          e.mul(remainder(quotient(column, channels), kernel), dilation)),
+                    pad);
     Value picture = quotient(row, positions);
     auto below = [&](Value value, Value limit) {
-      return compare(arith::CmpIPredicate::ult, value, limit);
+      return e.compare(arith::CmpIPredicate::ult, value, limit);
     };
-    Value exists = compare(arith::CmpIPredicate::ne, positions, index(0));
-    exists = bothTrue(exists, compare(arith::CmpIPredicate::sge, row, index(0)));
-    exists = bothTrue(exists, below(picture, batch));
-    exists = bothTrue(exists, below(column, mul(mul(kernel, kernel), channels)));
-    exists = bothTrue(exists, bothTrue(below(h, height), below(w, width)));
-    auto branch = scf::IfOp::create(b, TypeRange{storage}, exists, /*withElseRegion=*/true);
+    Value exists = e.compare(arith::CmpIPredicate::ne, positions, e.index(0));
+    exists = e.bothTrue(exists, e.compare(arith::CmpIPredicate::sge, row, e.index(0)));
+    exists = e.bothTrue(exists, below(picture, batch));
+    exists = e.bothTrue(exists, below(column, e.mul(e.mul(kernel, kernel), channels)));
+    exists = e.bothTrue(exists, e.bothTrue(below(h, height), below(w, width)));
+    auto branch = scf::IfOp::create(e.b, TypeRange{storage}, exists, /*withElseRegion=*/true);
     {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(branch.thenBlock());
-      scf::YieldOp::create(b, loadStored(image, {picture, h, w, remainder(column, channels)}));
-      b.setInsertionPointToStart(branch.elseBlock());
-      scf::YieldOp::create(b, zero);
+      OpBuilder::InsertionGuard guard(e.b);
+      e.b.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(
+          e.b, e.buffers.loadStored(image, {picture, h, w, remainder(column, channels)}));
+      e.b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(e.b, zero);
     }
-    storeStored(dest, variables, branch.getResult(0));
+    e.buffers.storeStored(dest, variables, branch.getResult(0));
   });
 }

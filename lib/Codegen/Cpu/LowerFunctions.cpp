@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Scalars.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -167,24 +167,25 @@ Value FunctionBuilder::buildTanh(Value x) {
   return math::CopySignOp::create(b, result, x);
 }
 
-Value Lowering::lowerFunctionOp(Operation &op) {
-  SmallVector<Value> operands = lookupAll(op.getOperands());
+Value tilewright::cpu::emitFunction(Operation &op, Emitter &e) {
+  SmallVector<Value> operands = e.lookupAll(op.getOperands());
   Type type = op.getResult(0).getType(), carrier = getCarrierType(type);
   if (isa<math::IPowIOp>(op)) {
-    Type wide = b.getI64Type();
-    Value base = numbers.convert(operands[0], type, wide);
-    Value exponent = numbers.convert(operands[1], type, wide);
-    return numbers.convert(numbers.call(kIntegerPower, wide, {base, exponent}), wide, type);
+    Type wide = e.b.getI64Type();
+    Value base = e.numbers.convert(operands[0], type, wide);
+    Value exponent = e.numbers.convert(operands[1], type, wide);
+    return e.numbers.convert(e.numbers.call(kIntegerPower, wide, {base, exponent}), wide, type);
   }
   if (isa<math::FPowIOp>(op)) {
-    Value exponent = numbers.convert(operands[1], op.getOperand(1).getType(), carrier);
-    return numbers.round(math::PowFOp::create(b, operands[0], exponent), type);
+    Value exponent = e.numbers.convert(operands[1], op.getOperand(1).getType(), carrier);
+    return e.numbers.round(math::PowFOp::create(e.b, operands[0], exponent), type);
   }
   if (isa<math::Atan2Op>(op)) // by name: MLIR folds math.atan2 of two zeros to a NaN
-    return numbers.round(numbers.call(carrier.isF64() ? "atan2" : "atan2f", carrier, operands),
-                         type);
+    return e.numbers.round(e.numbers.call(carrier.isF64() ? "atan2" : "atan2f", carrier, operands),
+                           type);
   if (carrier.isF32()) {
-    FunctionBuilder functions(b, /*hasScaling=*/options.vectorWidth >= 16); // AVX-512: vscalefps
+    FunctionBuilder functions(e.b,
+                              /*hasScaling=*/e.options.vectorWidth >= 16); // AVX-512: vscalefps
     Value result = llvm::TypeSwitch<Operation *, Value>(&op)
                        .Case([&](math::Exp2Op) { return functions.buildExp2(operands[0]); })
                        .Case([&](math::ExpOp) { return functions.buildExp(operands[0]); })
@@ -193,11 +194,11 @@ Value Lowering::lowerFunctionOp(Operation &op) {
                        .Case([&](math::TanhOp) { return functions.buildTanh(operands[0]); })
                        .Default([](Operation *) { return Value(); });
     if (result)
-      return numbers.round(result, type);
+      return e.numbers.round(result, type);
   }
-  OperationState state(b.getLoc(), op.getName());
+  OperationState state(e.b.getLoc(), op.getName());
   state.addOperands(operands);
   state.addTypes(carrier);
-  Value result = b.create(state)->getResult(0);
-  return isa<FloatType>(type) ? numbers.round(result, type) : result;
+  Value result = e.b.create(state)->getResult(0);
+  return isa<FloatType>(type) ? e.numbers.round(result, type) : result;
 }

@@ -10,7 +10,8 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Combiner.h"
-#include "Lowering.h"
+#include "Copies.h"
+#include "Lowerings.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -43,11 +44,11 @@ struct Reduction {
 };
 } // namespace
 
-void Lowering::lowerReduce(tile::ReduceOp op) {
+void tilewright::cpu::lowerReduce(tile::ReduceOp op, Emitter &e) {
   Reduction reduction;
-  View &dest = reduction.dest = getView(op.getDest());
+  View &dest = reduction.dest = e.buffers.getView(op.getDest());
   View &source = reduction.source =
-      separateFrom(dest, getView(op.getSource()), op.getSource().getType());
+      separateFrom(e, dest, e.buffers.getView(op.getSource()), op.getSource().getType());
   unsigned dim = reduction.dim = op.getDim();
   reduction.keepsDim = dest.getRank() == source.getRank();
   for (unsigned d = 0; d < source.getRank(); ++d) {
@@ -55,57 +56,59 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
       continue;
     unsigned destDim = reduction.keepsDim || d < dim ? d : d - 1;
     reduction.extents.push_back(
-        requireEqual(source.extents[d], dest.extents[destDim],
+        requireEqual(e, source.extents[d], dest.extents[destDim],
                      "'" + source.root->name + "' and '" + dest.root->name + "'"));
   }
   Value along = reduction.along = source.extents[dim];
-  Combiner combiner(b, op.getKind(), source.elementType, dest.elementType, op.getNanPropagate(),
-                    options.hasRange);
-  int64_t width = options.vectorWidth * 32 / combiner.getType().getIntOrFloatBitWidth();
+  Combiner combiner(e.b, op.getKind(), source.elementType, dest.elementType, op.getNanPropagate(),
+                    e.options.hasRange);
+  int64_t width = e.options.vectorWidth * 32 / combiner.getType().getIntOrFloatBitWidth();
 
   // The rows at `position`, as a value or a vector; `old` is what the destination holds there.
   auto widened = [&](Value stored) {
-    return combiner.widen(numbers.unpack(stored, source.elementType), source.elementType);
+    return combiner.widen(e.numbers.unpack(stored, source.elementType), source.elementType);
   };
-  bool isNeverEmpty = ranges.get(along).least > 0;
+  bool isNeverEmpty = e.ranges.get(along).least > 0;
   auto finish = [&](Value total, llvm::function_ref<Value()> loadOld) {
-    Value isEmpty = isNeverEmpty ? Value() : compare(arith::CmpIPredicate::sle, along, index(0));
+    Value isEmpty =
+        isNeverEmpty ? Value() : e.compare(arith::CmpIPredicate::sle, along, e.index(0));
     if (!op.getClear()) {
-      Value old = numbers.unpack(loadOld(), dest.elementType);
-      return numbers.pack(combiner.finishWith(total, old, isEmpty), dest.elementType);
+      Value old = e.numbers.unpack(loadOld(), dest.elementType);
+      return e.numbers.pack(combiner.finishWith(total, old, isEmpty), dest.elementType);
     }
     if (isEmpty) {
       Value start = combiner.getStart(/*isEmpty=*/true, total.getType());
-      total = arith::SelectOp::create(b, isEmpty, start, total);
+      total = arith::SelectOp::create(e.b, isEmpty, start, total);
     }
-    return numbers.pack(combiner.finish(total), dest.elementType);
+    return e.numbers.pack(combiner.finish(total), dest.elementType);
   };
   // Combines `count` vectors (or, for a width of 0, single elements) in each step from `first` on;
   // gives where it stopped.
   auto walkRow = [&](ArrayRef<Value> kept, Value first, int64_t count, int64_t lanes,
                      SmallVector<Value> &totals) {
     int64_t stride = count * std::max<int64_t>(lanes, 1);
-    Value room = sub(along, first);
-    Value left = b.createOrFold<arith::RemUIOp>(room, index(stride));
-    Value past = sub(along, left);
+    Value room = e.sub(along, first);
+    Value left = e.b.createOrFold<arith::RemUIOp>(room, e.index(stride));
+    Value past = e.sub(along, left);
     if (getConstantIntValue(past) && getConstantIntValue(past) == getConstantIntValue(first))
       return first;
-    totals =
-        loopCarrying(first, past, index(stride), totals, [&](Value position, ValueRange carried) {
-          SmallVector<Value> next;
-          for (int64_t chain = 0; chain < count; ++chain) {
-            Value place = add(position, index(chain * lanes));
-            SmallVector<Value> element = reduction.sourceIndex(kept, place);
-            Value stored = lanes ? loadVector(source, element, lanes) : loadStored(source, element);
-            next.push_back(combiner.combine(carried[chain], widened(stored)));
-          }
-          return next;
-        });
+    totals = e.loopCarrying(first, past, e.index(stride), totals,
+                            [&](Value position, ValueRange carried) {
+                              SmallVector<Value> next;
+                              for (int64_t chain = 0; chain < count; ++chain) {
+                                Value place = e.add(position, e.index(chain * lanes));
+                                SmallVector<Value> element = reduction.sourceIndex(kept, place);
+                                Value stored = lanes ? e.buffers.loadVector(source, element, lanes)
+                                                     : e.buffers.loadStored(source, element);
+                                next.push_back(combiner.combine(carried[chain], widened(stored)));
+                              }
+                              return next;
+                            });
     return past;
   };
   auto reduceOne = [&](ArrayRef<Value> kept) {
-    Value total = combiner.getStart(/*isEmpty=*/false), first = index(0);
-    if (isContiguousAlong(source, dim)) {
+    Value total = combiner.getStart(/*isEmpty=*/false), first = e.index(0);
+    if (e.buffers.isContiguousAlong(source, dim)) {
       Value start = combiner.getStart(/*isEmpty=*/false, combiner.getType(width));
       SmallVector<Value> chains(Combiner::kChains, start);
       first = walkRow(kept, first, Combiner::kChains, width, chains);
@@ -119,36 +122,39 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
     }
     SmallVector<Value> rest = {total};
     walkRow(kept, first, 1, 0, rest);
-    SmallVector<Value> place = reduction.destIndex(kept, index(0));
-    storeStored(dest, place, finish(rest[0], [&] { return loadStored(dest, place); }));
+    SmallVector<Value> place = reduction.destIndex(kept, e.index(0));
+    e.buffers.storeStored(dest, place,
+                          finish(rest[0], [&] { return e.buffers.loadStored(dest, place); }));
   };
   unsigned lastKept = reduction.extents.size() - 1;
   bool hasColumns = dim + 1 != source.getRank() &&
-                    isContiguousAlong(source, source.getRank() - 1) &&
-                    isContiguousAlong(dest, dest.getRank() - 1);
+                    e.buffers.isContiguousAlong(source, source.getRank() - 1) &&
+                    e.buffers.isContiguousAlong(dest, dest.getRank() - 1);
   if (!hasColumns)
-    return loopNest(reduction.extents, /*isParallel=*/false, reduceOne);
+    return e.loopNest(reduction.extents, /*isParallel=*/false, reduceOne);
   // Neighbouring columns, `lanes` at a time, from `first` on.
   SmallVector<Value> outer(ArrayRef(reduction.extents).drop_back());
-  loopNest(outer, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+  e.loopNest(outer, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     Value columns = reduction.extents[lastKept];
-    Value left = b.createOrFold<arith::RemUIOp>(columns, index(width));
-    Value past = sub(columns, left);
-    loopCarrying(index(0), past, index(width), {}, [&](Value column, ValueRange) {
+    Value left = e.b.createOrFold<arith::RemUIOp>(columns, e.index(width));
+    Value past = e.sub(columns, left);
+    e.loopCarrying(e.index(0), past, e.index(width), {}, [&](Value column, ValueRange) {
       SmallVector<Value> kept(variables);
       kept.push_back(column);
       Value start = combiner.getStart(/*isEmpty=*/false, combiner.getType(width));
-      Value total = loopCarrying(
-          index(0), along, index(1), start,
-          [&](Value row, ValueRange carried) -> SmallVector<Value> {
-            SmallVector<Value> place = reduction.sourceIndex(kept, row);
-            return {combiner.combine(carried[0], widened(loadVector(source, place, width)))};
-          })[0];
-      SmallVector<Value> place = reduction.destIndex(kept, index(0));
-      storeVector(dest, place, finish(total, [&] { return loadVector(dest, place, width); }));
+      Value total =
+          e.loopCarrying(e.index(0), along, e.index(1), start,
+                         [&](Value row, ValueRange carried) -> SmallVector<Value> {
+                           SmallVector<Value> place = reduction.sourceIndex(kept, row);
+                           return {combiner.combine(
+                               carried[0], widened(e.buffers.loadVector(source, place, width)))};
+                         })[0];
+      SmallVector<Value> place = reduction.destIndex(kept, e.index(0));
+      e.buffers.storeVector(
+          dest, place, finish(total, [&] { return e.buffers.loadVector(dest, place, width); }));
       return SmallVector<Value>();
     });
-    loopNest({past}, {columns}, /*isParallel=*/false, [&](ArrayRef<Value> column) {
+    e.loopNest({past}, {columns}, /*isParallel=*/false, [&](ArrayRef<Value> column) {
       SmallVector<Value> kept(variables);
       kept.push_back(column[0]);
       reduceOne(kept);
@@ -156,31 +162,32 @@ void Lowering::lowerReduce(tile::ReduceOp op) {
   });
 }
 
-void Lowering::lowerCumsum(tile::CumsumOp op) {
-  View dest = getView(op.getDest());
-  View source = separateFrom(dest, getView(op.getSource()), op.getSource().getType());
+void tilewright::cpu::lowerCumsum(tile::CumsumOp op, Emitter &e) {
+  View dest = e.buffers.getView(op.getDest());
+  View source = separateFrom(e, dest, e.buffers.getView(op.getSource()), op.getSource().getType());
   unsigned dim = op.getDim();
-  Combiner combiner(b, tile::ReduceKind::Sum, source.elementType, dest.elementType, false,
-                    options.hasRange);
+  Combiner combiner(e.b, tile::ReduceKind::Sum, source.elementType, dest.elementType, false,
+                    e.options.hasRange);
   SmallVector<Value> extents;
   for (unsigned d = 0; d < source.getRank(); ++d)
     if (d != dim)
-      extents.push_back(requireEqual(source.extents[d], dest.extents[d], "'T.cumsum'"));
-  Value along = requireEqual(source.extents[dim], dest.extents[dim], "'T.cumsum'");
-  loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
+      extents.push_back(requireEqual(e, source.extents[d], dest.extents[d], "'T.cumsum'"));
+  Value along = requireEqual(e, source.extents[dim], dest.extents[dim], "'T.cumsum'");
+  e.loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     SmallVector<Value> position(variables);
     position.insert(position.begin() + dim, Value());
-    loopCarrying(index(0), along, index(1), combiner.getStart(false),
-                 [&](Value variable, ValueRange carried) -> SmallVector<Value> {
-                   position[dim] = variable;
-                   if (op.getReverse()) {
-                     position[dim] = sub(sub(along, index(1)), variable);
-                     ranges.set(position[dim], ranges.get(variable));
-                   }
-                   Value element = combiner.widen(load(source, position), source.elementType);
-                   Value sum = combiner.combine(carried[0], element);
-                   store(dest, position, combiner.finish(sum));
-                   return {sum};
-                 });
+    e.loopCarrying(e.index(0), along, e.index(1), combiner.getStart(false),
+                   [&](Value variable, ValueRange carried) -> SmallVector<Value> {
+                     position[dim] = variable;
+                     if (op.getReverse()) {
+                       position[dim] = e.sub(e.sub(along, e.index(1)), variable);
+                       e.ranges.set(position[dim], e.ranges.get(variable));
+                     }
+                     Value element =
+                         combiner.widen(e.buffers.load(source, position), source.elementType);
+                     Value sum = combiner.combine(carried[0], element);
+                     e.buffers.store(dest, position, combiner.finish(sum));
+                     return {sum};
+                   });
   });
 }

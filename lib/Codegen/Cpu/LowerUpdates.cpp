@@ -18,7 +18,9 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Atomics.h"
+#include "Copies.h"
+#include "Operands.h"
 #include "tilewright/Layout/Contiguity.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -32,8 +34,9 @@ using namespace tilewright::cpu;
 /// Larger boxes would be long straight code.
 static constexpr int64_t kMaxBoxElements = 256;
 
+namespace {
 /// What an update needs to know, found out before a lock is taken.
-struct Lowering::TileUpdate {
+struct TileUpdate {
   tile::AtomicKind kind;
   View dest, source; ///< The source has no root if `scalar` is given.
   Value scalar;
@@ -42,59 +45,14 @@ struct Lowering::TileUpdate {
 
   int64_t rowsOfLock() const { return box ? box->rows : 1; }
 };
+} // namespace
 
 //===----------------------------------------------------------------------------------------===//
-// Which updates
+// Boxes and locks
 //===----------------------------------------------------------------------------------------===//
 
-/// Whether a statement updates rows of `root` that a lock can guard: parts of the tensor itself
-/// with the last dimension in them, from a tile of constant extents.
-static bool updatesRows(tile::AtomicOp op, Value root) {
-  auto slice = op.getDest().getDefiningOp<tile::SliceOp>();
-  Value whole = slice ? Value(slice.getSource()) : op.getDest();
-  auto type = cast<MemRefType>(op.getDest().getType());
-  int64_t rootRank = cast<MemRefType>(root.getType()).getRank();
-  if (whole != root || type.getRank() == 0 || type.getShape().back() == 1 ||
-      op.getOrder() != tile::MemoryOrder::Relaxed)
-    return false;
-  auto isOne = [](OpFoldResult step) { return getConstantIntValue(step) == 1; };
-  if (slice && (llvm::is_contained(slice.getDropped(), rootRank - 1) ||
-                !llvm::all_of(slice.getMixedSteps(), isOne)))
-    return false;
-  auto source = dyn_cast<MemRefType>(op.getValue().getType());
-  return !source || (source.hasStaticShape() && source.getShape().back() != 1 &&
-                     tile::getRoot(op.getValue()) != root);
-}
-
-/// Whether the statement is one of those that guard their tensor by locks of rows: all that its
-/// kernel does with the tensor are such updates.
-bool Lowering::isGuardedByRows(tile::AtomicOp op) {
-  auto kernel = op->getParentOfType<tile::KernelOp>();
-  if (!options.calls.disjointArguments || getView(op.getDest()).root->isOnChip() || !kernel)
-    return false;
-  Value root = tile::getRoot(op.getDest());
-  auto isRoot = [&](Value value) {
-    return isa<MemRefType>(value.getType()) && tile::getRoot(value) == root;
-  };
-  return !kernel
-              .walk([&](Operation *op) {
-                if (llvm::none_of(op->getOperands(), isRoot))
-                  return WalkResult::advance();
-                if (isa<tile::SliceOp, tile::AnnotateLayoutOp, tile::AnnotateSafeValueOp,
-                        tile::HintOp>(op))
-                  return WalkResult::advance();
-                auto atomic = dyn_cast<tile::AtomicOp>(op);
-                return atomic && updatesRows(atomic, root) ? WalkResult::advance()
-                                                           : WalkResult::interrupt();
-              })
-              .wasInterrupted();
-}
-
-//===----------------------------------------------------------------------------------------===//
-// The statement
-//===----------------------------------------------------------------------------------------===//
-
-std::optional<ContiguousBox> Lowering::findBox(const Root &root, int64_t unit, int64_t limit) {
+std::optional<ContiguousBox> tilewright::cpu::findBox(const Root &root, int64_t unit,
+                                                      int64_t limit) {
   SmallVector<int64_t> shape;
   for (Value extent : root.extents)
     shape.push_back(getConstantIntValue(extent).value_or(ShapedType::kDynamic));
@@ -104,80 +62,47 @@ std::optional<ContiguousBox> Lowering::findBox(const Root &root, int64_t unit, i
 }
 
 /// The lock of the logical row in which an element lies, as the services take it.
-SmallVector<Value, 2> Lowering::lockOf(const TileUpdate &update, ArrayRef<Value> surfaceIndex) {
-  Value row = index(0);
+static SmallVector<Value, 2> lockOf(Emitter &e, const TileUpdate &update,
+                                    ArrayRef<Value> surfaceIndex) {
+  Value row = e.index(0);
   for (size_t dim = 0; dim + 1 < surfaceIndex.size(); ++dim)
-    row = add(mul(row, update.dest.surface[dim]), surfaceIndex[dim]);
-  Value group = b.createOrFold<arith::DivUIOp>(row, index(update.rowsOfLock()));
-  return {update.dest.root->pointer, toI64(group)};
-}
-
-void Lowering::updateRows(tile::AtomicOp op) {
-  TileUpdate update;
-  update.kind = op.getKind();
-  View &dest = update.dest = getView(op.getDest());
-  Pairing &pairing = update.pairing;
-  if (auto sourceType = dyn_cast<MemRefType>(op.getValue().getType())) {
-    // What may fail (an access outside a tile) happens before the lock is taken.
-    View &source = update.source = getView(op.getValue());
-    SmallVector<unsigned> dims = llvm::to_vector(llvm::seq<unsigned>(0, source.getRank()));
-    std::optional<Window> whole = windowOf(source, dims, source.extents);
-    if (!whole || !whole->isWhole)
-      source = convertMatrix(source, sourceType, source.elementType);
-    pairing = pairDimensions(source, sourceType, dest, cast<MemRefType>(op.getDest().getType()));
-  } else {
-    update.scalar = lookup(op.getValue());
-    pairing.extents.assign(dest.extents.begin(), dest.extents.end());
-    pairing.dest = llvm::to_vector(llvm::seq<unsigned>(0, dest.getRank()));
-  }
-  update.box = findBox(*dest.root, getVectorWidth(dest.elementType), kMaxBoxElements);
-  std::optional<Window> window = windowOf(dest, pairing.dest, pairing.extents);
-  if (!window)
-    return refuse(op, "internal error: rows of '" + dest.root->name + "' have no bounds");
-  ifTrue(window->condition, [&] {
-    if (!canUpdateBoxes(update))
-      return updateByRows(update, *window);
-    auto branch = scf::IfOp::create(b, startsAtBox(update, *window), /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    updateByBoxes(update);
-    b.setInsertionPointToStart(branch.elseBlock());
-    updateByRows(update, *window);
-  });
+    row = e.add(e.mul(row, update.dest.surface[dim]), surfaceIndex[dim]);
+  Value group = e.b.createOrFold<arith::DivUIOp>(row, e.index(update.rowsOfLock()));
+  return {update.dest.root->pointer, e.toI64(group)};
 }
 
 //===----------------------------------------------------------------------------------------===//
 // By rows
 //===----------------------------------------------------------------------------------------===//
 
-void Lowering::updateByRows(const TileUpdate &update, const Window &window) {
+static void updateByRows(Emitter &e, const TileUpdate &update, const Window &window) {
   const View &dest = update.dest;
   ArrayRef<Value> lowers = window.lowers, uppers = window.uppers;
-  loopNest(lowers.drop_back(), uppers.drop_back(), false, [&](ArrayRef<Value> outer) {
+  e.loopNest(lowers.drop_back(), uppers.drop_back(), false, [&](ArrayRef<Value> outer) {
     SmallVector<Value> start(outer);
-    start.push_back(index(0));
+    start.push_back(e.index(0));
     SmallVector<Value, 2> lock =
-        lockOf(update, toSurface(dest, spread(dest, update.pairing.dest, start)));
-    callService(Service::LockRow, lock);
-    holdsLock = true;
+        lockOf(e, update, e.buffers.toSurface(dest, spread(e, dest, update.pairing.dest, start)));
+    e.services.call(Service::LockRow, lock);
     // Under a layout neighbours lie apart: a vector would be gathered and scattered.
     bool isParallel = !dest.root->layout;
-    loopNest(lowers.take_back(), uppers.take_back(), isParallel, [&](ArrayRef<Value> inner) {
+    auto updateOne = [&](ArrayRef<Value> inner) {
       SmallVector<Value> variables(outer);
       variables.push_back(inner[0]);
-      SmallVector<Value> target = toSurface(dest, spread(dest, update.pairing.dest, variables));
+      SmallVector<Value> target =
+          e.buffers.toSurface(dest, spread(e, dest, update.pairing.dest, variables));
       Value operand = update.scalar;
       if (!operand) {
-        SmallVector<Value> place = spread(update.source, update.pairing.source, variables);
-        operand = numbers.convert(load(update.source, place), update.source.elementType,
-                                  dest.elementType);
+        SmallVector<Value> place = spread(e, update.source, update.pairing.source, variables);
+        operand = e.numbers.convert(e.buffers.load(update.source, place), update.source.elementType,
+                                    dest.elementType);
       }
-      Value old = numbers.unpack(loadAt(dest, target), dest.elementType);
-      Value combined = combine(update.kind, dest.elementType, old, operand);
-      storeAt(dest, target, numbers.pack(combined, dest.elementType));
-    });
-    holdsLock = false;
-    callService(Service::UnlockRow, lock);
+      Value old = e.numbers.unpack(e.buffers.loadAt(dest, target), dest.elementType);
+      Value combined = combine(e, update.kind, dest.elementType, old, operand);
+      e.buffers.storeAt(dest, target, e.numbers.pack(combined, dest.elementType));
+    };
+    e.loopNestWithoutPolls(lowers.take_back(), uppers.take_back(), isParallel, updateOne);
+    e.services.call(Service::UnlockRow, lock);
   });
 }
 
@@ -186,7 +111,7 @@ void Lowering::updateByRows(const TileUpdate &update, const Window &window) {
 //===----------------------------------------------------------------------------------------===//
 
 /// Whether the tile consists of boxes, and its rows can be read by vectors.
-bool Lowering::canUpdateBoxes(const TileUpdate &update) {
+static bool canUpdateBoxes(Emitter &e, const TileUpdate &update) {
   const View &dest = update.dest;
   ArrayRef<unsigned> dims = update.pairing.dest;
   unsigned last = dest.surface.size() - 1;
@@ -200,51 +125,30 @@ bool Lowering::canUpdateBoxes(const TileUpdate &update) {
   };
   return isMultiple(extents.back(), update.box->columns) &&
          isMultiple(extents.drop_back().back(), update.box->rows) &&
-         (update.scalar || isContiguousAlong(update.source, update.pairing.source.back()));
+         (update.scalar ||
+          e.buffers.isContiguousAlong(update.source, update.pairing.source.back()));
 }
 
 /// Whether, in this launch, the tile begins at the corner of a box and no part of it lies outside.
-Value Lowering::startsAtBox(const TileUpdate &update, const Window &window) {
-  auto areEqual = [&](Value lhs, Value rhs) { return compare(arith::CmpIPredicate::eq, lhs, rhs); };
+static Value startsAtBox(Emitter &e, const TileUpdate &update, const Window &window) {
+  auto areEqual = [&](Value lhs, Value rhs) {
+    return e.compare(arith::CmpIPredicate::eq, lhs, rhs);
+  };
   auto isMultiple = [&](Value value, int64_t of) {
-    return areEqual(b.createOrFold<arith::RemUIOp>(value, index(of)), index(0));
+    return areEqual(e.b.createOrFold<arith::RemUIOp>(value, e.index(of)), e.index(0));
   };
   ArrayRef<Value> bases = update.dest.base;
-  Value holds = bothTrue(isMultiple(bases.back(), update.box->columns),
-                         isMultiple(bases.drop_back().back(), update.box->rows));
+  Value holds = e.bothTrue(isMultiple(bases.back(), update.box->columns),
+                           isMultiple(bases.drop_back().back(), update.box->rows));
   for (auto [lower, upper, extent] :
        llvm::zip_equal(window.lowers, window.uppers, update.pairing.extents))
-    holds = bothTrue(holds, bothTrue(areEqual(lower, index(0)), areEqual(upper, extent)));
+    holds = e.bothTrue(holds, e.bothTrue(areEqual(lower, e.index(0)), areEqual(upper, extent)));
   return holds;
 }
 
-void Lowering::updateByBoxes(const TileUpdate &update) {
-  const ContiguousBox &box = *update.box;
-  size_t numLoops = update.pairing.extents.size();
-  SmallVector<Value> counts(update.pairing.extents);
-  auto divide = [&](Value &count, int64_t by) { count = index(*getConstantIntValue(count) / by); };
-  divide(counts[numLoops - 1], box.columns);
-  divide(counts[numLoops - 2], box.rows);
-  loopNest(ArrayRef(counts).drop_back(), /*isParallel=*/false, [&](ArrayRef<Value> outer) {
-    SmallVector<Value> start(outer);
-    start.back() = mul(start.back(), index(box.rows));
-    start.push_back(index(0));
-    SmallVector<Value, 2> lock =
-        lockOf(update, toSurface(update.dest, spread(update.dest, update.pairing.dest, start)));
-    callService(Service::LockRow, lock);
-    holdsLock = true;
-    loopNest(ArrayRef(counts).take_back(), /*isParallel=*/false, [&](ArrayRef<Value> inner) {
-      start.back() = mul(inner[0], index(box.columns));
-      updateBox(update, start);
-    });
-    holdsLock = false;
-    callService(Service::UnlockRow, lock);
-  });
-}
-
 /// The vectors of memory that the tile's elements of a box make, in the order of memory.
-SmallVector<Value> Lowering::gatherBox(const TileUpdate &update, ArrayRef<Value> start,
-                                       int64_t width) {
+static SmallVector<Value> gatherBox(Emitter &e, const TileUpdate &update, ArrayRef<Value> start,
+                                    int64_t width) {
   const ContiguousBox &box = *update.box;
   const View &source = update.source;
   // Rows in pieces of at most a vector, padded to one.
@@ -255,12 +159,13 @@ SmallVector<Value> Lowering::gatherBox(const TileUpdate &update, ArrayRef<Value>
   for (int64_t piece = 0; piece < box.rows * piecesOfRow; ++piece) {
     SmallVector<Value> variables(start);
     Value &row = variables[variables.size() - 2], &column = variables.back();
-    row = add(row, index(piece / piecesOfRow));
-    column = add(column, index(piece % piecesOfRow * length));
-    Value stored = loadVector(source, spread(source, update.pairing.source, variables), length);
-    Value line = numbers.convert(numbers.unpack(stored, source.elementType), source.elementType,
-                                 update.dest.elementType);
-    pieces.push_back(vector::ShuffleOp::create(b, line, line, padding));
+    row = e.add(row, e.index(piece / piecesOfRow));
+    column = e.add(column, e.index(piece % piecesOfRow * length));
+    Value stored =
+        e.buffers.loadVector(source, spread(e, source, update.pairing.source, variables), length);
+    Value line = e.numbers.convert(e.numbers.unpack(stored, source.elementType), source.elementType,
+                                   update.dest.elementType);
+    pieces.push_back(vector::ShuffleOp::create(e.b, line, line, padding));
   }
   SmallVector<int64_t> elementAt(box.places.size());
   for (auto [element, place] : llvm::enumerate(box.places))
@@ -279,7 +184,7 @@ SmallVector<Value> Lowering::gatherBox(const TileUpdate &update, ArrayRef<Value>
         }
       if (!isUsed)
         continue;
-      gathered = vector::ShuffleOp::create(b, gathered ? gathered : piece, piece, lanes);
+      gathered = vector::ShuffleOp::create(e.b, gathered ? gathered : piece, piece, lanes);
       for (int64_t lane = 0; lane < width; ++lane)
         lanes[lane] = lanes[lane] < 0 ? -1 : lane;
     }
@@ -288,26 +193,91 @@ SmallVector<Value> Lowering::gatherBox(const TileUpdate &update, ArrayRef<Value>
   return vectors;
 }
 
-void Lowering::updateBox(const TileUpdate &update, ArrayRef<Value> start) {
+static void updateBox(Emitter &e, const TileUpdate &update, ArrayRef<Value> start) {
   const View &dest = update.dest;
-  int64_t width = getVectorWidth(dest.elementType), bytes = tile::getStorageBytes(dest.elementType);
+  int64_t width = e.getVectorWidth(dest.elementType),
+          bytes = tile::getStorageBytes(dest.elementType);
   auto type = VectorType::get({width}, getStorageType(dest.elementType));
   SmallVector<Value> operands;
   if (update.scalar) {
     auto carriers = VectorType::get({width}, update.scalar.getType());
     operands.assign(update.box->places.size() / width,
-                    vector::BroadcastOp::create(b, carriers, update.scalar));
+                    vector::BroadcastOp::create(e.b, carriers, update.scalar));
   } else {
-    operands = gatherBox(update, start, width);
+    operands = gatherBox(e, update, start, width);
   }
-  Value corner = addressOf(dest, toSurface(dest, spread(dest, update.pairing.dest, start)));
+  Value corner = e.buffers.addressOf(
+      dest, e.buffers.toSurface(dest, spread(e, dest, update.pairing.dest, start)));
   for (auto [number, operand] : llvm::enumerate(operands)) {
-    Value address =
-        offsetPointer(corner, type.getElementType(), index(static_cast<int64_t>(number) * width));
-    Value stored = tagged(LLVM::LoadOp::create(b, type, address, bytes), dest.root);
-    Value old = numbers.unpack(stored, dest.elementType);
-    Value combined = combine(update.kind, dest.elementType, old, operand);
-    tagged(LLVM::StoreOp::create(b, numbers.pack(combined, dest.elementType), address, bytes),
-           dest.root);
+    Value address = e.offsetPointer(corner, type.getElementType(),
+                                    e.index(static_cast<int64_t>(number) * width));
+    Value stored = e.buffers.tagged(LLVM::LoadOp::create(e.b, type, address, bytes), dest.root);
+    Value old = e.numbers.unpack(stored, dest.elementType);
+    Value combined = combine(e, update.kind, dest.elementType, old, operand);
+    e.buffers.tagged(
+        LLVM::StoreOp::create(e.b, e.numbers.pack(combined, dest.elementType), address, bytes),
+        dest.root);
   }
+}
+
+static void updateByBoxes(Emitter &e, const TileUpdate &update) {
+  const ContiguousBox &box = *update.box;
+  size_t numLoops = update.pairing.extents.size();
+  SmallVector<Value> counts(update.pairing.extents);
+  auto divide = [&](Value &count, int64_t by) {
+    count = e.index(*getConstantIntValue(count) / by);
+  };
+  divide(counts[numLoops - 1], box.columns);
+  divide(counts[numLoops - 2], box.rows);
+  e.loopNest(ArrayRef(counts).drop_back(), /*isParallel=*/false, [&](ArrayRef<Value> outer) {
+    SmallVector<Value> start(outer);
+    start.back() = e.mul(start.back(), e.index(box.rows));
+    start.push_back(e.index(0));
+    SmallVector<Value, 2> lock = lockOf(
+        e, update,
+        e.buffers.toSurface(update.dest, spread(e, update.dest, update.pairing.dest, start)));
+    e.services.call(Service::LockRow, lock);
+    e.loopNestWithoutPolls({e.index(0)}, {counts.back()}, /*isParallel=*/false,
+                           [&](ArrayRef<Value> inner) {
+                             start.back() = e.mul(inner[0], e.index(box.columns));
+                             updateBox(e, update, start);
+                           });
+    e.services.call(Service::UnlockRow, lock);
+  });
+}
+
+//===----------------------------------------------------------------------------------------===//
+// The statement
+//===----------------------------------------------------------------------------------------===//
+
+void tilewright::cpu::updateRows(tile::AtomicOp op, Emitter &e) {
+  TileUpdate update;
+  update.kind = op.getKind();
+  View &dest = update.dest = e.buffers.getView(op.getDest());
+  Pairing &pairing = update.pairing;
+  if (auto sourceType = dyn_cast<MemRefType>(op.getValue().getType())) {
+    // What may fail (an access outside a tile) happens before the lock is taken.
+    View &source = update.source = e.buffers.getView(op.getValue());
+    if (!e.buffers.isWhole(source))
+      source = convertMatrix(e, source, sourceType, source.elementType);
+    pairing = pairDimensions(e, source, sourceType, dest, cast<MemRefType>(op.getDest().getType()));
+  } else {
+    update.scalar = e.lookup(op.getValue());
+    pairing.extents.assign(dest.extents.begin(), dest.extents.end());
+    pairing.dest = llvm::to_vector(llvm::seq<unsigned>(0, dest.getRank()));
+  }
+  update.box = findBox(*dest.root, e.getVectorWidth(dest.elementType), kMaxBoxElements);
+  std::optional<Window> window = e.buffers.windowOf(dest, pairing.dest, pairing.extents);
+  if (!window)
+    return e.refuse(op, "internal error: rows of '" + dest.root->name + "' have no bounds");
+  e.ifTrue(window->condition, [&] {
+    if (!canUpdateBoxes(e, update))
+      return updateByRows(e, update, *window);
+    auto branch = scf::IfOp::create(e.b, startsAtBox(e, update, *window), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    updateByBoxes(e, update);
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    updateByRows(e, update, *window);
+  });
 }

@@ -1,7 +1,10 @@
 //===- Services.cpp - calls of the runtime from compiled code ---------------------------------===//
 
-#include "Lowering.h"
+#include "Services.h"
+#include "Numbers.h"
 #include "tilewright/Support/HostAbi.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -13,6 +16,18 @@ static_assert(offsetof(host::Services, launch) == 0 && offsetof(host::Services, 
                   offsetof(host::Services, lockRow) == 40 &&
                   offsetof(host::Services, unlockRow) == 48 && offsetof(host::Services, poll) == 56,
               "compiled code reaches the services by their positions");
+
+Value Texts::make(ImplicitLocOpBuilder &b, StringRef text) {
+  std::string name = prefix + ".text" + std::to_string(count++);
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), text.size());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           b.getStringAttr(text));
+  }
+  return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
+}
 
 /// The function pointer at a position of the services.
 static Value loadService(ImplicitLocOpBuilder &b, Value services, Service member) {
@@ -32,51 +47,36 @@ static LLVM::CallOp callMember(ImplicitLocOpBuilder &b, Value services, Service 
   return LLVM::CallOp::create(b, LLVM::LLVMFunctionType::get(result, types), all);
 }
 
-void Lowering::callService(Service member, ArrayRef<Value> operands) {
-  callMember(b, scope->services, member, LLVM::LLVMVoidType::get(b.getContext()), operands);
+void Services::call(Service member, ArrayRef<Value> operands) {
+  callMember(b, table, member, LLVM::LLVMVoidType::get(b.getContext()), operands);
 }
 
 /// Tells LLVM that the call touches nothing it knows of, so that tiles stay in registers across it.
-void Lowering::callPoll() {
+void Services::poll() {
   LLVM::CallOp call =
-      callMember(b, scope->services, Service::Poll, LLVM::LLVMVoidType::get(b.getContext()), {});
+      callMember(b, table, Service::Poll, LLVM::LLVMVoidType::get(b.getContext()), {});
   constexpr LLVM::ModRefInfo none = LLVM::ModRefInfo::NoModRef;
   call.setMemoryEffectsAttr(LLVM::MemoryEffectsAttr::get(
       b.getContext(), none, none, LLVM::ModRefInfo::ModRef, none, none, none));
 }
 
-Value Lowering::callAllocate(Value bytes) {
+Value Services::allocate(Value bytes) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  return callMember(b, scope->services, Service::Allocate, pointer, {bytes}).getResult();
+  return callMember(b, table, Service::Allocate, pointer, {bytes}).getResult();
 }
 
-Value Lowering::callAllocateInBlock(Value bytes) {
+Value Services::allocateInBlock(Value bytes) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
-  Value number = numbers.integer(b.getI64Type(), scope->numAllocations++);
-  return callMember(b, scope->services, Service::AllocateInBlock, pointer, {number, bytes})
-      .getResult();
+  Value number = Numbers(b).integer(b.getI64Type(), numAllocations++);
+  return callMember(b, table, Service::AllocateInBlock, pointer, {number, bytes}).getResult();
 }
 
-Value Lowering::makeText(StringRef text) {
-  std::string name = functionName + ".text" + std::to_string(numTexts++);
-  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), text.size());
-  OpBuilder::InsertionGuard guard(b);
-  {
-    OpBuilder::InsertionGuard inner(b);
-    b.setInsertionPointToStart(target.getBody());
-    LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                           b.getStringAttr(text));
-  }
-  return LLVM::AddressOfOp::create(b, LLVM::LLVMPointerType::get(b.getContext()), name);
-}
-
-/// With the position of the statement that is being lowered.
-void Lowering::callFail(StringRef message, Value named) {
+void Services::fail(StringRef message, Value named) {
   auto nonEmpty = [](StringRef text) { return text.empty() ? " " : text; }; // to have an address
-  auto number = [&](int64_t value) { return numbers.integer(b.getI64Type(), value); };
+  auto number = [&](int64_t value) { return Numbers(b).integer(b.getI64Type(), value); };
   auto place = b.getLoc()->findInstanceOf<FileLineColLoc>();
   StringRef text = nonEmpty(message), file = nonEmpty(place ? place.getFilename().strref() : "");
-  callService(Service::Fail, {makeText(text), number(text.size()), makeText(file),
-                              number(file.size()), number(place ? place.getLine() : 0),
-                              number(place ? place.getColumn() : 0), named ? named : number(0)});
+  call(Service::Fail, {makeText(text), number(text.size()), makeText(file), number(file.size()),
+                       number(place ? place.getLine() : 0), number(place ? place.getColumn() : 0),
+                       named ? named : number(0)});
 }

@@ -2,7 +2,7 @@
 //
 // `T.if_then_else` computes only the side that it chooses, which matters if the other one would
 // leave a tensor, and nowhere else. An iteration of T.Parallel with a branch inside has no plain
-// form: it is not fused with its neighbours, and its tiles are not turned around. A side that only
+// form: it is not fused with its neighbours, and its tiles are not transposed. A side that only
 // loads elements of tiles that are known to exist, with little arithmetic, is computed in any case:
 //
 //   %x = scf.if %c -> (f32) {

@@ -13,17 +13,17 @@
 //                                          tile.finalize_reducer %sums, %t
 //
 // What a statement of the loop stores and a later one loads again stays in a register; a tile that
-// nobody reads any more (%y) is not stored.
+// nothing reads any more (%y) is not stored.
 //
 // Iteration p of the second statement then runs before the later iterations of the first. That
 // changes nothing if, for every buffer that one of them writes, all accesses of both have one and
 // the same place, and no two iterations share a place: what p touches no other iteration touches.
-// The sum of a reduction is complete behind the loop, so nothing behind it in the loop may touch
+// The sum of a reduction is complete after the loop, so nothing after it in the loop may touch
 // its destination. Only loops whose accesses go along rows and are known to exist are fused: the
 // others are no vectors, and would keep their neighbours from being some.
 //
-// Expects: tile IR that passed tile-check-parallel; arguments of which one is written share no
-// memory.   Leaves: the same program, fewer loops.
+// Expects: tile IR that passed tile-check-parallel; arguments that are written share no memory
+// with others.   Leaves: the same program, fewer loops.
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopForm.h"
@@ -54,7 +54,7 @@ namespace {
 /// A statement as a loop, and what a reduction needs besides.
 struct Member {
   LoopForm form;
-  AllocOp reducer; ///< Which the loop updates, filled before and finished behind.
+  AllocOp reducer; ///< Which the loop updates, filled before and finished after it.
   Operation *start = nullptr, *finish = nullptr;
 
   bool isReduction() const { return start != nullptr; }
@@ -178,7 +178,7 @@ std::string findObstacle(const Member &before, const Member &next) {
   if (before.isReduction())
     for (const LoopAccess &access : next.form.accesses)
       if (access.root == before.getReduced())
-        return ("'" + getName(access.root) + "' is complete only behind the loop").str();
+        return ("'" + getName(access.root) + "' is complete only after the loop").str();
   if (before.isReduction() && next.isReduction() && before.getReduced() == next.getReduced())
     return ("'" + getName(next.getReduced()) + "' is reduced twice").str();
   return "";
@@ -255,11 +255,11 @@ ParallelOp merge(MutableArrayRef<Member> members) {
 }
 
 //===----------------------------------------------------------------------------------------===//
-// Stores that nobody reads
+// Stores that nothing reads
 //===----------------------------------------------------------------------------------------===//
 
 /// Whether something may read what `store` wrote. Iterations of its own loop read only what they
-/// have stored themselves, and that was forwarded. Inside another loop everything is behind.
+/// have stored themselves, and that was forwarded. Inside another loop everything comes after it.
 bool isReadLater(StoreOp store, ParallelOp loop, KernelOp kernel) {
   Value root = getRoot(store.getBuffer());
   if (loop->getParentOp() != kernel)

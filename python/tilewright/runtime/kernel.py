@@ -46,11 +46,14 @@ class Remark(NamedTuple):
     - "access": how a tensor or tile (`buffer`) is read, written or updated by a statement: "width"
       in elements, "instruction", "lines_per_warp" of 128 bytes, "refusal" (why it is not wider);
       for operands of a gemm "instruction" is "ldmatrix" and "count" how many;
-    - "gemm": a product that leaves the tensor cores: "unit", "reason";
+    - "gemm": a product that leaves the tensor cores: "unit", "reason"; on the CPU one that uses the
+      host's dot products: "unit";
     - "placement": a fragment (`buffer`) that lives in shared memory: "space", "reason";
     - "pipeline": a copy that is not overlapped: "reason";
-    - "fusion", "rows", "turned": which statements run together on the CPU, row by row, or on
-      transposed tiles, and what prevents it (docs/cpu.md);
+    - "fusion", "rows", "transposed": which statements run together on the CPU, row by row, or on
+      tiles stored transposed, and what stands in the way (docs/cpu.md);
+    - "operand", "prefetch", "accumulator", "update": how a product on the CPU gets its operands,
+      what is prefetched, where its sums begin and end, and which tensors are updated under locks;
     - "overlap": a call has arguments that share memory, and runs code of its own on the CPU;
     - "spill": registers that ptxas keeps in memory, with all its figures;
     - "device": why a kernel runs where it does;

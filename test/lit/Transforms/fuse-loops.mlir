@@ -87,7 +87,7 @@ func.func @neighbours(%X: memref<8x64xf32, #tile.space<global>>, %Z: memref<8x64
     }
     tile.reduce sum %x, %t dim 1 clear : memref<8x64xf32, #tile.space<shared>> to memref<8xf32, #tile.space<fragment>>
     // CHECK: tile.parallel
-    // expected-remark @+1 {{starts a loop of its own: 't' is complete only behind the loop}}
+    // expected-remark @+1 {{starts a loop of its own: 't' is complete only after the loop}}
     tile.parallel (%i, %j) in (8, 64) {
       %v = tile.load %x[%i, %j] : memref<8x64xf32, #tile.space<shared>>
       %s = tile.load %t[%i] : memref<8xf32, #tile.space<fragment>>

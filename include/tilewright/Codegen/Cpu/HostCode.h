@@ -13,6 +13,7 @@
 #include "tilewright/Support/HostAbi.h"
 #include "tilewright/Support/PhaseTime.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -26,16 +27,16 @@ struct HostTarget {
   std::string cpu;      ///< LLVM's name, e.g. `znver4`.
   std::string features; ///< `+avx2,-avx512f,…`
   unsigned vectorWidth; ///< float32 elements of the widest vector.
-  bool hasBf16Dots;     ///< See LowerOptions.
+  /// Adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
+  bool hasBf16Dots;
   bool hasInt8Dots;
-  bool hasRange;
+  bool hasRange; ///< See LowerOptions.
 
   /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
   static HostTarget detect();
 };
 
 struct CompileOptions {
-  LowerOptions lower;
   HostTarget target = HostTarget::detect();
   /// Gets the name of each phase and the text it leaves: "host" (MLIR), "llvm" and "asm".
   std::function<void(llvm::StringRef phase, llvm::StringRef text)> dump;
@@ -52,11 +53,24 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// Compiles every function of a module of tile IR to an object file in memory. What is wrong with
-/// the program is a CompileError.
+/// Makes one CompileError of the errors that are emitted while it lives, at the place of the first.
+class ErrorCollector {
+public:
+  explicit ErrorCollector(mlir::MLIRContext *context);
+
+  /// What was collected; `fallback` if that is nothing.
+  llvm::Error takeError(llvm::StringRef fallback);
+
+private:
+  std::unique_ptr<CompileError> error = std::make_unique<CompileError>();
+  mlir::ScopedDiagnosticHandler handler;
+};
+
+/// Compiles the host functions that tile-lower-to-host left in a module, which is consumed, to an
+/// object file in memory.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-compileToObject(mlir::ModuleOp module, const CompileOptions &options,
-                std::vector<PhaseTime> *phases = nullptr);
+emitObject(mlir::ModuleOp host, const CompileOptions &options,
+           std::vector<PhaseTime> *phases = nullptr);
 
 /// Object code linked into this process; it lives as long as this does.
 class HostCode {

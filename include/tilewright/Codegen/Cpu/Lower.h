@@ -21,9 +21,6 @@ struct LowerOptions {
   CallFacts calls;
   /// Elements of the widest float32 vector of the host: 16 with AVX-512, 8 with AVX2.
   unsigned vectorWidth = 8;
-  /// The host adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
-  bool hasBf16Dots = false;
-  bool hasInt8Dots = false;
   /// The host picks the greater of two numbers with a NaN on neither side (AVX512-DQ).
   bool hasRange = false;
 };
@@ -31,8 +28,8 @@ struct LowerOptions {
 /// The name of the host function built for the function `name`; its type is host::Entry.
 std::string getEntryName(llvm::StringRef name);
 
-/// Builds a new module with the host code of every function of `module`. Null if an error was
-/// emitted.
+/// Builds a new module with the host code of every function of `module`, in dialects that
+/// `loadHostDialects` has loaded. Null if an error was emitted.
 mlir::OwningOpRef<mlir::ModuleOp> lowerToHost(mlir::ModuleOp module, const LowerOptions &options);
 
 /// Loads the dialects that the lowering and the translation to LLVM IR need.

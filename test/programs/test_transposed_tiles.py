@@ -1,6 +1,7 @@
-"""Tiles that the CPU keeps transposed (lib/Transforms/Cpu/TurnTiles.cpp), and those it must not.
+"""Tiles that the CPU keeps transposed, and others that it must not.
 
-Small integers: every engine owes the same bits. turn-tiles.mlir (test/lit) shows what is turned.
+The pass is lib/Transforms/Cpu/TransposeTiles.cpp; its lit test shows what it does.
+Small integers: every engine owes the same bits.
 """
 
 from __future__ import annotations
@@ -79,12 +80,12 @@ def check(rows: int, columns: int, dtype: str, use: str) -> None:
 
 @pytest.mark.parametrize("dtype", list(DTYPES))
 @pytest.mark.parametrize("rows, columns", [(64, 64), (48, 40), (32, 96)])
-def test_turned_scores_are_the_same(rows: int, columns: int, dtype: str) -> None:
+def test_transposed_scores_are_the_same(rows: int, columns: int, dtype: str) -> None:
     check(rows, columns, dtype, "left")
 
 
 @pytest.mark.parametrize("dtype", list(DTYPES))
-def test_scores_that_are_read_transposed_lie_so_when_turned(dtype: str) -> None:
+def test_scores_that_are_read_transposed_lie_so_when_transposed(dtype: str) -> None:
     check(64, 64, dtype, "transposed")
 
 

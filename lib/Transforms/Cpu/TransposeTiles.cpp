@@ -1,9 +1,9 @@
-//===- TurnTiles.cpp - scores are kept with queries along their rows --------------------------===//
+//===- TransposeTiles.cpp - scores are kept with queries along their rows ---------------------===//
 //
-// A product reads its right operand by rows along n. One that is given as n x k is turned around
-// for it, each time it changes. Attention does so in every turn of its loop: the keys change, the
+// A product reads its right operand by rows along n. One that is given as n x k is transposed for
+// it, each time it changes. Attention does so in every iteration of its loop: the keys change, the
 // queries, on the left, stay. The transposed product needs no such work in the loop, since it is
-// the queries that it reads turned around:
+// the queries that it reads transposed:
 //
 //   tile.gemm %q, %k, %s transpose_b          tile.gemm %k, %q, %s' transpose_b
 //   tile.reduce max %s, %m dim 1              tile.reduce max %s', %m dim 0
@@ -15,7 +15,7 @@
 // The rest gains too: reductions go down columns, and what belongs to a query is a vector. The left
 // operand of a product, which is read by single elements, may lie either way.
 //
-// Tiles that a loop or a copy touches together are turned together, or none of them. All values
+// Tiles that a loop or a copy touches together are transposed together, or none of them. All values
 // stay what they are: iterations of T.Parallel have no order, and neither has a sum.
 //
 // Expects: tile IR that passed tile-check-parallel.   Leaves: the same program.
@@ -31,7 +31,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace tilewright {
-#define GEN_PASS_DEF_TURNTILES
+#define GEN_PASS_DEF_TRANSPOSETILES
 #include "tilewright/Transforms/Passes.h.inc"
 } // namespace tilewright
 
@@ -42,10 +42,10 @@ using analysis::LoopAccess;
 
 namespace {
 
-/// Rows of the turned tile are vectors: of this many elements at least, and of multiples of this.
+/// Rows of the transposed tile are vectors: of this many elements at least, and of multiples of this.
 constexpr int64_t kMinRow = 32, kRowMultiple = 16;
 
-/// The tile behind a value, if the value is all of one with two constant extents.
+/// The tile that a value is, if the value is all of one with two constant extents.
 AllocOp getTile(Value buffer) {
   auto alloc = buffer.getDefiningOp<AllocOp>();
   bool isTile = alloc && !alloc.getReducer() && getSpace(buffer) != Space::Global &&
@@ -55,7 +55,7 @@ AllocOp getTile(Value buffer) {
 }
 
 /// Whether one copy outside the loop fills the buffer, and nothing else writes it: it is brought
-/// into the form that a product reads once, behind the copy.
+/// into the form that a product reads once, after the copy.
 bool isPreparedOutside(Value buffer, Operation *loop) {
   AllocOp tile = getTile(buffer);
   if (!tile)
@@ -71,9 +71,9 @@ bool isPreparedOutside(Value buffer, Operation *loop) {
   return numWriters == 1;
 }
 
-/// Whether a product turns its right operand around in each turn of a loop, and would read the left
-/// one turned around once.
-bool wantsToTurn(GemmOp gemm) {
+/// Whether a product transposes its right operand in each iteration of a loop, and would read the
+/// left one transposed once.
+bool wantsTranspose(GemmOp gemm) {
   Operation *loop = gemm->getParentOp();
   AllocOp left = getTile(gemm.getA()), right = getTile(gemm.getB()), sums = getTile(gemm.getC());
   if (!isa<PipelinedOp, scf::ForOp>(loop) || !left || !right || !sums || !gemm.getTransposeB() ||
@@ -84,13 +84,13 @@ bool wantsToTurn(GemmOp gemm) {
          isPreparedOutside(gemm.getA(), loop);
 }
 
-/// Tiles that are turned around together, and the loops that go over them.
-class TurnedTiles {
+/// Tiles that are transposed together, and the loops that go over them.
+class TransposedTiles {
 public:
-  /// All tiles that must be turned with this one; failure if one cannot be, or would be read the
+  /// All tiles that must be transposed with this one; failure if one cannot be, or would be read the
   /// worse for it.
   LogicalResult collect(AllocOp first);
-  void turn();
+  void transpose();
 
 private:
   LogicalResult visit(Operation *user, Value tile);
@@ -102,7 +102,7 @@ private:
   llvm::SetVector<Operation *> users;
 };
 
-LogicalResult TurnedTiles::collect(AllocOp first) {
+LogicalResult TransposedTiles::collect(AllocOp first) {
   tiles.insert(first);
   for (size_t next = 0; next < tiles.size(); ++next) { // grows meanwhile
     AllocOp tile = tiles[next];
@@ -115,7 +115,7 @@ LogicalResult TurnedTiles::collect(AllocOp first) {
   return success();
 }
 
-LogicalResult TurnedTiles::visit(Operation *user, Value tile) {
+LogicalResult TransposedTiles::visit(Operation *user, Value tile) {
   users.insert(user);
   if (isa<FillOp, AnnotateLayoutOp>(user))
     return success();
@@ -137,16 +137,16 @@ LogicalResult TurnedTiles::visit(Operation *user, Value tile) {
   return failure();
 }
 
-/// A product may have a turned tile on the left, and write one if it gains by it.
-LogicalResult TurnedTiles::visitGemm(GemmOp gemm, Value tile) {
+/// A product may have a transposed tile on the left, and write one if it gains by it.
+LogicalResult TransposedTiles::visitGemm(GemmOp gemm, Value tile) {
   if (gemm.getB() == tile || (gemm.getA() == tile && gemm.getC() == tile))
     return failure();
-  return success(gemm.getA() == tile || wantsToTurn(gemm));
+  return success(gemm.getA() == tile || wantsTranspose(gemm));
 }
 
-/// A loop over two dimensions may touch turned tiles by its iterators, and all else that it touches
+/// A loop over two dimensions may touch transposed tiles by its iterators, and all else that it touches
 /// must not grow apart when the first iterator becomes the innermost.
-LogicalResult TurnedTiles::visitLoop(ParallelOp loop) {
+LogicalResult TransposedTiles::visitLoop(ParallelOp loop) {
   auto accesses = analysis::getPlainAccesses(loop);
   if (!accesses || loop.getIterators().size() != 2 ||
       llvm::any_of(loop.getStaticExtents(), ShapedType::isDynamic))
@@ -171,15 +171,15 @@ LogicalResult TurnedTiles::visitLoop(ParallelOp loop) {
   return success();
 }
 
-/// The first iterator becomes the innermost, and the first index of turned tiles the last.
-void TurnedTiles::interchange(ParallelOp loop) {
+/// The first iterator becomes the innermost, and the first index of transposed tiles the last.
+void TransposedTiles::interchange(ParallelOp loop) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   SmallVector<int64_t> extents = llvm::to_vector(llvm::reverse(loop.getStaticExtents()));
-  auto turned = ParallelOp::create(b, getAsIndexOpFoldResult(b.getContext(), extents));
+  auto inner = ParallelOp::create(b, getAsIndexOpFoldResult(b.getContext(), extents));
   IRMapping mapping;
-  mapping.map(loop.getIterators()[0], turned.getIterators()[1]);
-  mapping.map(loop.getIterators()[1], turned.getIterators()[0]);
-  b.setInsertionPointToStart(&turned.getBody().front());
+  mapping.map(loop.getIterators()[0], inner.getIterators()[1]);
+  mapping.map(loop.getIterators()[1], inner.getIterators()[0]);
+  b.setInsertionPointToStart(&inner.getBody().front());
   for (Operation &op : loop.getBody().front().without_terminator()) {
     Operation *now = b.clone(op, mapping);
     unsigned buffer = isa<StoreOp>(now);
@@ -192,7 +192,7 @@ void TurnedTiles::interchange(ParallelOp loop) {
   loop.erase();
 }
 
-void TurnedTiles::turn() {
+void TransposedTiles::transpose() {
   for (AllocOp tile : tiles) {
     MemRefType type = tile.getBuffer().getType();
     SmallVector<int64_t> shape = {type.getDimSize(1), type.getDimSize(0)};
@@ -222,23 +222,23 @@ void TurnedTiles::turn() {
   }
 }
 
-void remarkTurned(GemmOp gemm) {
+void remarkTransposed(GemmOp gemm) {
   auto remark = gemm.emitRemark("'")
-                << getName(gemm.getC()) << "' is kept turned around, so that '"
-                << getName(gemm.getB()) << "' need not be turned in every turn of the loop";
-  describeRemark(remark, "turned", getName(gemm.getC()));
+                << getName(gemm.getC()) << "' is kept transposed, so that '" << getName(gemm.getB())
+                << "' need not be transposed in every iteration of the loop";
+  describeRemark(remark, "transposed", getName(gemm.getC()));
 }
 
-struct TurnTilesPass : tilewright::impl::TurnTilesBase<TurnTilesPass> {
+struct TransposeTilesPass : tilewright::impl::TransposeTilesBase<TransposeTilesPass> {
   void runOnOperation() override {
     SmallVector<GemmOp> gemms;
     getOperation()->walk([&](GemmOp gemm) { gemms.push_back(gemm); });
     for (GemmOp gemm : gemms) {
-      TurnedTiles turned;
-      if (!wantsToTurn(gemm) || failed(turned.collect(getTile(gemm.getC()))))
+      TransposedTiles found;
+      if (!wantsTranspose(gemm) || failed(found.collect(getTile(gemm.getC()))))
         continue;
-      remarkTurned(gemm);
-      turned.turn();
+      remarkTransposed(gemm);
+      found.transpose();
     }
   }
 };

@@ -1,5 +1,5 @@
-// RUN: tw-opt %s -tile-turn-tiles -split-input-file | FileCheck %s
-// Scores of attention are turned around with all that is touched together with them, or not at all.
+// RUN: tw-opt %s -tile-transpose-tiles -split-input-file | FileCheck %s
+// Scores of attention are transposed with all that is touched together with them, or not at all.
 
 #global = #tile.space<global>
 #shared = #tile.space<shared>

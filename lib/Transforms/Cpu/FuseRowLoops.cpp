@@ -1,4 +1,4 @@
-//===- WalkRows.cpp - a chain of statements runs row by row -----------------------------------===//
+//===- FuseRowLoops.cpp - a chain of statements runs row by row -------------------------------===//
 //
 // A block of many long rows has tiles that no cache holds: by the time the last row was copied in,
 // the first is gone. Where all statements of a chain treat rows alike and apart, the chain runs
@@ -19,8 +19,8 @@
 // one coordinate only, `i + constant`. A tile that only the chain uses, and that the chain uses
 // once in a block, needs room for one row: what a row reads it has written before, or it is poison.
 //
-// Expects: tile IR that passed tile-check-parallel; arguments of which one is written share no
-// memory.   Leaves: the same program.
+// Expects: tile IR that passed tile-check-parallel; arguments that are written share no memory
+// with others.   Leaves: the same program.
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopForm.h"
@@ -34,7 +34,7 @@
 #include "llvm/ADT/MapVector.h"
 
 namespace tilewright {
-#define GEN_PASS_DEF_WALKROWS
+#define GEN_PASS_DEF_FUSEROWLOOPS
 #include "tilewright/Transforms/Passes.h.inc"
 } // namespace tilewright
 
@@ -86,7 +86,7 @@ public:
   void add(LoopForm form) { members.push_back(std::move(form)); }
   /// Whether at least two statements go over long rows.
   bool isWorthwhile() const;
-  void walkRows();
+  void fuseRows();
   void discard() {
     for (LoopForm &form : members)
       form.discard();
@@ -138,7 +138,7 @@ bool Chain::isWorthwhile() const {
 }
 
 /// Replaces the chain by a loop over rows where its last statement stands.
-void Chain::walkRows() {
+void Chain::fuseRows() {
   Operation *last = members.back().statement;
   ImplicitLocOpBuilder b(members.front().statement->getLoc(), last);
   auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
@@ -179,7 +179,7 @@ std::optional<unsigned> findRowDimension(AllocOp alloc, scf::ForOp rows) {
         return true;
       if (!isa<LoadOp, StoreOp, ReducerUpdateOp>(user) || !rows->isProperAncestor(user))
         return false;
-      unsigned first = isa<LoadOp>(user) ? 1 : 2; // behind the buffer, and the value before it
+      unsigned first = isa<LoadOp>(user) ? 1 : 2; // after the buffer, and the value before it
       return user->getOperand(first + dim) == rows.getInductionVar();
     };
     if (llvm::all_of(alloc.getBuffer().getUsers(), isByRow))
@@ -208,14 +208,14 @@ void Chain::shrinkTiles(scf::ForOp rows) {
   }
 }
 
-void walkBlock(Block &block) {
+void fuseBlock(Block &block) {
   SmallVector<Operation *> statements;
   for (Operation &op : block)
     statements.push_back(&op);
   Chain chain;
   auto close = [&] {
     if (chain.isWorthwhile())
-      chain.walkRows();
+      chain.fuseRows();
     else
       chain.discard();
     chain = Chain();
@@ -245,10 +245,10 @@ void walkBlock(Block &block) {
   close();
 }
 
-struct WalkRowsPass : tilewright::impl::WalkRowsBase<WalkRowsPass> {
+struct FuseRowLoopsPass : tilewright::impl::FuseRowLoopsBase<FuseRowLoopsPass> {
   void runOnOperation() override {
     for (Block *block : getStatementBlocks(getOperation()))
-      walkBlock(*block);
+      fuseBlock(*block);
   }
 };
 

@@ -1,4 +1,4 @@
-// RUN: tw-opt %s -tile-reread-rows -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: tw-opt %s -tile-forward-row-copies -split-input-file -verify-diagnostics | FileCheck %s
 
 !tensor = memref<64x1024xf32, #tile.space<global>>
 !row = memref<1x1024xf32, #tile.space<fragment>>

@@ -1,4 +1,4 @@
-//===- RereadRows.cpp - a row that was read from a tensor is read there again -----------------===//
+//===- ForwardRowCopies.cpp - a row that was read from a tensor is read there again -----------===//
 //
 // A row kernel copies a row into a tile and goes over it several times. Once the chain runs row by
 // row, the row of the tensor itself is in the caches: the copy only takes room and time.
@@ -14,8 +14,8 @@
 // front of it in the same block. Tiles of several rows stay: rows of a tensor that lie a large
 // power of two apart push each other out of a cache, those of a tile do not.
 //
-// Expects: tile IR that passed tile-check-parallel; arguments of which one is written share no
-// memory.   Leaves: the same program, fewer tiles.
+// Expects: tile IR that passed tile-check-parallel; arguments that are written share no memory
+// with others.   Leaves: the same program, fewer tiles.
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopForm.h"
@@ -27,7 +27,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace tilewright {
-#define GEN_PASS_DEF_REREADROWS
+#define GEN_PASS_DEF_FORWARDROWCOPIES
 #include "tilewright/Transforms/Passes.h.inc"
 } // namespace tilewright
 
@@ -162,7 +162,7 @@ void CopiedRow::reread(LoadOp load) {
   load.erase();
 }
 
-struct RereadRowsPass : tilewright::impl::RereadRowsBase<RereadRowsPass> {
+struct ForwardRowCopiesPass : tilewright::impl::ForwardRowCopiesBase<ForwardRowCopiesPass> {
   void runOnOperation() override {
     SmallVector<AllocOp> tiles;
     getOperation()->walk([&](AllocOp tile) { tiles.push_back(tile); });

@@ -1,4 +1,4 @@
-// RUN: tw-opt %s -tile-walk-rows -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: tw-opt %s -tile-fuse-row-loops -split-input-file -verify-diagnostics | FileCheck %s
 
 // The chain runs row by row; tiles that only it uses keep one row.
 // CHECK-LABEL: func.func @chain

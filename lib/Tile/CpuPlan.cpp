@@ -1,0 +1,180 @@
+//===- CpuPlan.cpp - what the planning passes for the CPU leave on ops ------------------------===//
+
+#include "tilewright/Tile/CpuPlan.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+Type tilewright::tile::getSumType(Type operand, Type result) {
+  Builder b(result.getContext());
+  if (isa<FloatType>(result)) {
+    bool isWide = isa<Float64Type>(operand) || isa<Float64Type>(result);
+    return isWide ? b.getF64Type() : b.getF32Type();
+  }
+  return result.getIntOrFloatBitWidth() > 32 ? b.getI64Type() : b.getI32Type();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------------------------===//
+
+OperandForm OperandForm::get(GemmOp op, bool isRight) {
+  Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType();
+  OperandForm form;
+  form.isRight = isRight;
+  form.isTransposed = isRight ? op.getTransposeB() : op.getTransposeA();
+  form.isForDots = op->hasAttr(kDotsAttr);
+  form.areBothSigned =
+      form.isForDots && a.isInteger(8) && !a.isUnsignedInteger() && !b.isUnsignedInteger();
+  form.sumType = getSumType(a, op.getC().getType().getElementType());
+  return form;
+}
+
+bool OperandForm::isInPlace(Type elementType) const {
+  if (isForDots)
+    return elementType.isBF16() && !isRight && !isTransposed;
+  bool isSum = isa<IntegerType>(sumType) ? elementType.isInteger(sumType.getIntOrFloatBitWidth())
+                                         : elementType == sumType;
+  return isSum && !(isRight && isTransposed);
+}
+
+/// The keys of an operand's attribute.
+static constexpr StringLiteral kId = "id", kForm = "form", kSum = "sum";
+/// The words of its form.
+static constexpr StringLiteral kLeft = "left", kRight = "right", kTransposed = "transposed",
+                               kDots = "dots", kSigned = "signed";
+
+Attribute OperandPlan::toAttribute(MLIRContext *context) const {
+  Builder b(context);
+  SmallVector<StringRef> words = {form.isRight ? kRight : kLeft};
+  if (form.isTransposed)
+    words.push_back(kTransposed);
+  if (form.isForDots)
+    words.push_back(kDots);
+  if (form.areBothSigned)
+    words.push_back(kSigned);
+  return b.getDictionaryAttr({b.getNamedAttr(kId, b.getI64IntegerAttr(id)),
+                              b.getNamedAttr(kForm, b.getStringAttr(llvm::join(words, " "))),
+                              b.getNamedAttr(kSum, TypeAttr::get(form.sumType))});
+}
+
+std::optional<OperandPlan> OperandPlan::fromAttribute(Attribute attribute) {
+  auto dictionary = dyn_cast<DictionaryAttr>(attribute);
+  if (!dictionary)
+    return std::nullopt;
+  auto id = dictionary.getAs<IntegerAttr>(kId);
+  auto form = dictionary.getAs<StringAttr>(kForm);
+  auto sum = dictionary.getAs<TypeAttr>(kSum);
+  if (!id || !form || !sum)
+    return std::nullopt;
+  SmallVector<StringRef> words;
+  form.getValue().split(words, ' ');
+  auto has = [&](StringRef word) { return llvm::is_contained(words, word); };
+  OperandPlan plan{id.getInt(), {}};
+  plan.form.isRight = has(kRight);
+  plan.form.isTransposed = has(kTransposed);
+  plan.form.isForDots = has(kDots);
+  plan.form.areBothSigned = has(kSigned);
+  plan.form.sumType = sum.getValue();
+  return plan;
+}
+
+SmallVector<OperandPlan> tilewright::tile::getOperandPlans(CopyOp op) {
+  SmallVector<OperandPlan> plans;
+  if (auto list = op->getAttrOfType<ArrayAttr>(kPreparesAttr))
+    for (Attribute entry : list)
+      if (std::optional<OperandPlan> plan = OperandPlan::fromAttribute(entry))
+        plans.push_back(*plan);
+  return plans;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------------------------===//
+
+std::optional<int64_t> tilewright::tile::getPlanNumber(Operation *op, StringRef attribute) {
+  auto number = op->getAttrOfType<IntegerAttr>(attribute);
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+void tilewright::tile::setPlanNumber(Operation *op, StringRef attribute, int64_t number) {
+  op->setAttr(attribute, IntegerAttr::get(IntegerType::get(op->getContext(), 64), number));
+}
+
+SmallVector<int64_t> tilewright::tile::getPrefetches(Operation *op) {
+  auto list = op->getAttrOfType<DenseI64ArrayAttr>(kPrefetchesAttr);
+  return list ? SmallVector<int64_t>(list.asArrayRef()) : SmallVector<int64_t>();
+}
+
+void tilewright::tile::addPrefetch(Operation *op, int64_t id) {
+  SmallVector<int64_t> ids = getPrefetches(op);
+  ids.push_back(id);
+  op->setAttr(kPrefetchesAttr, DenseI64ArrayAttr::get(op->getContext(), ids));
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------------------------===//
+
+std::optional<LogicalResult> tilewright::tile::verifyPlan(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName().getValue();
+  Attribute value = attribute.getValue();
+  auto check = [&](bool isRight, StringRef expected) -> LogicalResult {
+    if (isRight)
+      return success();
+    return op->emitError() << "'" << name << "' is " << expected;
+  };
+  auto number = dyn_cast<IntegerAttr>(value);
+  bool isNumber = number && number.getType().isInteger(64) && number.getInt() >= 0;
+  if (name == kPlanIdAttr)
+    return check(isa<SliceOp, AllocOp>(op) && isNumber,
+                 "the number of a 'tile.slice' or 'tile.alloc'");
+  if (name == kPreparedAAttr || name == kPreparedBAttr || name == kStartsAtAttr ||
+      name == kWritesToAttr)
+    return check(isa<GemmOp>(op) && isNumber, "a number of 'tile.gemm'");
+  if (name == kDotsAttr || name == kSumsOverLoopAttr)
+    return check(isa<GemmOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.gemm'");
+  if (name == kDirectAttr || name == kPrefetchedAttr)
+    return check(isa<CopyOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.copy'");
+  if (name == kKeptAttr)
+    return check(isa<CopyOp>(op) && isNumber, "the slot of a 'tile.copy'");
+  if (name == kPreparesAttr) {
+    auto list = dyn_cast<ArrayAttr>(value);
+    return check(isa<CopyOp>(op) && list &&
+                     llvm::all_of(list,
+                                  [](Attribute entry) {
+                                    return OperandPlan::fromAttribute(entry).has_value();
+                                  }),
+                 "a list of the operands that a 'tile.copy' prepares, each with 'id', 'form' and "
+                 "'sum'");
+  }
+  if (name == kPrefetchesAttr)
+    return check(isa<GemmOp, CopyOp>(op) && isa<DenseI64ArrayAttr>(value),
+                 "the numbers of slices that a 'tile.gemm' or 'tile.copy' prefetches");
+  if (name == kStreamsRowsAttr)
+    return check(isa<ParallelOp>(op) && isa<UnitAttr>(value),
+                 "a unit attribute of 'tile.parallel'");
+  if (name == kNextRowsInAttr || name == kPrefetchesRowsAttr)
+    return check(isa<ParallelOp>(op) && isNumber, "a number of 'tile.parallel'");
+  if (name == kStreamedAttr)
+    return check(isa<LoadOp, StoreOp>(op) && isa<UnitAttr>(value),
+                 "a unit attribute of 'tile.load' or 'tile.store'");
+  if (name == kLocksRowsAttr)
+    return check(isa<AtomicOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.atomic'");
+  return std::nullopt;
+}
+
+PlanIds::PlanIds(Operation *function) {
+  auto avoid = [&](int64_t id) { next = std::max(next, id + 1); };
+  function->walk([&](Operation *op) {
+    for (StringRef name : {StringRef(kPlanIdAttr), StringRef(kPrefetchesRowsAttr)})
+      if (std::optional<int64_t> id = getPlanNumber(op, name))
+        avoid(*id);
+    if (auto copy = dyn_cast<CopyOp>(op))
+      for (const OperandPlan &plan : getOperandPlans(copy))
+        avoid(plan.id);
+  });
+}

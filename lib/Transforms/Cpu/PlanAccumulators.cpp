@@ -1,0 +1,239 @@
+//===- PlanAccumulators.cpp - where the sums of products begin and end ------------------------===//
+//
+// Most products end as a part of a tensor, which a loop sums up in a tile. We skip the fill and the
+// copy-out when that is unobservable: the first iteration starts from the fill value (one row of
+// it, which stands for all rows), and the last stores directly to the tensor.
+//
+//   tile.fill %zero, %c                     %row = tile.alloc {tile.id = 0} : 1 x N
+//   tile.pipelined %k = … {                 tile.fill %zero, %row
+//     tile.gemm %a, %b, %c           ──▶    %C = tile.slice … {tile.id = 1}
+//   }                                       tile.pipelined %k = … {
+//   %C = tile.slice …                         tile.gemm %a, %b, %c
+//   tile.copy %c, %C                              {tile.starts_at = 0, tile.writes_to = 1,
+//                                                  tile.sums_over_loop}
+//                                           }
+//
+// A loop that may have no iteration keeps both, under the condition that it has none.
+//
+// Both follow from the uses of the tile: one gemm adds to what the fill begins, and all others only
+// read the result. The second one moves writes of the tensor from the copy to the last iteration,
+// which nothing may notice: neither the loop nor what stands between it and the copy touches the
+// tensor, and no block tells another one by an atomic update what it has done.
+//
+// Expects: tile IR that passed its verifier.   Leaves: fewer fills and copies.
+//===----------------------------------------------------------------------------------------===//
+
+#include "StaticView.h"
+#include "tilewright/Analysis/ValueFacts.h"
+#include "tilewright/Tile/Remarks.h"
+#include "tilewright/Tile/Statements.h"
+#include "tilewright/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_PLANCPUACCUMULATORS
+#include "tilewright/Transforms/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+namespace {
+
+/// The life of a tile from the fill in its block on.
+struct Accumulator {
+  FillOp fill;
+  GemmOp gemm;
+  Operation *iterations = nullptr; ///< The loop whose iterations are gemms, or the gemm itself.
+  CopyOp copy;                     ///< The only reader after it, if it is a copy in the same block.
+
+  /// Nothing unless one gemm adds to what the fill begins, and all others read only the result.
+  static std::optional<Accumulator> find(FillOp fill);
+  bool isOverLoop() const { return iterations != static_cast<Operation *>(gemm); }
+};
+
+std::optional<Accumulator> Accumulator::find(FillOp fill) {
+  Accumulator found;
+  Value buffer = fill.getDest();
+  SmallVector<Operation *> others;
+  for (OpOperand &use : buffer.getUses()) {
+    Operation *user = use.getOwner();
+    auto gemm = dyn_cast<GemmOp>(user);
+    if (isa<FillOp>(user) && !found.fill)
+      found.fill = cast<FillOp>(user);
+    else if (gemm && &use == &gemm.getCMutable() && !found.gemm)
+      found.gemm = gemm;
+    else if (!isa<AnnotateLayoutOp>(user))
+      others.push_back(user);
+  }
+  if (!buffer.getDefiningOp<AllocOp>() || found.fill != fill || !found.gemm)
+    return std::nullopt;
+  Block *block = fill->getBlock();
+  found.iterations = block->findAncestorOpInBlock(*found.gemm);
+  if (!found.iterations || !fill->isBeforeInBlock(found.iterations))
+    return std::nullopt;
+  auto loop = dyn_cast<scf::ForOp>(found.iterations);
+  bool isLoop =
+      isa<PipelinedOp>(found.iterations) || (loop && loop.getInductionVar().getType().isIndex());
+  if (found.isOverLoop() && !(isLoop && found.gemm->getParentOp() == found.iterations))
+    return std::nullopt;
+  for (Operation *other : others) {
+    Operation *ancestor = block->findAncestorOpInBlock(*other);
+    if (!ancestor || ancestor == found.iterations || ancestor->isBeforeInBlock(found.iterations))
+      return std::nullopt;
+  }
+  auto copy = others.size() == 1 ? dyn_cast<CopyOp>(others[0]) : CopyOp();
+  if (copy && copy->getBlock() == block && copy.getSource() == buffer)
+    found.copy = copy;
+  return found;
+}
+
+/// Whether the microkernel can keep its sums in the tile: a matrix of them.
+bool isMatrixOfSums(const Accumulator &sums) {
+  FillOp fill = sums.fill;
+  GemmOp gemm = sums.gemm;
+  MemRefType type = fill.getDest().getType();
+  OperandForm form;
+  form.sumType = getSumType(gemm.getA().getType().getElementType(), type.getElementType());
+  return type.getRank() == 2 && !gemm.getClear() && hasStaticShapes(gemm) &&
+         form.isInPlace(type.getElementType());
+}
+
+/// Whether a bound is a number, or is computed before `place`.
+bool isAvailable(OpFoldResult bound, Operation *place) {
+  if (getConstantIntValue(bound))
+    return true;
+  auto value = dyn_cast<Value>(bound);
+  Operation *op = value ? value.getDefiningOp() : nullptr;
+  return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
+}
+
+/// Whether the loop may have no iteration. Nothing if its bounds are not known at the fill.
+std::optional<bool> mayBeEmpty(const Accumulator &sums) {
+  if (!sums.isOverLoop())
+    return false;
+  auto loop = cast<LoopLikeOpInterface>(sums.iterations);
+  OpFoldResult lower = *loop.getSingleLowerBound(), upper = *loop.getSingleUpperBound();
+  if (!isAvailable(lower, sums.fill) || !isAvailable(upper, sums.fill))
+    return std::nullopt;
+  auto factsOf = [](OpFoldResult bound) {
+    std::optional<int64_t> constant = getConstantIntValue(bound);
+    return constant ? IndexFacts::constant(*constant) : analysis::getFacts(cast<Value>(bound));
+  };
+  IndexFacts first = factsOf(lower), past = factsOf(upper);
+  return !first.isBounded() || past.low == IndexFacts::kNoLow || past.low <= first.high;
+}
+
+/// Whether nothing notices if the tensor is written in the last iteration, not by the copy.
+bool canWriteEarly(const Accumulator &sums) {
+  CopyOp copy = sums.copy;
+  Value tensor = getRoot(copy.getDest());
+  for (Operation *op = sums.iterations; op != copy; op = op->getNextNode()) {
+    std::optional<SmallVector<Effect>> effects = getEffects(op);
+    if (!effects ||
+        llvm::any_of(*effects, [&](const Effect &effect) { return effect.root == tensor; }))
+      return false;
+  }
+  return true;
+}
+
+/// The number of the part of a tensor that the copy fills, if the gemm can write it: all of it
+/// exists, in rows, and nothing is converted.
+std::optional<int64_t> findTarget(const Accumulator &sums, PlanIds &ids) {
+  CopyOp copy = sums.copy;
+  if (!copy || !canWriteEarly(sums))
+    return std::nullopt;
+  std::optional<StaticView> matrix = getDirectMatrix(copy.getDest(), copy.getSource(), copy);
+  if (!matrix || matrix->isOnChip || !hoistBefore(copy.getDest(), sums.iterations))
+    return std::nullopt;
+  MemRefType from = copy.getSource().getType(), to = copy.getDest().getType();
+  return nameMatrix(copy.getDest(), pairDimensions(to.getShape(), from.getShape()).lhs,
+                    sums.iterations, ids);
+}
+
+/// Moves a statement under a condition, or erases it if there is none.
+void guard(Operation *statement, Value condition) {
+  if (!condition)
+    return statement->erase();
+  OpBuilder b(statement);
+  auto branch = scf::IfOp::create(b, statement->getLoc(), condition, /*withElseRegion=*/false);
+  statement->moveBefore(branch.thenBlock(), branch.thenBlock()->begin());
+}
+
+void plan(FillOp fill, PlanIds &ids, bool mayMoveWrites) {
+  std::optional<Accumulator> sums = Accumulator::find(fill);
+  if (!sums || !isMatrixOfSums(*sums))
+    return;
+  std::optional<bool> isEmpty = mayBeEmpty(*sums);
+  if (!isEmpty)
+    return;
+  GemmOp gemm = sums->gemm;
+  CopyOp copy = sums->copy;
+  MemRefType type = fill.getDest().getType();
+  StringRef name = getName(fill.getDest());
+  std::optional<int64_t> target = mayMoveWrites ? findTarget(*sums, ids) : std::nullopt;
+
+  ImplicitLocOpBuilder b(fill.getLoc(), fill);
+  auto rowType = makeBufferType({1, type.getDimSize(1)}, type.getElementType(), Space::Fragment);
+  auto row =
+      AllocOp::create(b, rowType, b.getStringAttr(name + "_start"), ValueRange(), ReduceKindAttr());
+  int64_t start = ids.take();
+  setPlanNumber(row, kPlanIdAttr, start);
+  FillOp::create(b, fill.getValue(), row.getBuffer());
+  Value condition;
+  if (*isEmpty) {
+    auto loop = cast<LoopLikeOpInterface>(sums->iterations);
+    auto asValue = [&](OpFoldResult bound) -> Value {
+      if (std::optional<int64_t> constant = getConstantIntValue(bound))
+        return arith::ConstantIndexOp::create(b, *constant);
+      return cast<Value>(bound);
+    };
+    condition =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, asValue(*loop.getSingleLowerBound()),
+                              asValue(*loop.getSingleUpperBound()));
+  }
+  setPlanNumber(gemm, kStartsAtAttr, start);
+  if (sums->isOverLoop())
+    gemm->setAttr(kSumsOverLoopAttr, b.getUnitAttr());
+  InFlightDiagnostic remark =
+      fill.emitRemark("'") << name << "' is not filled: the gemm starts from one row of the value";
+  describeRemark(remark, "accumulator", name);
+  remark.report();
+  if (target) {
+    setPlanNumber(gemm, kWritesToAttr, *target);
+    InFlightDiagnostic written = copy.emitRemark("'")
+                                 << name << "' is not copied: the last gemm writes to '"
+                                 << getName(copy.getDest()) << "'";
+    describeRemark(written, "accumulator", name);
+    written.report();
+    guard(copy, condition);
+  }
+  guard(fill, condition);
+}
+
+struct PlanCpuAccumulatorsPass
+    : tilewright::impl::PlanCpuAccumulatorsBase<PlanCpuAccumulatorsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    PlanIds ids(getOperation());
+    getOperation()->walk([&](KernelOp kernel) {
+      bool hasAtomics = false;
+      SmallVector<FillOp> fills;
+      kernel.walk([&](Operation *op) {
+        hasAtomics |= isa<AtomicOp, AtomicElementOp>(op);
+        if (auto fill = dyn_cast<FillOp>(op))
+          fills.push_back(fill);
+      });
+      for (FillOp fill : fills)
+        plan(fill, ids, disjoint && !hasAtomics);
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,120 @@
+// RUN: tw-opt %s -tile-plan-cpu-operands=vector-width=16 -verify-diagnostics -split-input-file | FileCheck %s
+// RUN: tw-opt %s -tile-plan-cpu-operands='vector-width=16 disjoint=false' -split-input-file 2>/dev/null | FileCheck %s --check-prefix=OVERLAP
+// RUN: tw-opt %s -tile-plan-cpu-operands='vector-width=16 bf16-dots=true int8-dots=true' -split-input-file 2>/dev/null | FileCheck %s --check-prefix=DOTS
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// Each gemm reads what was copied: neither tile is filled. If tensors may overlap, C may be B.
+// CHECK-LABEL: func.func @in_place
+// OVERLAP-LABEL: func.func @in_place
+func.func @in_place(%A: memref<64x32xf32, #global> {tile.name = "A"},
+                    %B: memref<32x64xf32, #global> {tile.name = "B"}, %C: memref<64x64xf32, #global>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    // CHECK: tile.copy %{{.*}}, %a {tile.direct, tile.prepares = [{form = "left", id = 0 : i64, sum = f32}]}
+    // OVERLAP-NOT: tile.direct
+    // expected-remark @+1 {{gemms read 'A' itself: 'a' is never filled}}
+    tile.copy %A, %a : memref<64x32xf32, #global> to memref<64x32xf32, #shared>
+    // CHECK: tile.copy %{{.*}}, %b {tile.direct, tile.prepares = [{form = "right", id = 1 : i64, sum = f32}]}
+    // expected-remark @+1 {{gemms read 'B' itself: 'b' is never filled}}
+    tile.copy %B, %b : memref<32x64xf32, #global> to memref<32x64xf32, #shared>
+    // CHECK: tile.gemm %a, %b, %c {tile.prepared_a = 0 : i64, tile.prepared_b = 1 : i64}
+    tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+    tile.copy %c, %C : memref<64x64xf32, #fragment> to memref<64x64xf32, #global>
+  }
+  return
+}
+
+// -----
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// float16 is widened, once for both gemms, from the tensor. Blocks of one row share it.
+// CHECK-LABEL: func.func @packed
+// OVERLAP-LABEL: func.func @packed
+func.func @packed(%A: memref<256x32xf16, #global> {tile.name = "A"}, %B: memref<32x64xf32, #global>) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx, %by) in (%c4, %c4) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf16, #shared>
+    %b = tile.alloc "b" : memref<32x64xf16, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    %d = tile.alloc "d" : memref<64x64xf32, #fragment>
+    %row = arith.muli %by, %c64 : index
+    %part = tile.slice %A[%row, 0] [64, 32] [1, 1] : memref<256x32xf16, #global> to memref<64x32xf16, #global>
+    // CHECK: tile.copy %{{.*}}, %a {tile.direct, tile.kept = 0 : i64, tile.prepares = [{form = "left", id = 0 : i64, sum = f32}]}
+    // expected-remark @+1 {{packed for gemms straight from 'A': 'a' is never filled; kept for the next block of a worker}}
+    tile.copy %part, %a : memref<64x32xf16, #global> to memref<64x32xf16, #shared>
+    // CHECK: tile.gemm %a, %b, %c {tile.prepared_a = 0 : i64}
+    tile.gemm %a, %b, %c : memref<64x32xf16, #shared>, memref<32x64xf16, #shared>, memref<64x64xf32, #fragment>
+    // CHECK: tile.gemm %a, %b, %d {tile.prepared_a = 0 : i64}
+    tile.gemm %a, %b, %d : memref<64x32xf16, #shared>, memref<32x64xf16, #shared>, memref<64x64xf32, #fragment>
+  }
+  return
+}
+
+// -----
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// A tile that something else reads, or writes, or that is copied from a tensor that the kernel
+// writes, is filled.
+// CHECK-LABEL: func.func @filled
+func.func @filled(%A: memref<64x32xf32, #global>, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %s = tile.alloc "s" : memref<64x32xf32, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    // CHECK: tile.copy %{{.*}}, %a {tile.prepares = [{form = "left", id = 0 : i64, sum = f32}]}
+    tile.copy %A, %a : memref<64x32xf32, #global> to memref<64x32xf32, #shared>
+    %v = tile.load %a[%c0, %c0] : memref<64x32xf32, #shared>
+    tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+    // CHECK: tile.copy %{{.*}}, %s : memref
+    tile.copy %A, %s : memref<64x32xf32, #global> to memref<64x32xf32, #shared>
+    tile.store %v, %s[%c0, %c0] : memref<64x32xf32, #shared>
+    tile.gemm %s, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+    tile.store %v, %A[%c0, %c0] : memref<64x32xf32, #global>
+  }
+  return
+}
+
+// -----
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// Where the host has dot products of bfloat16, B is packed into words, and A read in place.
+// CHECK-LABEL: func.func @narrow
+// CHECK-NOT: tile.dots
+// DOTS-LABEL: func.func @narrow
+func.func @narrow(%A: memref<64x32xbf16, #global> {tile.name = "A"}, %B: memref<64x32xbf16, #global> {tile.name = "B"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xbf16, #shared>
+    %b = tile.alloc "b" : memref<64x32xbf16, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    // DOTS: tile.copy %{{.*}}, %a {{.*}}form = "left dots", id = 0 : i64, sum = f32
+    // expected-remark @+1 {{packed for gemms straight from 'A': 'a' is never filled; kept}}
+    tile.copy %A, %a : memref<64x32xbf16, #global> to memref<64x32xbf16, #shared>
+    // DOTS: tile.copy %{{.*}}, %b {{.*}}form = "right transposed dots", id = 1 : i64, sum = f32
+    // expected-remark @+1 {{packed for gemms straight from 'B': 'b' is never filled; kept}}
+    tile.copy %B, %b : memref<64x32xbf16, #global> to memref<64x32xbf16, #shared>
+    // DOTS: tile.gemm %a, %b, %c transpose_b {tile.dots, tile.prepared_a = 0 : i64, tile.prepared_b = 1 : i64}
+    tile.gemm %a, %b, %c transpose_b : memref<64x32xbf16, #shared>, memref<64x32xbf16, #shared>, memref<64x64xf32, #fragment>
+  }
+  return
+}
