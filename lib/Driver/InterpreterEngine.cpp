@@ -65,12 +65,8 @@ llvm::Expected<RunResult> InterpretedKernel::run(const BoundArguments &bound,
   if (options.poll)
     interpOptions.poll = [&] { return options.poll({}); };
   std::lock_guard lock(program->getMutex());
-  OwningOpRef<ModuleOp> spread; // radii are those of the form without threads
-  if (options.bounds)
-    spread = spreadThreads(program->getModule());
-  func::FuncOp function = spread ? *spread->getOps<func::FuncOp>().begin() : program->getFunction();
   Stopwatch watch;
-  llvm::Expected<interp::Result> run = interp::run(function, values, interpOptions);
+  llvm::Expected<interp::Result> run = interp::run(program->getFunction(), values, interpOptions);
   if (!run)
     return toProgramError(run.takeError());
   result.seconds = watch.getSeconds();

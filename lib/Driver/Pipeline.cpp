@@ -73,18 +73,6 @@ void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const Call
   pm.addPass(createPlanCpuUpdates(PlanCpuUpdatesOptions{disjoint}));
 }
 
-OwningOpRef<ModuleOp> spreadThreads(ModuleOp module) {
-  OwningOpRef<ModuleOp> copy;
-  if (!threads::needsRewriting(module))
-    return copy;
-  copy = cast<ModuleOp>(module->clone());
-  PassManager pm(module.getContext());
-  buildThreadsPipeline(pm);
-  if (failed(pm.run(*copy)))
-    copy = {};
-  return copy;
-}
-
 /// Whether the caller asked for the IR after this pass or stage.
 static bool isWanted(const PipelineOptions &options, StringRef stage) {
   return options.afterPass && !stage.empty() &&

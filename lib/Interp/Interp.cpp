@@ -1,7 +1,6 @@
 //===- Interp.cpp - binds arguments and runs a function ---------------------------------------===//
 
 #include "Machine.h"
-#include "Threads.h"
 #include "llvm/ADT/STLExtras.h"
 #include <new>
 #include <stdexcept>
@@ -148,11 +147,6 @@ static std::vector<double> collectRadii(const Storage &storage) {
 
 static llvm::Expected<Result> runOrThrow(func::FuncOp function, llvm::ArrayRef<Argument> arguments,
                                          const Options &options) {
-  if (options.bounds)
-    for (auto kernel : function.getOps<tile::KernelOp>())
-      if (namesThreads(kernel))
-        return llvm::createStringError("error radii need a program that names no threads; run "
-                                       "'tile-spread-threads' before");
   llvm::Expected<Program> program = resolve(function, options);
   if (!program)
     return program.takeError();

@@ -52,15 +52,72 @@ Strand &ThreadRunner::split(Strand &strand, const llvm::BitVector &threads) {
 }
 
 //===----------------------------------------------------------------------------------------===//
+// Decisions that rounding may have made
+//===----------------------------------------------------------------------------------------===//
+
+bool ThreadRunner::isUndecided(const Step &step, unsigned numOperands) {
+  for (unsigned operand = 0; operand < numOperands; ++operand)
+    if (!isa<MemRefType>(step.op->getOperand(operand).getType()) &&
+        machine.isUndecided(step, operand))
+      return true;
+  return false;
+}
+
+/// Notes it for the innermost frame of a thread, which is swapped in.
+void ThreadRunner::noteUndecided(const Strand &strand, unsigned thread) {
+  if (isInUndecided(strand, thread))
+    return;
+  rows[thread].undecided.push_back(strand.frames.size() - 1);
+  ++machine.undecidedDepth;
+  strand.frames.back().owner->op->walk([&](Operation *op) {
+    isOrderUndecided |= isa<tile::BarrierArriveOp, tile::BarrierWaitOp>(op);
+  });
+}
+
+bool ThreadRunner::isInUndecided(const Strand &strand, unsigned thread) const {
+  ArrayRef<size_t> frames = rows[thread].undecided;
+  return !frames.empty() && frames.back() == strand.frames.size() - 1;
+}
+
+void ThreadRunner::markResults(const Step &step) {
+  for (Slot slot : step.out)
+    machine.values[slot].radius = kUndecided;
+}
+
+/// Marks what a thread would have written on the side of a branch that it did not take.
+void ThreadRunner::runShadow(unsigned thread, const Body &skipped) {
+  if (isOrderUndecided) // all memory will be marked
+    return;
+  bool wasStopped = machine.stopped;
+  std::swap(machine.allocations, rows[thread].allocations);
+  ++machine.shadowDepth;
+  machine.run(skipped);
+  --machine.shadowDepth;
+  std::swap(machine.allocations, rows[thread].allocations);
+  machine.stopped = wasStopped;
+}
+
+void ThreadRunner::markAllMemory() {
+  for (Storage &storage : machine.storages)
+    storage.markAllUndecided();
+}
+
+//===----------------------------------------------------------------------------------------===//
 // Branches
 //===----------------------------------------------------------------------------------------===//
 
 void ThreadRunner::enter(Strand &strand, const Step &step) {
   if (isa<scf::IfOp>(step.op)) {
     llvm::BitVector others(numThreads);
+    strand.frames.push_back({step.bodies[0], &step});
     forEachThread(strand.threads, [&](unsigned thread) {
       others[thread] = !machine.getDeciding(step, 0, "the condition of a branch");
+      if (!isUndecided(step, 1))
+        return;
+      noteUndecided(strand, thread);
+      runShadow(thread, *step.bodies[others[thread] ? 0 : 1]);
     });
+    strand.frames.pop_back();
     auto push = [&](Strand &some, unsigned side) {
       some.frames.push_back({step.bodies[side], &step, side});
     };
@@ -89,6 +146,9 @@ void ThreadRunner::enter(Strand &strand, const Step &step) {
 
 /// The branch or loop is over.
 void ThreadRunner::leave(Strand &strand) {
+  for (unsigned thread : strand.threads.set_bits())
+    if (isInUndecided(strand, thread))
+      rows[thread].undecided.pop_back();
   strand.frames.pop_back();
   ++strand.frames.back().next;
 }
@@ -104,6 +164,8 @@ void ThreadRunner::beginIteration(Strand &strand) {
   bool isFor = isa<scf::ForOp>(step.op);
   llvm::BitVector leaving(numThreads);
   forEachThread(strand.threads, [&](unsigned thread) {
+    if (isUndecided(step, isFor ? 3 : 2))
+      noteUndecided(strand, thread);
     int64_t index = machine.getDeciding(step, 0, "a bound of a loop"),
             upper = machine.getDeciding(step, 1, "a bound of a loop"),
             stride = isFor ? machine.get(step, 2).integer : 1, distance;
@@ -112,6 +174,8 @@ void ThreadRunner::beginIteration(Strand &strand) {
       leaving.set(thread);
       if (isFor)
         assign(machine, step.out, ArrayRef(frame.body->arguments).drop_front());
+      if (isInUndecided(strand, thread))
+        markResults(step);
       return;
     }
     machine.values[frame.body->arguments[0]] = Scalar::ofInteger(index);
@@ -134,11 +198,14 @@ void ThreadRunner::decideWhile(Strand &strand) {
     if (condition.isPoison)
       machine.find(FindingKind::Uninitialized, step,
                    "the condition of a loop depends on an element that was never written");
+    if (machine.options.bounds && condition.radius > 0)
+      noteUndecided(strand, thread);
     ArrayRef<Slot> forwarded = ArrayRef(before.yields).drop_front();
-    if (!condition.integer)
-      leaving.set(thread);
-    assign(machine, condition.integer ? ArrayRef<Slot>(after.arguments) : ArrayRef<Slot>(step.out),
-           forwarded);
+    bool isOver = !condition.integer;
+    leaving[thread] = isOver;
+    assign(machine, isOver ? ArrayRef<Slot>(step.out) : ArrayRef<Slot>(after.arguments), forwarded);
+    if (isOver && isInUndecided(strand, thread))
+      markResults(step);
   });
   if (leaving == strand.threads)
     return leave(strand);
@@ -163,7 +230,11 @@ void ThreadRunner::finishBody(Strand &strand) {
                           : isa<scf::ForOp>(step.op) ? ArrayRef(frame.body->arguments).drop_front()
                                                      : ArrayRef<Slot>();
   if (!target.empty())
-    forEachThread(strand.threads, [&](unsigned) { assign(machine, target, frame.body->yields); });
+    forEachThread(strand.threads, [&](unsigned thread) {
+      assign(machine, target, frame.body->yields);
+      if (isa<scf::IfOp>(step.op) && isInUndecided(strand, thread))
+        markResults(step);
+    });
   if (isa<scf::IfOp>(step.op))
     return leave(strand);
   ++frame.iteration;

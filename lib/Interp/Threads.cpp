@@ -46,6 +46,15 @@ void ThreadRunner::swapRow(unsigned thread) {
   machine.values.swap(rows[thread].values);
   machine.views.swap(rows[thread].views);
   machine.thread = thread;
+  unsigned depth = rows[thread].undecided.size();
+  machine.undecidedDepth += isSwapped ? -depth : depth;
+  isSwapped = !isSwapped;
+}
+
+void ThreadRunner::run(const Step &step) {
+  step.run(machine, step);
+  if (step.bound)
+    step.bound(machine, step);
 }
 
 void ThreadRunner::forEachRow(llvm::function_ref<void()> visit) {
@@ -76,6 +85,8 @@ void ThreadRunner::run(ArrayRef<int64_t> block, size_t begin, size_t last) {
       return reportDeadlock();
     advance(*strand);
   }
+  if (isOrderUndecided)
+    markAllMemory();
 }
 
 /// The step that a strand is at; null at the end of a body.
@@ -290,7 +301,7 @@ void ThreadRunner::runStep(Strand &strand, const Step &step) {
 }
 
 static bool isSame(const Scalar &a, const Scalar &b) {
-  return a.integer == b.integer && a.isPoison == b.isPoison;
+  return a.integer == b.integer && a.isPoison == b.isPoison && a.radius == b.radius;
 }
 
 static bool isSame(const View &a, const View &b) {
@@ -325,7 +336,7 @@ void ThreadRunner::runEach(Strand &strand, const Step &step, const Conduct &cond
     bool isAllocation = isa<tile::AllocOp>(step.op);
     if (isAllocation || step.op->getNumRegions() != 0)
       std::swap(machine.allocations, rows[thread].allocations);
-    step.run(machine, step);
+    run(step);
     if (isAllocation || step.op->getNumRegions() != 0)
       std::swap(machine.allocations, rows[thread].allocations);
   });
@@ -335,8 +346,12 @@ void ThreadRunner::runEach(Strand &strand, const Step &step, const Conduct &cond
 /// One thread runs the step, and all have its results.
 void ThreadRunner::runOnce(Strand &strand, const Step &step, const Conduct &conduct) {
   unsigned first = strand.threads.find_first();
+  bool isUndecided = llvm::any_of(strand.threads.set_bits(),
+                                  [&](unsigned thread) { return !rows[thread].undecided.empty(); });
   swapRow(first);
-  step.run(machine, step);
+  machine.undecidedDepth += isUndecided;
+  run(step);
+  machine.undecidedDepth -= isUndecided;
   swapRow(first);
   for (unsigned thread : strand.threads.set_bits()) {
     for (Slot slot : conduct.values)
@@ -371,13 +386,17 @@ void ThreadRunner::runAllocation(Strand &strand, const Step &step, const Conduct
 }
 
 void ThreadRunner::runArrival(Strand &strand, const Step &step) {
-  forEachThread(strand.threads, [&](unsigned) { step.run(machine, step); });
+  forEachThread(strand.threads, [&](unsigned) {
+    isOrderUndecided |= isUndecided(step, step.in.size());
+    run(step);
+  });
 }
 
 /// Those whose wait is over go on.
 void ThreadRunner::runWait(Strand &strand, const Step &step) {
   llvm::BitVector waiting = strand.threads;
   forEachThread(strand.threads, [&](unsigned thread) {
+    isOrderUndecided |= isUndecided(step, step.in.size());
     if (!barriers.isOver(machine, step))
       return;
     waiting.reset(thread);

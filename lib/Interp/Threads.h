@@ -23,6 +23,11 @@
 // Each thread has a row of all scalars and views. A step runs with the row of its thread swapped in
 // for those of the machine, so that the handlers of ops know nothing of threads.
 //
+// Radii (Options::bounds): a thread in a branch or loop that rounding may have decided otherwise
+// writes undecided values; of the side not taken, a shadow run marks what it would have written. If
+// a barrier depends on such a decision, every order of the threads does, and all memory is
+// undecided.
+//
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_LIB_INTERP_THREADS_H
@@ -78,6 +83,8 @@ private:
     std::vector<Scalar> values;
     std::vector<View> views;
     llvm::DenseMap<mlir::Operation *, Storage *> allocations;
+    /// Bounds: the frames around the thread, by their depth, that rounding may have decided.
+    llvm::SmallVector<size_t, 1> undecided;
   };
 
   // Scheduling.
@@ -106,12 +113,23 @@ private:
   // Branches and loops.
   void enter(Strand &strand, const Step &step);
   void leave(Strand &strand);
+
+  // Decisions that rounding may have made.
+  /// Whether it made one of the first operands of the step for the thread that is swapped in.
+  bool isUndecided(const Step &step, unsigned numOperands);
+  void noteUndecided(const Strand &strand, unsigned thread);
+  bool isInUndecided(const Strand &strand, unsigned thread) const;
+  void markResults(const Step &step);
+  void runShadow(unsigned thread, const Body &skipped);
+  void markAllMemory();
+
   void finishBody(Strand &strand);
   void beginIteration(Strand &strand);
   void decideWhile(Strand &strand);
   /// Moves `threads` into a strand of their own, at the same place.
   Strand &split(Strand &strand, const llvm::BitVector &threads);
 
+  void run(const Step &step);
   void swapRow(unsigned thread);
   /// Calls `visit(thread)` with the row of each of these threads swapped in, until one stops the
   /// run.
@@ -128,6 +146,8 @@ private:
   Machine &machine;
   const Body &body;
   unsigned numThreads;
+  bool isSwapped = false; ///< A row is in the machine.
+  bool isOrderUndecided = false;
   std::vector<Row> rows;
   Barriers barriers;
   std::optional<RoleWatch> watch;

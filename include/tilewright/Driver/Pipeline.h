@@ -38,9 +38,6 @@ struct PipelineOptions {
 /// below begins with it.
 void buildThreadsPipeline(mlir::OpPassManager &pm);
 
-/// A copy of a checked program after that pipeline; null where it changes nothing, or fails.
-mlir::OwningOpRef<mlir::ModuleOp> spreadThreads(mlir::ModuleOp module);
-
 /// What every engine wants of a traced program, whatever it is compiled for.
 void buildCheckPipeline(mlir::OpPassManager &pm);
 
