@@ -1,7 +1,7 @@
-"""Transpose: rows in, columns out, through a shared tile.
+"""Transpose: rows in, columns out, through a shared tile with padded rows.
 
-Both global accesses follow rows of memory; the shared tile is read by columns. The compiler picks
-a layout for it in which a column falls into different banks.
+Both global accesses follow rows of memory; the shared tile is read by columns. With rows of 33
+elements a column falls into different banks.
 
 usage: python examples/transpose.py, or tw run examples/transpose.py --device vgpu:sm_80
 """
@@ -17,6 +17,8 @@ def transpose(rows, columns, block=32, dtype="float32"):
     def main(A: T.Tensor((rows, columns), dtype), B: T.Tensor((columns, rows), dtype)):
         with T.Kernel(T.ceildiv(columns, block), T.ceildiv(rows, block), threads=128) as (bx, by):
             tile = T.alloc_shared((block, block), dtype)
+            padded = T.Layout((block, block), lambda i, j: [i * (block + 1) + j])
+            T.annotate_layout({tile: padded})
             T.copy(A[by * block, bx * block], tile)
             for i, j in T.Parallel(block, block):
                 B[bx * block + i, by * block + j] = tile[j, i]

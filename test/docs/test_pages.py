@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import tilewright
 from docs_pages.blocks import Block, blocks_of, commands_of, matches, wrap
+from docs_pages.chapters import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -85,6 +86,15 @@ class Session:
             if expected.strip():
                 output = done.stdout + done.stderr
                 assert matches(expected, output), f"{where}\n{output}"
+
+
+@pytest.mark.parametrize("chapter", sorted(DOCS.glob("tutorial/*.py")), ids=lambda p: p.stem)
+def test_commands_of_chapters_run(chapter: Path, tmp_path: Path) -> None:
+    prose = [cell.text for cell in cells(chapter.read_text("utf-8")) if not cell.is_code]
+    session = Session(chapter, tmp_path)
+    for block in blocks_of("\n\n".join(prose)):
+        assert block.kind == "console"
+        session.run_console(block)
 
 
 @pytest.mark.parametrize(

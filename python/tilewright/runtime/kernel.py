@@ -212,6 +212,18 @@ class JITKernel(KernelTexts):
         return Remarks(self._remarks + [_read_remark(found) for found in self._kernel.remarks])
 
     @property
+    def counters(self) -> list[dict[str, Any]]:
+        """What the virtual GPU counted in the last run, for each launch: instructions, bytes,
+        shared-memory passes ("shared_wavefronts") and how many would do, …
+
+        Example:
+            kernel = tilewright.compile(func, device="vgpu:sm_80")
+            kernel(a, b)
+            kernel.counters[0]["shared_wavefronts"]
+        """
+        return [json.loads(launch)["counters"] for launch in self.last_run.get("launches", [])]
+
+    @property
     def name(self) -> str:
         """The name of the traced function."""
         return self.prim_func.__name__
