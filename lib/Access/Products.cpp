@@ -4,6 +4,8 @@
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Tile/Statements.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 using namespace mlir;
 using namespace tilewright::tile;
 
@@ -12,14 +14,17 @@ namespace tilewright::access {
 /// The most columns of one instruction.
 static constexpr int64_t kMaxColumns = 256;
 
+/// Partial sums of 8-bit floats cover so much of K.
+static constexpr int64_t kPromotedDepth = 128;
+
 bool ProductShape::allowsColumns(int64_t n) const {
   if (n < 8 || n > kMaxColumns || n % 8)
     return false;
   return !isInteger || n == 8 || n == 24 || n % 16 == 0; // PTX ISA, "wgmma.mma_async", .s8
 }
 
-std::optional<int64_t> ProductShape::getColumns(int64_t columns, int64_t step) const {
-  for (int64_t n = std::min(columns, kMaxColumns); n >= 8; --n)
+std::optional<int64_t> ProductShape::getColumns(int64_t columns, int64_t step, int64_t most) const {
+  for (int64_t n = std::min({columns, most, kMaxColumns}); n >= 8; --n)
     if (columns % n == 0 && (n == columns || n % step == 0) && allowsColumns(n))
       return n;
   return std::nullopt;
@@ -31,19 +36,51 @@ std::optional<ProductShape> getProductShape(GemmOp gemm, const Arch &arch) {
   if (!arch.hasWgmma)
     return std::nullopt;
   if (a == b && ((a.isF16() && (c.isF32() || c.isF16())) || (a.isBF16() && c.isF32())))
-    return ProductShape{16, 16, false};
+    return ProductShape{16, 16, false, 0};
   if (a.isInteger(8) && b.isInteger(8) && c.isInteger(32))
-    return ProductShape{32, 8, true};
+    return ProductShape{32, 8, true, 0};
+  auto isFp8 = [](Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); };
+  if (isFp8(a) && isFp8(b) && c.isF32()) {
+    auto function = gemm->getParentOfType<FunctionOpInterface>();
+    bool isFast = function && function->hasAttr("tile.fast_math");
+    return ProductShape{32, 8, false, isFast ? 0 : kPromotedDepth / 32};
+  }
   return std::nullopt;
 }
 
-ProductDivision ProductDivision::get(GemmOp gemm, const ProductShape &shape,
-                                     const ProductOperand &operandB) {
+ProductRoles ProductRoles::get(GemmOp gemm, bool isSwapped) {
   auto [m, n, k] = gemm.getExtents();
+  if (isSwapped)
+    return {true, GemmOperand::B, GemmOperand::A, n, m, k};
+  return {false, GemmOperand::A, GemmOperand::B, m, n, k};
+}
+
+ProductRoles ProductRoles::get(GemmOp gemm) { return get(gemm, gemm->hasAttr(kSwappedAttr)); }
+
+Value getOperand(GemmOp gemm, GemmOperand operand) {
+  return operand == GemmOperand::A ? gemm.getA() : gemm.getB();
+}
+
+OperandAttr getOperandPlan(GemmOp gemm, GemmOperand operand) {
+  return gemm->getAttrOfType<OperandAttr>(operand == GemmOperand::A ? kOperandAAttr
+                                                                    : kOperandBAttr);
+}
+
+ProductDivision ProductDivision::get(GemmOp gemm, const ProductShape &shape) {
+  ProductRoles roles = ProductRoles::get(gemm);
   auto groups = gemm->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr);
-  int64_t groupColumns = n / groups[1];
-  return {m / groups[0] / kProductRows, groupColumns,
-          *shape.getColumns(groupColumns, operandB.getStep()), k / shape.k};
+  int64_t groupColumns = roles.n / groups[1];
+  ProductOperand right = readOperand(getOperandPlan(gemm, roles.right), shape);
+  int64_t products = roles.m / groups[0] / kProductRows;
+  std::optional<int64_t> columns = shape.getColumns(groupColumns, right.getStep());
+  // Partial sums need registers beside the sums.
+  while (shape.promotedSteps && products * groupColumns / 2 + *columns / 2 > kMaxProductSlots) {
+    std::optional<int64_t> fewer = shape.getColumns(groupColumns, right.getStep(), *columns - 1);
+    if (!fewer)
+      break;
+    columns = fewer;
+  }
+  return {products, groupColumns, *columns, roles.k / shape.k};
 }
 
 OperandAttr makeAttr(MLIRContext *context, const ProductOperand &operand) {

@@ -126,6 +126,12 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a #tile.operand of 'tile.gemm'";
   }
+  if (name == kAsyncAttr || name == kSwappedAttr) {
+    if (isa<GemmOp>(op) && isa<UnitAttr>(attribute.getValue()) && op->hasAttr(kGroupsAttr))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.gemm' with '"
+                           << kGroupsAttr << "'";
+  }
   if (name == kAlignmentAttr) {
     if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
       return success();

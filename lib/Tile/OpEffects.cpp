@@ -77,6 +77,9 @@ void GemmOp::getTileEffects(Effects &effects) {
   addBuffer(effects, EffectKind::Read, getB());
   addBuffer(effects, EffectKind::Read, getC());
   addBuffer(effects, EffectKind::Write, getC());
+  if ((*this)->hasAttr(kAsyncAttr))
+    for (Effect &effect : MutableArrayRef(effects).take_back(4))
+      effect.until = *this;
 }
 
 void ReduceOp::getTileEffects(Effects &effects) {
@@ -175,6 +178,7 @@ void AnnotateLayoutOp::getTileEffects(Effects &) {}
 void BarrierOp::getTileEffects(Effects &) {}
 bool BarrierOp::synchronisesInside() { return true; }
 void AsyncWaitOp::getTileEffects(Effects &) {}
+void ProductWaitOp::getTileEffects(Effects &) {}
 void AnnotateSafeValueOp::getTileEffects(Effects &) {}
 void UseSwizzleOp::getTileEffects(Effects &) {}
 void HintOp::getTileEffects(Effects &) {}

@@ -34,9 +34,6 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 /// The bytes of K that one product covers.
 inline constexpr int64_t kProductDepthBytes = 32;
 
-/// A tile that starts here suits every swizzle: eight rows of the widest.
-inline constexpr int64_t kProductAlignment = 8 * static_cast<int64_t>(BankSwizzle::Full);
-
 /// How wgmma reads an operand that lies in shared memory. All offsets are bytes from the start of
 /// the tile.
 struct ProductOperand {

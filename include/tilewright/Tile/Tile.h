@@ -75,6 +75,12 @@ inline constexpr llvm::StringLiteral kGroupsAttr = "tile.groups";
 /// Of tile.gemm with `tile.groups`: the #tile.operand of A (absent where A lives in registers) and B.
 inline constexpr llvm::StringLiteral kOperandAAttr = "tile.operand_a";
 inline constexpr llvm::StringLiteral kOperandBAttr = "tile.operand_b";
+/// Of tile.gemm with `tile.groups`: the product is left open; its effects last until a
+/// `tile.product_wait`.
+inline constexpr llvm::StringLiteral kAsyncAttr = "tile.async";
+/// Of tile.gemm with `tile.groups`: wgmma computes the transpose, C^T = B^T A^T, so that N takes the
+/// place of M.
+inline constexpr llvm::StringLiteral kSwappedAttr = "tile.swapped";
 /// Of tile.alloc: the boundary in bytes that it and each of its versions must start on.
 inline constexpr llvm::StringLiteral kAlignmentAttr = "tile.alignment";
 /// Of tile.barrier: what threads wrote before it is read by the asynchronous proxy after it.

@@ -591,6 +591,23 @@ def Tile_AsyncWaitOp : TileOp<"async_wait", [MemoryEffects<[MemRead, MemWrite]>,
   let assemblyFormat = "$pending attr-dict";
 }
 
+def Tile_ProductWaitOp : TileOp<"product_wait", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
+  let summary = "wait until at most `pending` products of this warpgroup are under way";
+  let description = [{
+    A `tile.gemm` with `tile.async` goes on after its statement: it reads its operands and writes its
+    sums until a wait ends it. Products of a warpgroup end in the order in which they started. The
+    wait names the fragments of all products under way, ended or not, so that code generation keeps
+    their registers where they are. Placed by `tile-insert-orderings`.
+
+    ```mlir
+    tile.product_wait 1 for %c : memref<128x128xf32, #tile.space<fragment>>
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<TileBuffer>:$registers);
+  let assemblyFormat = "$pending (`for` $registers^ `:` type($registers))? attr-dict";
+}
+
 def Tile_UseSwizzleOp : TileNoteOp<"use_swizzle"> {
   let summary = "blocks are rasterised in panels, for cache locality; values stay the same";
   let arguments = (ins I64Attr:$panelSize, TileRasterOrderAttr:$order);

@@ -181,6 +181,10 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
         NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(wait.getPending()));
         return success();
       })
+      .Case([&](ProductWaitOp wait) {
+        lowerProductWait(t, wait);
+        return success();
+      })
       .Case([&](memref::DimOp dim) {
         t.define(dim, t.extentOf(dim.getSource(), *dim.getConstantIndex()));
         return success();

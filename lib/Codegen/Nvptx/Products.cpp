@@ -10,6 +10,10 @@
 //   commit
 //   wait      {sums, A} = asm("wgmma.wait_group 0")(sums, A)
 //
+// The wait is an op of its own (`tile.product_wait`) where the product is left open. Meanwhile the sums
+// are where the fragment C always is, and nothing touches them. The registers of A are a copy, 32 bits
+// each, that the product keeps until the wait (`Thread::heldOperands`).
+//
 // A descriptor is a constant plus the address of the operand's first element in units of 16 bytes;
 // the steps along K, M and N add constants to it (Layout/ProductLayouts.h proved them). The group's
 // number is read from lane 0 so that ptxas knows it to be the same in all lanes of a warp.
@@ -32,6 +36,8 @@ static StringRef getTypeName(Type type) {
     return "s32";
   if (type.isInteger(8))
     return type.isUnsignedInteger() ? "u8" : "s8";
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(type))
+    return isa<Float8E4M3FNType>(type) ? "e4m3" : "e5m2";
   return type.isF32() ? "f32" : type.isBF16() ? "bf16" : "f16";
 }
 
@@ -39,7 +45,7 @@ static StringRef getTypeName(Type type) {
 class ProductLowering {
 public:
   ProductLowering(Thread &t, GemmOp op)
-      : t(t), b(t.b), op(op),
+      : t(t), b(t.b), op(op), roles(access::ProductRoles::get(op)),
         groups(op->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr).asArrayRef()) {
     shape = *access::getProductShape(op, t.arch);
   }
@@ -56,22 +62,33 @@ private:
   Registers loadSums();
   void storeSums(ArrayRef<Value> sums);
   Registers loadA();
-  Registers passThrough(StringRef text, ArrayRef<Value> registers);
+  void keepA(ArrayRef<Value> rows);
+  /// Where the sums of an instruction start.
+  enum class Start { FromSums, FromZero, Decided };
   Registers multiply(ArrayRef<Value> sums, ArrayRef<Value> rows, Value descriptorA,
-                     Value descriptorB, bool isFirst);
+                     Value descriptorB, Start start);
+  void issue(MutableArrayRef<Value> part, ArrayRef<Value> rows, int64_t product, int64_t column,
+             int64_t step, Start start);
+  Registers accumulate(const Registers &sums, const Registers &rows);
+  Registers accumulatePartial(const Registers &sums, Registers rows);
   Value i32(int64_t value) { return t.constant(b.getI32IntegerAttr(int32_t(value))); }
   Value i64(int64_t value) { return t.constant(b.getI64IntegerAttr(value)); }
+  Value leftBuffer() { return access::getOperand(op, roles.left); }
+  Value rightBuffer() { return access::getOperand(op, roles.right); }
   Type accumulatorType() { return op.getC().getType().getElementType(); }
   bool isPacked() { return accumulatorType().isF16(); }
 
   Thread &t;
   ImplicitLocOpBuilder &b;
   GemmOp op;
+  access::ProductRoles roles;
   ArrayRef<int64_t> groups;
   access::ProductShape shape;
   access::ProductDivision division;
-  ProductOperand a, bOperand;
-  bool isClear = false; ///< The sums start from 0.
+  ProductOperand left, right;     ///< Where they lie in shared memory,
+  Value descriptorA, descriptorB; ///< and where the group's part of them starts.
+  bool isClear = false;           ///< The sums start from 0.
+  Value isCleared;                ///< The same, known at run time: not 0 if they do.
 };
 
 Value ProductLowering::groupNumber() {
@@ -113,7 +130,9 @@ static std::string getTiedConstraints(ArrayRef<Value> registers) {
   return llvm::join(constraints, ",");
 }
 
-ProductLowering::Registers ProductLowering::passThrough(StringRef text, ArrayRef<Value> registers) {
+/// An instruction without operands that LLVM takes to change these registers.
+static SmallVector<Value> passThrough(ImplicitLocOpBuilder &b, StringRef text,
+                                      ArrayRef<Value> registers) {
   SmallVector<Type> types;
   for (Value value : registers)
     types.push_back(value.getType());
@@ -129,19 +148,15 @@ ProductLowering::Registers ProductLowering::loadSums() {
   Value clear = op.getClear() ? t.mapped(op.getClear()) : Value();
   int64_t slots = division.products * division.groupColumns / 2;
   isClear = clear && matchPattern(clear, m_One());
+  if (clear && !isClear && !matchPattern(clear, m_Zero()))
+    isCleared = arith::ExtUIOp::create(b, b.getI32Type(), clear);
   if (isClear) {
     Type type = isPacked() ? Type(b.getI32Type()) : t.loadRegister(c, 0).getType();
     return Registers(isPacked() ? slots / 2 : slots, LLVM::PoisonOp::create(b, type));
   }
   Registers sums;
-  for (int64_t slot = 0; slot < slots; ++slot) {
-    Value value = t.loadRegister(c, slot);
-    if (clear) {
-      Value zero = t.constant(b.getZeroAttr(value.getType()));
-      value = b.createOrFold<arith::SelectOp>(clear, zero, value);
-    }
-    sums.push_back(value);
-  }
+  for (int64_t slot = 0; slot < slots; ++slot)
+    sums.push_back(t.loadRegister(c, slot));
   if (!isPacked())
     return sums;
   Registers pairs;
@@ -167,37 +182,64 @@ void ProductLowering::storeSums(ArrayRef<Value> sums) {
 /// The thread's share of A, four registers for each product of 64 rows and step of K; none where A
 /// lies in shared memory.
 ProductLowering::Registers ProductLowering::loadA() {
-  const Storage &storage = t.storageOf(getRoot(op.getA()));
+  const Storage &storage = t.storageOf(getRoot(leftBuffer()));
   if (storage.kind != Storage::Kind::Registers)
     return {};
+  Type element = cast<MemRefType>(leftBuffer().getType()).getElementType();
   int64_t packed = 32 / shape.operandBits;
   Registers words;
   for (int64_t word = 0; word < division.products * division.steps * 4; ++word) {
     SmallVector<Value> elements;
     for (int64_t e = 0; e < packed; ++e)
-      elements.push_back(toStorage(t, t.loadRegister(storage, word * packed + e),
-                                   op.getA().getType().getElementType()));
+      elements.push_back(toStorage(t, t.loadRegister(storage, word * packed + e), element));
     words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), packVector(t, elements)));
   }
   return words;
 }
 
+/// Where the product keeps its share of A until the wait.
+static std::pair<Value, int64_t> heldOperand(Thread &t, GemmOp op) {
+  auto division = access::ProductDivision::get(op, *access::getProductShape(op, t.arch));
+  int64_t count = division.products * division.steps * 4;
+  Value &words = t.heldOperands[op];
+  if (!words)
+    words = t.allocateStack(t.b.getI32Type(), count);
+  return {words, count};
+}
+
+static Value heldWord(Thread &t, Value words, int64_t number) {
+  return LLVM::GEPOp::create(t.b, words.getType(), t.b.getI32Type(), words,
+                             ArrayRef<LLVM::GEPArg>{int32_t(number)});
+}
+
+void ProductLowering::keepA(ArrayRef<Value> rows) {
+  if (rows.empty())
+    return;
+  Value words = heldOperand(t, op).first;
+  for (auto [number, row] : llvm::enumerate(rows))
+    LLVM::StoreOp::create(b, row, heldWord(t, words, number));
+}
+
 /// One instruction: the sums after it.
 ProductLowering::Registers ProductLowering::multiply(ArrayRef<Value> sums, ArrayRef<Value> rows,
                                                      Value descriptorA, Value descriptorB,
-                                                     bool isFirst) {
-  Type elementA = op.getA().getType().getElementType(),
-       elementB = op.getB().getType().getElementType();
+                                                     Start start) {
+  Type elementA = cast<MemRefType>(leftBuffer().getType()).getElementType(),
+       elementB = cast<MemRefType>(rightBuffer().getType()).getElementType();
   std::string text;
   llvm::raw_string_ostream os(text);
+  // A cleared product writes sums that nothing has to bring.
+  bool readsSums = start != Start::FromZero;
+  size_t last = sums.size() * (readsSums ? 2 : 1) + (rows.empty() ? 1 : 4) + 1;
+  bool decides = start == Start::Decided;
+  if (decides)
+    os << "{ .reg .pred p; setp.eq.b32 p, $" << last << ", 0; ";
   os << "wgmma.mma_async.sync.aligned.m64n" << division.columns << "k" << shape.k << "."
      << getTypeName(accumulatorType()) << "." << getTypeName(elementA) << "."
      << getTypeName(elementB) << " {";
   for (size_t i = 0; i < sums.size(); ++i)
     os << (i ? ", $" : "$") << i;
   os << "}, ";
-  // A cleared product writes sums that nothing has to bring.
-  bool readsSums = !(isFirst && isClear);
   size_t next = readsSums ? 2 * sums.size() : sums.size();
   if (rows.empty()) {
     os << "$" << next++;
@@ -205,15 +247,15 @@ ProductLowering::Registers ProductLowering::multiply(ArrayRef<Value> sums, Array
     os << "{$" << next << ", $" << next + 1 << ", $" << next + 2 << ", $" << next + 3 << "}";
     next += 4;
   }
-  os << ", $" << next << ", " << (readsSums ? 1 : 0);
+  os << ", $" << next << ", " << (decides ? "p" : readsSums ? "1" : "0");
   if (!shape.isInteger)
     os << ", 1, 1"; // neither operand is negated
   if (shape.operandBits == 16) {
     if (rows.empty())
-      os << ", " << (a.isKMajor ? 0 : 1);
-    os << ", " << (bOperand.isKMajor ? 0 : 1);
+      os << ", " << (left.isKMajor ? 0 : 1);
+    os << ", " << (right.isKMajor ? 0 : 1);
   }
-  os << ";";
+  os << (decides ? "; }" : ";");
   std::string constraints;
   SmallVector<Value> operands;
   if (readsSums) {
@@ -232,65 +274,159 @@ ProductLowering::Registers ProductLowering::multiply(ArrayRef<Value> sums, Array
   }
   constraints += ",l";
   operands.push_back(descriptorB);
+  if (decides) {
+    constraints += ",r";
+    operands.push_back(isCleared);
+  }
   SmallVector<Type> types;
   for (Value value : sums)
     types.push_back(value.getType());
   return callPtx(b, text, constraints, types, operands);
 }
 
-LogicalResult ProductLowering::run() {
-  auto planA = op->getAttrOfType<OperandAttr>(kOperandAAttr),
-       planB = op->getAttrOfType<OperandAttr>(kOperandBAttr);
-  bool isRegisterA = t.storageOf(getRoot(op.getA())).kind == Storage::Kind::Registers;
-  if (!planB || bool(planA) == isRegisterA)
-    return op.emitError() << "internal error: a product without the plan of an operand";
-  bOperand = access::readOperand(planB, shape);
-  division = access::ProductDivision::get(op, shape, bOperand);
-  auto [products, groupColumns, columns, steps] = division;
-  Value group = groupNumber();
-  // Group g has rows of number g % groupsM, columns of number g // groupsM.
-  Value startA, startB, descriptorA;
-  if (planA)
-    a = access::readOperand(planA, shape);
-  if (groups[0] > 1 && planA)
-    startA = arith::MulIOp::create(b, arith::RemUIOp::create(b, group, i32(groups[0])),
-                                   i32(a.getStart(products * kProductRows, 0)));
-  if (groups[1] > 1)
-    startB = arith::MulIOp::create(b, arith::DivUIOp::create(b, group, i32(groups[0])),
-                                   i32(bOperand.getStart(groupColumns, 0)));
-  if (planA)
-    descriptorA = makeDescriptor(op.getA(), a, startA);
-  Value descriptorB = makeDescriptor(op.getB(), bOperand, startB);
+/// The instruction of one product of 64 rows, some columns and one step of K; `part` are its sums,
+/// `rows` all registers of A.
+void ProductLowering::issue(MutableArrayRef<Value> part, ArrayRef<Value> rows, int64_t product,
+                            int64_t column, int64_t step, Start start) {
+  ArrayRef<Value> rowsOfStep;
+  if (!rows.empty())
+    rowsOfStep = rows.slice((product * division.steps + step) * 4, 4);
+  Value fromA;
+  if (descriptorA)
+    fromA = addBytes(descriptorA, left.getStart(product * kProductRows, step * shape.k));
+  Value fromB = addBytes(descriptorB, right.getStart(column, step * shape.k));
+  Registers next = multiply(part, rowsOfStep, fromA, fromB, start);
+  llvm::copy(next, part.begin());
+}
 
-  Registers rows = loadA();
-  Registers sums = loadSums();
+/// All instructions as one group; gives the sums, which belong to the group until the wait.
+ProductLowering::Registers ProductLowering::accumulate(const Registers &sums,
+                                                       const Registers &rows) {
+  auto [products, groupColumns, columns, steps] = division;
   size_t perProduct = sums.size() / products, perInstruction = perProduct * columns / groupColumns;
+  Start start = isClear ? Start::FromZero : isCleared ? Start::Decided : Start::FromSums;
   // A register that nothing wrote needs no fence, and must not be said to be read.
   Registers brought = isClear ? Registers() : sums;
   llvm::append_range(brought, rows);
   Registers held = isClear ? sums : Registers();
-  llvm::append_range(held, passThrough("wgmma.fence.sync.aligned;", brought));
+  llvm::append_range(held, passThrough(b, "wgmma.fence.sync.aligned;", brought));
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t product = 0; product < products; ++product)
       for (int64_t column = 0; column < groupColumns; column += columns) {
         size_t first = product * perProduct + column / columns * perInstruction;
-        MutableArrayRef<Value> part = MutableArrayRef(held).slice(first, perInstruction);
-        ArrayRef<Value> rowsOfStep;
-        if (!rows.empty())
-          rowsOfStep = ArrayRef(held).slice(sums.size() + (product * steps + step) * 4, 4);
-        Value fromA =
-            planA ? addBytes(descriptorA, a.getStart(product * kProductRows, step * shape.k))
-                  : Value();
-        Value fromB = addBytes(descriptorB, bOperand.getStart(column, step * shape.k));
-        Registers next = multiply(part, rowsOfStep, fromA, fromB, step == 0);
-        llvm::copy(next, part.begin());
+        issue(MutableArrayRef(held).slice(first, perInstruction),
+              ArrayRef(held).drop_front(sums.size()), product, column, step,
+              step == 0 ? start : Start::FromSums);
       }
-  passThrough("wgmma.commit_group.sync.aligned;", {});
-  held = passThrough("wgmma.wait_group.sync.aligned 0;", held);
-  storeSums(ArrayRef(held).take_front(sums.size()));
+  passThrough(b, "wgmma.commit_group.sync.aligned;", {});
+  if (op->hasAttr(kAsyncAttr))
+    keepA(ArrayRef(held).drop_front(sums.size()));
+  else
+    held = passThrough(b, "wgmma.wait_group.sync.aligned 0;", held);
+  held.truncate(sums.size());
+  return held;
+}
+
+/// The tensor cores keep few bits of these sums, so each runs over a part of K from 0, and is added
+/// to the sum in float32.
+ProductLowering::Registers ProductLowering::accumulatePartial(const Registers &sums,
+                                                              Registers rows) {
+  auto [products, groupColumns, columns, steps] = division;
+  size_t perInstruction = sums.size() / products * columns / groupColumns;
+  Registers total = sums;
+  auto add = [&](ArrayRef<Value> part, size_t first, bool isFirst) {
+    for (auto [number, value] : llvm::enumerate(part)) {
+      Value &sum = total[first + number];
+      Value start = sum;
+      if (isFirst && isCleared) {
+        Value zero = t.constant(b.getF32FloatAttr(0));
+        Value clear = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, isCleared, i32(0));
+        start = arith::SelectOp::create(b, clear, zero, sum);
+      }
+      sum = isFirst && isClear ? value : arith::AddFOp::create(b, start, value).getResult();
+    }
+  };
+  for (int64_t begin = 0; begin < steps; begin += shape.promotedSteps)
+    for (int64_t product = 0; product < products; ++product)
+      for (int64_t column = 0; column < groupColumns; column += columns) {
+        size_t first = (product * (groupColumns / columns) + column / columns) * perInstruction;
+        rows = passThrough(b, "wgmma.fence.sync.aligned;", rows);
+        Registers part(perInstruction, LLVM::PoisonOp::create(b, b.getF32Type()));
+        int64_t end = std::min(begin + shape.promotedSteps, steps);
+        for (int64_t step = begin; step < end; ++step)
+          issue(part, rows, product, column, step,
+                step == begin ? Start::FromZero : Start::FromSums);
+        passThrough(b, "wgmma.commit_group.sync.aligned;", {});
+        llvm::append_range(part, rows);
+        part = passThrough(b, "wgmma.wait_group.sync.aligned 0;", part);
+        rows.assign(part.begin() + perInstruction, part.end());
+        part.truncate(perInstruction);
+        add(part, first, begin == 0);
+      }
+  return total;
+}
+
+LogicalResult ProductLowering::run() {
+  OperandAttr planA = access::getOperandPlan(op, roles.left),
+              planB = access::getOperandPlan(op, roles.right);
+  bool isRegisterA = t.storageOf(getRoot(leftBuffer())).kind == Storage::Kind::Registers;
+  if (!planB || bool(planA) == isRegisterA)
+    return op.emitError() << "internal error: a product without the plan of an operand";
+  right = access::readOperand(planB, shape);
+  division = access::ProductDivision::get(op, shape);
+  Value group = groupNumber();
+  // Group g has rows of number g % groupsM, columns of number g // groupsM.
+  Value startA, startB;
+  if (planA)
+    left = access::readOperand(planA, shape);
+  if (groups[0] > 1 && planA)
+    startA = arith::MulIOp::create(b, arith::RemUIOp::create(b, group, i32(groups[0])),
+                                   i32(left.getStart(division.products * kProductRows, 0)));
+  if (groups[1] > 1)
+    startB = arith::MulIOp::create(b, arith::DivUIOp::create(b, group, i32(groups[0])),
+                                   i32(right.getStart(division.groupColumns, 0)));
+  if (planA)
+    descriptorA = makeDescriptor(leftBuffer(), left, startA);
+  descriptorB = makeDescriptor(rightBuffer(), right, startB);
+  Registers rows = loadA();
+  Registers sums = loadSums();
+  storeSums(shape.promotedSteps ? accumulatePartial(sums, rows) : accumulate(sums, rows));
   return success();
 }
 
 LogicalResult lowerProduct(Thread &t, GemmOp op) { return ProductLowering(t, op).run(); }
+
+void lowerProductWait(Thread &t, ProductWaitOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  SmallVector<Value> registers, addresses, operands;
+  for (Value root : op.getRegisters()) {
+    const Storage &storage = t.storageOf(root);
+    bool isSums = false;
+    t.kernel.walk([&](GemmOp gemm) {
+      if (!gemm->hasAttr(kAsyncAttr))
+        return;
+      isSums |= getRoot(gemm.getC()) == root;
+      if (getRoot(gemm.getA()) != root)
+        return;
+      auto [words, count] = heldOperand(t, gemm);
+      for (int64_t number = 0; number < count; ++number)
+        operands.push_back(heldWord(t, words, number));
+    });
+    for (int64_t slot = 0; isSums && slot < storage.places.slots; ++slot)
+      addresses.push_back(t.registerAddress(storage, slot));
+    Type type = getRegisterType(storage.elementType);
+    for (Value address : ArrayRef(addresses).drop_front(registers.size()))
+      registers.push_back(LLVM::LoadOp::create(b, type, address));
+  }
+  size_t sums = registers.size();
+  for (Value address : operands)
+    registers.push_back(LLVM::LoadOp::create(b, b.getI32Type(), address));
+  std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+  registers = passThrough(b, text, registers);
+  for (auto [address, value] : llvm::zip(addresses, ArrayRef(registers).take_front(sums)))
+    LLVM::StoreOp::create(b, value, address);
+  for (auto [address, value] : llvm::zip(operands, ArrayRef(registers).drop_front(sums)))
+    LLVM::StoreOp::create(b, value, address);
+}
 
 } // namespace tilewright::nvptx

@@ -105,6 +105,8 @@ public:
   int64_t scratchOffset = 0;
   Iteration *iteration = nullptr;
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop carries between iterations.
+  /// For each product that is left open, what it reads from registers, as an array.
+  llvm::DenseMap<mlir::Operation *, Value> heldOperands;
 
 private:
   void computeIterators(Iteration &at);

@@ -134,6 +134,7 @@ void LayoutSolver::solve() {
   distributions.clear();
   warps.clear();
   groups.clear();
+  alignments.clear();
   warpGemms.clear();
   movedAccumulators.clear();
   plainGemms.clear();

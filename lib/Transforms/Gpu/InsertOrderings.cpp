@@ -3,7 +3,9 @@
 // Two statements of a block conflict when one writes memory that the other touches. Threads run
 // freely between barriers, so every conflicting pair needs one between, pairs over the back edge of
 // a loop included. An asynchronous copy goes on after its statement: the thread that issued it waits
-// for its group in front of the barrier. This is the only place that orders memory.
+// for its group in front of the barrier. So does a product of a warpgroup, which also holds
+// registers: a statement that touches these waits, and needs no barrier for them. This is the only
+// place that orders memory.
 //
 // Expects: effects on every op, statements expanded, tiles placed.   Leaves: coordinates logical.
 //
@@ -18,6 +20,11 @@
 //                              ──▶        tile.gemm %s[k], …
 //                                       }
 //
+//   tile.gemm %s[k], …, %c {async}      tile.gemm %s[k], …, %c {async}
+//   async_group k + 2 { … s[k + 2] }    tile.product_wait 1     // all but the last product: s[k - 1] is
+//                              ──▶      tile.barrier            // read, and s[k + 2] takes its place
+//                                       async_group k + 2 { … s[k + 2] }
+//
 // How: one walk in program order keeps what is open (OpenAccesses.h). A statement that conflicts
 // with it gets a barrier in front: as late as possible, so that one barrier serves many hazards. A
 // loop's body is walked until what its own end leaves open is known where it starts: that is the
@@ -27,6 +34,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "OpenAccesses.h"
+#include "tilewright/Access/Products.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Transforms/Passes.h"
@@ -45,6 +53,18 @@ using namespace tilewright::tile;
 
 namespace {
 
+/// What must end before a statement: groups of copies and of products, all but so many, and what
+/// other threads do.
+struct Needs {
+  std::optional<int64_t> copies, products;
+  bool barrier = false;
+
+  void endFlight(const Flight &flight) {
+    std::optional<int64_t> &pending = flight.product ? products : copies;
+    pending = std::min(pending.value_or(flight.younger), flight.younger);
+  }
+};
+
 /// What the walk needs to know of a statement.
 struct Statement {
   SmallVector<OpenAccess> accesses;
@@ -57,6 +77,9 @@ public:
     kernel.walk([&](GemmOp gemm) {
       if (gemm->hasAttr(kGroupsAttr))
         productOperands.insert_range(ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB())});
+      if (gemm->hasAttr(kAsyncAttr))
+        productRegisters.insert_range(
+            ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB()), getRoot(gemm.getC())});
     });
   }
   void run() {
@@ -82,10 +105,11 @@ private:
   int64_t countFrom(Operation &op, OpenAccesses open) {
     return walk(op.getIterator(), open, Mode::Count);
   }
-  /// A barrier in front of `op`, after a wait that leaves so many groups under way, if any.
-  void order(Operation &op, OpenAccesses &open, std::optional<int64_t> pending, Mode mode);
-  std::optional<int64_t> chooseWait(Operation &op, const OpenAccesses &open,
-                                    std::optional<int64_t> required);
+  /// Waits and a barrier in front of `op`, as needed.
+  void order(Operation &op, OpenAccesses &open, const Needs &needs, Mode mode);
+  std::optional<int64_t> chooseWait(Operation &op, const OpenAccesses &open, const Needs &needs);
+  void endBlock(Operation &terminator, OpenAccesses &open, Mode mode);
+  void endProducts(Operation &loop, OpenAccesses &open, Mode mode);
   bool orderInFront(Operation &op, OpenAccesses &open, Mode mode);
   bool needsProxyFence(const OpenAccesses &open);
 
@@ -96,6 +120,8 @@ private:
   KernelOp kernel;
   bool disjoint; ///< Arguments of which one is written share no memory.
   llvm::SmallSetVector<Value, 4> productOperands; ///< Tiles that wgmma reads.
+  /// What products that are left open touch; those in registers are held until a wait.
+  llvm::SmallSetVector<Value, 4> productRegisters;
   llvm::DenseMap<Operation *, std::unique_ptr<Statement>> statements;
 };
 
@@ -129,9 +155,14 @@ const Statement &Inserter::describe(Operation &op) {
     return statement;
   }
   OpenAccesses each; // every access once
-  for (const Effect &effect : *touched)
-    if (isSharedByThreads(effect.root))
-      each.add(OpenAccess::get(effect));
+  for (const Effect &effect : *touched) {
+    bool isPrivate = !isSharedByThreads(effect.root);
+    if (isPrivate && !productRegisters.contains(effect.root))
+      continue;
+    OpenAccess access = OpenAccess::get(effect);
+    access.isPrivate = isPrivate;
+    each.add(access);
+  }
   statement.accesses.assign(each.get().begin(), each.get().end());
   return statement;
 }
@@ -153,7 +184,24 @@ bool Inserter::mayMeet(Value a, Value b) {
          begin(second) < begin(first) + analysis::getPlacedBytes(first);
 }
 
+/// Whether a product goes on with the sums of another one: the hardware orders instructions of one
+/// shape on the same registers. One that certainly clears its sums gets other registers from LLVM.
+bool continuesSums(GemmOp product, GemmOp before, Value root) {
+  auto attributesOf = [](GemmOp gemm) {
+    return std::make_tuple(gemm->getAttr(kGroupsAttr), gemm->getAttr(kSwappedAttr),
+                           access::getOperandPlan(gemm, access::ProductRoles::get(gemm).right),
+                           gemm.getA().getType().getElementType(),
+                           gemm.getB().getType().getElementType());
+  };
+  bool isCleared = product.getClear() && matchPattern(product.getClear(), m_One());
+  return getRoot(product.getC()) == root && getRoot(before.getC()) == root && !isCleared &&
+         (product == before || attributesOf(product) == attributesOf(before));
+}
+
 bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
+  // Operands in registers are copied into the product's own: not twice while one is under way.
+  if (open.isPrivate && access.isPrivate && open.root == access.root && access.flight)
+    return !continuesSums(access.flight->product, open.flight->product, open.root);
   if (open.kind == EffectKind::Read && access.kind == EffectKind::Read)
     return false;
   if (!mayMeet(open.root, access.root))
@@ -170,16 +218,26 @@ bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
 // Barriers and waits
 //===----------------------------------------------------------------------------------------===//
 
-void Inserter::order(Operation &op, OpenAccesses &open, std::optional<int64_t> pending, Mode mode) {
-  if (pending)
-    open.wait(*pending);
-  bool isFenced = mode == Mode::Insert && needsProxyFence(open);
-  open.meet();
+void Inserter::order(Operation &op, OpenAccesses &open, const Needs &needs, Mode mode) {
+  if (!needs.copies && !needs.products && !needs.barrier)
+    return;
+  SmallVector<Value> held = open.getHeldRegisters();
+  if (needs.products)
+    open.wait(FlightKind::Product, *needs.products);
+  if (needs.copies)
+    open.wait(FlightKind::Copy, *needs.copies);
+  bool isFenced = mode == Mode::Insert && needs.barrier && needsProxyFence(open);
+  if (needs.barrier)
+    open.meet();
   if (mode != Mode::Insert)
     return;
   OpBuilder b(&op);
-  if (pending)
-    AsyncWaitOp::create(b, op.getLoc(), *pending);
+  if (needs.products)
+    ProductWaitOp::create(b, op.getLoc(), *needs.products, held);
+  if (needs.copies)
+    AsyncWaitOp::create(b, op.getLoc(), *needs.copies);
+  if (!needs.barrier)
+    return;
   auto barrier = BarrierOp::create(b, op.getLoc());
   if (isFenced)
     barrier->setAttr(kProxyFenceAttr, b.getUnitAttr());
@@ -196,23 +254,60 @@ bool Inserter::needsProxyFence(const OpenAccesses &open) {
   });
 }
 
-/// The wait of a barrier in front of `op` that is needed anyway: what it must leave under way at
-/// most, or less where that saves a barrier further on. Waiting for more never costs a barrier.
+/// The wait for copies of a barrier in front of `op` that is needed anyway: what it must leave under
+/// way at most, or less where that saves a barrier further on. Waiting for more never costs a barrier.
 std::optional<int64_t> Inserter::chooseWait(Operation &op, const OpenAccesses &open,
-                                            std::optional<int64_t> required) {
+                                            const Needs &needs) {
+  std::optional<int64_t> required = needs.copies;
   SmallVector<int64_t> choices = open.getFlights();
   llvm::erase_if(choices, [&](int64_t pending) { return required && pending >= *required; });
   if (choices.empty())
     return required;
   auto count = [&](std::optional<int64_t> pending) {
     OpenAccesses after = open;
-    order(op, after, pending, Mode::Count);
+    order(op, after, Needs{pending, needs.products, true}, Mode::Count);
     return countFrom(op, std::move(after));
   };
   int64_t least = count(choices.back());
   if (count(required) <= least)
     return required;
   return *llvm::partition_point(choices, [&](int64_t pending) { return count(pending) > least; });
+}
+
+/// Whether products of other statements are under way. ptxas counts groups from where a loop begins:
+/// if one of the last iteration ends while another one is left open, it loses count, and serialises
+/// all of them (C7514). In the loop of a single product it does not.
+bool isAmongOthers(const OpenAccess &access, const OpenAccesses &open) {
+  return llvm::any_of(open.get(), [&](const OpenAccess &other) {
+    return other.flight && other.flight->product && other.flight->product != access.flight->product;
+  });
+}
+
+/// No product outlives a fragment that it holds: the kernel's end ends all of them.
+void Inserter::endBlock(Operation &terminator, OpenAccesses &open, Mode mode) {
+  Needs needs;
+  for (const OpenAccess &access : open.get())
+    if (access.isPrivate && Value(access.root).getParentBlock() == terminator.getBlock())
+      needs.endFlight(*access.flight);
+  order(terminator, open, needs, mode);
+}
+
+/// Products that are open in front of a loop without products, and in the way of one of its
+/// statements, are waited for once, in front of it.
+void Inserter::endProducts(Operation &loop, OpenAccesses &open, Mode mode) {
+  if (open.getHeldRegisters().empty())
+    return;
+  if (loop.walk([](GemmOp gemm) {
+            return gemm->hasAttr(kAsyncAttr) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted())
+    return;
+  Needs needs;
+  for (const OpenAccess &access : describe(loop).accesses)
+    for (const OpenAccess &before : open.get())
+      if (before.flight && before.flight->product && conflicts(before, access))
+        needs.endFlight(*before.flight);
+  order(loop, open, needs, mode);
 }
 
 /// Puts a barrier in front of a loop or branch if that saves one in it or after it, or takes one
@@ -222,13 +317,14 @@ bool Inserter::orderInFront(Operation &op, OpenAccesses &open, Mode mode) {
   int64_t inside = open.empty() ? 0 : countInside(open);
   if (inside == 0)
     return false;
-  std::optional<int64_t> pending = chooseWait(op, open, std::nullopt);
+  Needs needs{std::nullopt, std::nullopt, true};
+  needs.copies = chooseWait(op, open, needs);
   OpenAccesses after = open;
-  order(op, after, pending, Mode::Count);
+  order(op, after, needs, Mode::Count);
   int64_t without = countFrom(op, open), with = 1 + countFrom(op, after);
   bool isBetter = with < without || (with == without && isLoop(op) && countInside(after) < inside);
   if (isBetter)
-    order(op, open, pending, mode);
+    order(op, open, needs, mode);
   return isBetter;
 }
 
@@ -238,27 +334,31 @@ bool Inserter::orderInFront(Operation &op, OpenAccesses &open, Mode mode) {
 
 int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   const Statement &statement = describe(op);
+  Needs needs;
   // The statement before may still read the scratch area.
-  bool needsBarrier = statement.isCollective;
-  std::optional<int64_t> pending;
+  needs.barrier = statement.isCollective;
   for (const OpenAccess &access : statement.accesses)
     for (const OpenAccess &before : open.get()) {
       if (!conflicts(before, access))
         continue;
-      needsBarrier = true;
-      if (before.flight)
-        pending = std::min(pending.value_or(before.flight->younger), before.flight->younger);
+      needs.barrier |= !before.isPrivate && !access.isPrivate;
+      if (!before.flight)
+        continue;
+      needs.endFlight(*before.flight);
+      if (before.flight->product && before.iterations != 0 && isAmongOthers(before, open))
+        needs.products = 0;
     }
-  if (needsBarrier) {
-    if (mode != Mode::Count)
-      pending = chooseWait(op, open, pending);
-    order(op, open, pending, mode);
-  }
+  if (needs.barrier && mode != Mode::Count)
+    needs.copies = chooseWait(op, open, needs);
+  order(op, open, needs, mode);
   if (isa<AsyncGroupOp>(op))
-    open.commit();
+    open.commit(FlightKind::Copy);
+  if (op.hasAttr(kAsyncAttr))
+    open.commit(FlightKind::Product);
   for (const OpenAccess &access : statement.accesses)
-    open.add(access);
-  return needsBarrier;
+    if (!access.isPrivate || access.flight)
+      open.add(access);
+  return needs.barrier;
 }
 
 int64_t Inserter::walkLoop(Operation &op, OpenAccesses &open, Mode mode) {
@@ -310,14 +410,22 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     return 0;
   }
   if (auto wait = dyn_cast<AsyncWaitOp>(op)) {
-    open.wait(wait.getPending());
+    open.wait(FlightKind::Copy, wait.getPending());
+    return 0;
+  }
+  if (auto wait = dyn_cast<ProductWaitOp>(op)) {
+    open.wait(FlightKind::Product, wait.getPending());
     return 0;
   }
   auto branch = dyn_cast<scf::IfOp>(op);
   if (branch || isLoop(op)) {
+    if (!branch)
+      endProducts(op, open, mode);
     int64_t inFront = mode != Mode::Count && orderInFront(op, open, mode);
     return inFront + (branch ? walkBranch(branch, open, mode) : walkLoop(op, open, mode));
   }
+  if (op.hasTrait<OpTrait::IsTerminator>())
+    endBlock(op, open, mode);
   if (isMemoryEffectFree(&op) && !isa<ParallelOp>(op))
     return 0;
   return walkStatement(op, open, mode);

@@ -93,7 +93,9 @@ private:
   llvm::MapVector<mlir::Operation *, Fragment> placed;
   llvm::MapVector<mlir::Operation *, Fragment> distributions;
   llvm::MapVector<mlir::Operation *, WarpGrid> warps;
-  llvm::MapVector<mlir::Operation *, GroupGrid> groups; // of gemms that wgmma computes
+  llvm::MapVector<mlir::Operation *, std::pair<GroupGrid, bool>>
+      groups; // of gemms that wgmma computes, and whether it computes C^T
+  llvm::MapVector<mlir::Operation *, int64_t> alignments; // of the tiles that it reads
   llvm::MapVector<mlir::Operation *, std::string>
       warpGemms; // with what keeps them off wgmma, where the target has it
   llvm::SetVector<mlir::Operation *> movedAccumulators; // gemms whose C is no whole fragment

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -83,12 +84,14 @@ static std::optional<IndexSum> getVersion(const Effect &effect) {
 }
 
 OpenAccess OpenAccess::get(const Effect &effect) {
-  OpenAccess access{effect.kind, effect.combination, effect.root, getVersion(effect), {}, 0};
+  OpenAccess access{effect.kind, effect.combination, effect.root, getVersion(effect), {}, 0, false};
   reduceVersion(access);
+  if (auto product = dyn_cast_if_present<GemmOp>(effect.until))
+    access.flight = Flight{0, std::nullopt, product};
   if (auto group = dyn_cast_if_present<AsyncGroupOp>(effect.until)) {
     IndexSum excess = IndexSum::get(getAsOpFoldResult(group.getIteration()));
     bool isKnown = excess.add(IndexSum::get(getAsOpFoldResult(group.getUpper())), -1);
-    access.flight = Flight{0, isKnown ? std::optional(excess) : std::nullopt};
+    access.flight = Flight{0, isKnown ? std::optional(excess) : std::nullopt, GemmOp()};
   }
   return access;
 }
@@ -100,12 +103,18 @@ bool areOtherVersions(const OpenAccess &a, const OpenAccess &b) {
   return distance && *distance % getNumVersions(a.root) != 0;
 }
 
+/// Whether two flights are told apart only by what merging them may forget. Of one product, the
+/// youngest group says all: whatever conflicts with an older one conflicts with it, and ends later.
+static bool isSameFlight(const std::optional<Flight> &a, const std::optional<Flight> &b) {
+  if (!a || !b)
+    return a.has_value() == b.has_value();
+  return a->product == b->product && (a->product || a->younger == b->younger);
+}
+
 /// Whether two entries say the same but for what is known of their groups.
 static bool isSameEntry(const OpenAccess &a, const OpenAccess &b) {
   if (a.kind != b.kind || a.combination != b.combination || a.root != b.root ||
-      a.flight.has_value() != b.flight.has_value() ||
-      (a.flight && a.flight->younger != b.flight->younger) ||
-      a.version.has_value() != b.version.has_value())
+      !isSameFlight(a.flight, b.flight) || a.version.has_value() != b.version.has_value())
     return false;
   return !a.version || subtract(*a.version, *b.version) == 0;
 }
@@ -167,6 +176,10 @@ bool OpenAccesses::merge(const OpenAccesses &other) {
     }
     if (!access.flight)
       continue;
+    if (access.flight->younger < known->flight->younger) {
+      known->flight->younger = access.flight->younger;
+      grows = true;
+    }
     std::optional<IndexSum> &excess = known->flight->excess;
     if (excess && (!access.flight->excess || subtract(*excess, *access.flight->excess) != 0)) {
       excess.reset();
@@ -180,21 +193,23 @@ void OpenAccesses::meet() {
   llvm::erase_if(accesses, [](const OpenAccess &access) { return !access.flight; });
 }
 
-void OpenAccesses::commit() {
+void OpenAccesses::commit(FlightKind kind) {
   OpenAccesses older;
   for (OpenAccess &access : accesses) {
-    if (access.flight)
+    if (access.flight && access.flight->getKind() == kind)
       access.flight->younger = std::min(access.flight->younger + 1, kMaxYounger);
     older.add(access);
   }
   accesses = std::move(older.accesses);
 }
 
-void OpenAccesses::wait(int64_t pending) {
+void OpenAccesses::wait(FlightKind kind, int64_t pending) {
   OpenAccesses rest;
   for (OpenAccess &access : accesses) {
-    if (access.flight && access.flight->younger >= pending)
+    if (access.flight && access.flight->getKind() == kind && access.flight->younger >= pending)
       access.flight.reset();
+    if (access.isPrivate && !access.flight)
+      continue;
     rest.add(access);
   }
   accesses = std::move(rest.accesses);
@@ -203,10 +218,19 @@ void OpenAccesses::wait(int64_t pending) {
 SmallVector<int64_t> OpenAccesses::getFlights() const {
   SmallVector<int64_t> flights;
   for (const OpenAccess &access : accesses)
-    if (access.flight && !llvm::is_contained(flights, access.flight->younger))
+    if (access.flight && access.flight->getKind() == FlightKind::Copy &&
+        !llvm::is_contained(flights, access.flight->younger))
       flights.push_back(access.flight->younger);
   llvm::sort(flights, std::greater<>());
   return flights;
+}
+
+SmallVector<Value> OpenAccesses::getHeldRegisters() const {
+  llvm::SmallSetVector<Value, 4> roots;
+  for (const OpenAccess &access : accesses)
+    if (access.isPrivate && access.root)
+      roots.insert(access.root);
+  return roots.takeVector();
 }
 
 /// A constant number of a version counts from the loop's first iteration: 2 is k + 2 - lower. And

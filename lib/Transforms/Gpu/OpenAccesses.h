@@ -8,7 +8,9 @@
 //             values: k + 2 - lower. Two accesses meet unless the difference of their numbers is a
 //             constant that the number of versions does not divide.
 //   flight    how many groups were committed after that of the access: a wait that leaves so many
-//             under way ends it.
+//             under way ends it. Copies and products form groups of their own.
+//   private   registers of a thread, which only its own products share: a wait orders them, and no
+//             barrier has to. Only what a product does to them is ever open.
 //
 // A loop's variable changes from iteration to iteration, and the state follows it: what was
 // k + 2 in the last iteration is k + 1 in this one.
@@ -22,12 +24,18 @@
 
 namespace tilewright {
 
+/// What runs on after its statement.
+enum class FlightKind : uint8_t { Copy, Product };
+
 /// An asynchronous access that no wait has ended.
 struct Flight {
   int64_t younger = 0; ///< Groups that were committed after its own.
   /// iteration - upper of its `tile.async_group`: where this is not negative, nothing is copied.
   /// Nothing if that is not known here.
   std::optional<tile::IndexSum> excess;
+  tile::GemmOp product; ///< Null: a copy.
+
+  FlightKind getKind() const { return product ? FlightKind::Product : FlightKind::Copy; }
 };
 
 struct OpenAccess {
@@ -38,6 +46,7 @@ struct OpenAccess {
   std::optional<Flight> flight;
   /// Iterations of the innermost loop since the access; nothing: it was made outside of it.
   std::optional<int64_t> iterations = 0;
+  bool isPrivate = false; ///< Registers.
 
   static OpenAccess get(const tile::Effect &effect);
 };
@@ -72,11 +81,13 @@ public:
   /// A barrier: what is over is ordered before all that follows.
   void meet();
   /// Asynchronous accesses form a group with those of `add` that follow.
-  void commit();
+  void commit(FlightKind kind);
   /// Ends the accesses of all groups but the last `pending`, for the thread that issued them.
-  void wait(int64_t pending);
-  /// The numbers of younger groups of what is under way, each once, greatest first.
+  void wait(FlightKind kind, int64_t pending);
+  /// The numbers of younger groups of copies under way, each once, greatest first.
   llvm::SmallVector<int64_t> getFlights() const;
+  /// The fragments that products under way read or write, each once.
+  llvm::SmallVector<mlir::Value> getHeldRegisters() const;
 
   /// The same state in terms of a loop's variable at the start of its first iteration; after an
   /// iteration, at the start of the next one (`goesOn`) or where the loop is left; and after the loop.

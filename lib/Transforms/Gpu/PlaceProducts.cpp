@@ -19,20 +19,21 @@ using namespace tilewright::tile;
 
 namespace tilewright {
 
-/// Sums beyond these leave no registers for anything else; ptxas would serialise the products.
-static constexpr int64_t kMaxProductSlots = 224;
-
-/// How the groups divide M x N, within the policy; nothing if they cannot. `step` is that of B.
-static std::optional<GroupGrid> chooseGroups(GemmOp gemm, const access::ProductShape &shape,
-                                             int64_t count, bool isRegisterA, int64_t step) {
-  auto [m, n, k] = gemm.getExtents();
+/// How the groups divide the rows and columns of a product, within the policy; nothing if they
+/// cannot. `step` is that of the right operand.
+static std::optional<GroupGrid> chooseGroups(GemmOp gemm, const access::ProductRoles &roles,
+                                             const access::ProductShape &shape, int64_t count,
+                                             bool isRegisterA, int64_t step) {
+  int64_t m = roles.m, n = roles.n;
+  GemmPolicy fullRow = roles.isSwapped ? GemmPolicy::FullCol : GemmPolicy::FullRow,
+             fullColumn = roles.isSwapped ? GemmPolicy::FullRow : GemmPolicy::FullCol;
   std::optional<GroupGrid> best;
   int64_t bestBytes = 0;
   for (int64_t groupsM = 1; groupsM <= count; ++groupsM) {
     GroupGrid grid{groupsM, count / groupsM};
-    bool isAllowed = gemm.getPolicy() == GemmPolicy::FullRow   ? grid.groupsN == 1
-                     : gemm.getPolicy() == GemmPolicy::FullCol ? grid.groupsM == 1
-                                                               : true;
+    bool isAllowed = gemm.getPolicy() == fullRow      ? grid.groupsN == 1
+                     : gemm.getPolicy() == fullColumn ? grid.groupsM == 1
+                                                      : true;
     bool isDivided = count % groupsM == 0 && m % (kProductRows * grid.groupsM) == 0 &&
                      n % grid.groupsN == 0 && (grid.groupsN == 1 || n / grid.groupsN % step == 0) &&
                      shape.getColumns(n / grid.groupsN, step);
@@ -48,14 +49,14 @@ static std::optional<GroupGrid> chooseGroups(GemmOp gemm, const access::ProductS
   return best;
 }
 
-/// Proves that an operand in shared memory has a descriptor; gives the step of its products, 8 for
-/// one that still lives in registers.
-static llvm::Expected<int64_t> checkOperand(GemmOp gemm, access::GemmOperand operand,
-                                            AllocOp inRegisters) {
-  Value buffer = operand == access::GemmOperand::A ? gemm.getA() : gemm.getB();
+/// Proves that an operand in shared memory has a descriptor. One that still lives in registers will
+/// have one that sets no limits.
+static llvm::Expected<ProductOperand> checkOperand(GemmOp gemm, access::GemmOperand operand,
+                                                   AllocOp inRegisters) {
+  Value buffer = access::getOperand(gemm, operand);
   auto root = getRoot(buffer).getDefiningOp<AllocOp>();
   if (inRegisters)
-    return 8;
+    return ProductOperand();
   if (!root)
     return llvm::createStringError("'" + tile::getName(getRoot(buffer)) +
                                    "' is not in shared memory");
@@ -63,7 +64,15 @@ static llvm::Expected<int64_t> checkOperand(GemmOp gemm, access::GemmOperand ope
       access::planProductOperand(gemm, operand, getOperandLayout(root));
   if (!plan)
     return llvm::createStringError("'" + root.getName() + "': " + llvm::toString(plan.takeError()));
-  return plan->getStep();
+  return plan;
+}
+
+/// Where C lives if its transpose lives here.
+static Fragment transpose(const Fragment &fragment) {
+  SmallVector<IndexExpr> swapped{IndexExpr::dim(1), IndexExpr::dim(0)};
+  ArrayRef<int64_t> shape = fragment.getShape();
+  return Fragment::get({shape[1], shape[0]}, fragment.getThread().substitute(swapped),
+                       fragment.getSlot().substitute(swapped));
 }
 
 bool LayoutSolver::placeProduct(GemmOp gemm) {
@@ -74,6 +83,10 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
     return false;
   };
   std::optional<access::ProductShape> shape = access::getProductShape(gemm, context.arch);
+  if (isa<FloatTF32Type>(gemm.getA().getType().getElementType()))
+    return refuseProduct(
+        "tfloat32 elements in memory may have bits that are still to be rounded, and "
+        "wgmma would cut them off");
   if (!shape) {
     auto describe = [](Value buffer) {
       return describeElementType(cast<MemRefType>(buffer.getType()).getElementType());
@@ -81,7 +94,9 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
     return refuseProduct("wgmma is not used for " + describe(gemm.getA()) + " and " +
                          describe(gemm.getB()) + " into " + describe(gemm.getC()));
   }
+  // A result of few rows and many columns is computed as its transpose.
   auto [m, n, k] = gemm.getExtents();
+  auto roles = access::ProductRoles::get(gemm, m % kProductRows != 0 && n % kProductRows == 0);
   if (numThreads % kWarpgroupThreads)
     return refuseProduct("the block is not a whole number of warpgroups (128 threads)");
   if (k % shape->k)
@@ -90,50 +105,69 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
           b = fragmentRoot(gemm.getB());
   if (!c || c.getBuffer() != gemm.getC())
     return refuseProduct("its accumulator is not a whole fragment");
-  if (m * n > kMaxProductSlots * numThreads)
+  if (m * n > access::kMaxProductSlots * numThreads)
     return refuseProduct(Twine(numThreads) + " threads have no registers for " + Twine(m) + " x " +
                          Twine(n) + " sums");
   if (a && (gemm.getTransposeA() || a.getBuffer() != gemm.getA()))
     return refuseProduct("A lives in registers, transposed or as a part of a tile");
-  llvm::Expected<int64_t> stepA = checkOperand(gemm, access::GemmOperand::A, a);
-  if (!stepA)
-    return refuseProduct(llvm::toString(stepA.takeError()));
-  llvm::Expected<int64_t> step = checkOperand(gemm, access::GemmOperand::B, b);
-  if (!step)
-    return refuseProduct(llvm::toString(step.takeError()));
-  int64_t count = numThreads / kWarpgroupThreads;
-  std::optional<GroupGrid> grid = chooseGroups(gemm, *shape, count, bool(a), *step);
+  if (roles.isSwapped && (a || b))
+    return refuseProduct("M = " + Twine(m) +
+                         " is not a multiple of 64, and an operand lives in "
+                         "registers");
+  AllocOp inRegisters[] = {a, b};
+  auto check = [&](access::GemmOperand operand) {
+    return checkOperand(gemm, operand, inRegisters[operand == access::GemmOperand::B]);
+  };
+  llvm::Expected<ProductOperand> left = check(roles.left);
+  if (!left)
+    return refuseProduct(llvm::toString(left.takeError()));
+  llvm::Expected<ProductOperand> right = check(roles.right);
+  if (!right)
+    return refuseProduct(llvm::toString(right.takeError()));
+  int64_t count = numThreads / kWarpgroupThreads, step = right->getStep();
+  std::optional<GroupGrid> grid = chooseGroups(gemm, roles, *shape, count, bool(a), step);
   if (!grid)
-    return refuseProduct("no grid of " + Twine(count) + " warpgroups divides " + Twine(m) + " x " +
-                         Twine(n) + " into products of 64 rows and a multiple of " + Twine(*step) +
-                         " columns");
+    return refuseProduct("no grid of " + Twine(count) +
+                         (count == 1 ? " warpgroup divides " : " warpgroups divides ") + Twine(m) +
+                         " x " + Twine(n) + " into products of 64 rows and a multiple of " +
+                         Twine(step) + " columns");
   auto holds = [&](AllocOp alloc, llvm::Expected<Fragment> fragment) {
     Fragment wanted = llvm::cantFail(std::move(fragment)); // the grid divides the extents
     place(alloc, wanted);
     return isEqual(placed.find(alloc)->second, wanted).isYes();
   };
-  if (!holds(c, productAccumulator(m, n, *grid)))
+  Fragment sums = llvm::cantFail(productAccumulator(roles.m, roles.n, *grid));
+  if (!holds(c, roles.isSwapped ? transpose(sums) : sums))
     return refuseProduct("another statement or annotation holds '" + c.getName() +
                          "' in another layout");
   if (a && !holds(a, productOperandA(m, k, shape->operandBits, *grid)))
     refuse(gemm, a, "the gemm reads A in a layout of its own");
   if (b)
     refuse(gemm, b, "the gemm reads B from memory");
-  groups[gemm] = *grid;
+  groups[gemm] = {*grid, roles.isSwapped};
+  for (auto [operand, plan] : {std::pair(roles.left, *left), std::pair(roles.right, *right)}) {
+    int64_t &alignment = alignments[getRoot(access::getOperand(gemm, operand)).getDefiningOp()];
+    alignment = std::max(alignment, plan.getAlignment());
+  }
   return true;
 }
 
 void LayoutSolver::writeProducts() {
   Builder b(kernel.getContext());
-  for (auto &[op, grid] : groups) {
+  for (auto &[op, product] : groups) {
+    auto &[grid, isSwapped] = product;
     op->setAttr(kGroupsAttr, b.getDenseI64ArrayAttr({grid.groupsM, grid.groupsN}));
+    if (isSwapped)
+      op->setAttr(kSwappedAttr, b.getUnitAttr());
+    // Pairs of 16-bit sums share a register only inside the product; partial sums are added there.
     auto gemm = cast<GemmOp>(op);
-    for (Value operand : {Value(gemm.getA()), Value(gemm.getB())}) {
-      auto alloc = getRoot(operand).getDefiningOp<AllocOp>();
-      if (alloc && isa_and_nonnull<LayoutAttr>(alloc->getAttr(kPlacementAttr)))
-        alloc->setAttr(kAlignmentAttr, b.getI64IntegerAttr(kProductAlignment));
-    }
+    if (getStorageBits(gemm.getC().getType().getElementType()) == 32 &&
+        !access::getProductShape(gemm, context.arch)->promotedSteps)
+      op->setAttr(kAsyncAttr, b.getUnitAttr());
   }
+  for (auto &[op, alignment] : alignments)
+    if (isa_and_nonnull<LayoutAttr>(op->getAttr(kPlacementAttr)))
+      op->setAttr(kAlignmentAttr, b.getI64IntegerAttr(alignment));
   for (auto &[op, obstacle] : warpGemms) {
     if (plainGemms.contains(op))
       continue; // has a reason of its own

@@ -110,21 +110,25 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
   void remarkProduct(GemmOp gemm, const Context &context) {
     auto groups = gemm->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr);
     ProductShape shape = *getProductShape(gemm, context.arch);
-    ProductDivision division = ProductDivision::get(
-        gemm, shape, readOperand(gemm->getAttrOfType<OperandAttr>(kOperandBAttr), shape));
+    ProductDivision division = ProductDivision::get(gemm, shape);
+    ProductRoles roles = ProductRoles::get(gemm);
     int64_t count = division.products * (division.groupColumns / division.columns) * division.steps;
     std::string instruction =
         "wgmma.m64n" + std::to_string(division.columns) + "k" + std::to_string(shape.k);
     InFlightDiagnostic diag = gemm.emitRemark();
     diag << "'T.gemm': " << count << " x " << instruction << " on each of " << groups[0] << " x "
-         << groups[1] << (groups[0] * groups[1] == 1 ? " warpgroup" : " warpgroups") << ", A from "
-         << (gemm->hasAttr(kOperandAAttr) ? "shared memory" : "registers");
+         << groups[1] << (groups[0] * groups[1] == 1 ? " warpgroup" : " warpgroups")
+         << (roles.isSwapped ? ", transposed, B from " : ", A from ")
+         << (getOperandPlan(gemm, roles.left) ? "shared memory" : "registers");
+    if (shape.promotedSteps)
+      diag << ", partial sums added in float32 every " << shape.promotedSteps * shape.k << " of K";
     describeRemark(diag, "gemm", "",
                    {{"unit", "wgmma"},
                     {"instruction", instruction},
                     {"count", count},
                     {"groups_m", groups[0]},
-                    {"groups_n", groups[1]}});
+                    {"groups_n", groups[1]},
+                    {"promoted_depth", shape.promotedSteps * shape.k}});
   }
 
   void planLoop(ParallelOp loop, Context &context) {

@@ -10,6 +10,8 @@
 //                                             use S[k % n]
 //                                           }
 //
+// Where products run on after their statement (wgmma), the group follows the first of them.
+//
 // With one stage there is one version; the copy of iteration k + 1 follows the last reader of k:
 //
 //   async_group 0; for k { use S; async_group k + 1; rest }
@@ -72,6 +74,7 @@ private:
   void makeVersions(Value version);
   void issue(ImplicitLocOpBuilder &b, Value iteration, Value version);
   Operation *lastReader();
+  Operation *firstProduct();
 
   PipelinedOp loop;
   Block &body;
@@ -259,6 +262,13 @@ Operation *Pipeliner::lastReader() {
   return last;
 }
 
+/// The first product of the body that is left open.
+Operation *Pipeliner::firstProduct() {
+  auto products = body.getOps<GemmOp>();
+  auto it = llvm::find_if(products, [](GemmOp gemm) { return gemm->hasAttr(kAsyncAttr); });
+  return it == products.end() ? nullptr : (*it).getOperation();
+}
+
 static void remarkNotPipelined(Operation &copy, StringRef obstacle) {
   InFlightDiagnostic diag = copy.emitRemark();
   diag << "this copy is not pipelined: " << obstacle;
@@ -330,7 +340,12 @@ void Pipeliner::run() {
     Value version = first.getInductionVar();
     issue(b, arith::AddIOp::create(b, loop.getLower(), version), version);
   }
-  b.setInsertionPointAfter(versions > 1 ? prefetches.back().current.getDefiningOp() : last);
+  // A product that runs on after its statement should have begun: the copies overwrite what the last
+  // iteration's product reads, and threads wait for that one while this one runs.
+  if (Operation *product = versions > 1 ? firstProduct() : nullptr)
+    b.setInsertionPointAfter(product);
+  else
+    b.setInsertionPointAfter(versions > 1 ? prefetches.back().current.getDefiningOp() : last);
   Value next;
   if (versions > 1)
     next = versionOf(ahead);
