@@ -24,13 +24,16 @@ std::string findFault(Operation *op, StringRef planName, AccessAttr plan, const 
   llvm::Expected<Subject> subject = Subject::get(op, planName);
   if (!subject)
     return llvm::toString(subject.takeError());
+  if (planName == kMatrixRowsAttr && (options.arch.version < 90 || subject->isGlobal()))
+    return subject->isGlobal() ? "stmatrix writes to shared memory"
+                               : options.arch.name.str() + " has no stmatrix";
   return PlanJudge(*subject, plan, options).run();
 }
 
 void forEachPlan(Operation *root,
                  llvm::function_ref<void(Operation *, StringRef, AccessAttr)> action) {
   root->walk([&](Operation *op) {
-    for (StringRef planName : {kAccessAttr, kAccessAAttr, kAccessBAttr})
+    for (StringRef planName : {kAccessAttr, kAccessAAttr, kAccessBAttr, kMatrixRowsAttr})
       if (auto plan = op->getAttrOfType<AccessAttr>(planName))
         action(op, planName, plan);
   });

@@ -33,7 +33,7 @@ static std::string describe(ArrayRef<int64_t> slots, int64_t thread) {
 }
 
 std::string PlanJudge::run() {
-  if (!checkForm() || (subject.isMatrix && !checkMatrixForm()) || !checkCoverage() ||
+  if (!checkForm() || (subject.hasRows && !checkMatrixForm()) || !checkCoverage() ||
       !checkInstruction())
     return fault;
   AccessModel model(subject);

@@ -1,4 +1,4 @@
-//===- MatrixPlaces.cpp - which rows a thread names in ldmatrix -------------------------------===//
+//===- MatrixPlaces.cpp - which rows a thread names in ldmatrix and stmatrix ------------------===//
 //
 // Read off the PTX ISA ("Warp-level matrix load instruction: ldmatrix", "Matrix Fragments for
 // mma.m16n8k…"), not off the planner. ldmatrix moves matrices of eight rows of 16 bytes. Lane
@@ -13,6 +13,10 @@
 // So matrix q starts at the row or column 8 (q % 2) of A, 8 (q / 2) of B, and at h times the other
 // of these two along K. Its rows in memory lie along K; with .trans they are the values of K, and
 // memory runs along M or N.
+//
+// stmatrix is the reverse: register q of lane 4 g + t goes to the t-th quarter of row g of matrix q,
+// whose place lane 8 q + g names. A store does this with its slots in order: two elements of 16 bits in
+// each of four registers.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -70,4 +74,28 @@ llvm::Expected<Places> plancheck::getMatrixPlaces(GemmOp gemm, bool isA, int64_t
       }
   }
   return places;
+}
+
+llvm::Expected<Places> plancheck::getStoredRows(const Places &places, int64_t elementBytes) {
+  int64_t rowElements = kRowBytes / elementBytes, perRegister = 4 / elementBytes,
+          perInstruction = 4 * perRegister;
+  if (elementBytes != 2)
+    return llvm::createStringError("stmatrix writes elements of 16 bits");
+  if (places.numSlots % perInstruction || places.numThreads % kLanes)
+    return llvm::createStringError("slots or threads are left over");
+  Places rows = places;
+  for (int64_t thread = 0; thread < places.numThreads; ++thread)
+    for (int64_t slot = 0; slot < places.numSlots; ++slot) {
+      if (!places.ownsAt(thread, slot))
+        return llvm::createStringError("slot " + Twine(slot) + " of thread " + Twine(thread) +
+                                       " has no element of its own");
+      // This thread brings an element of row `line` of matrix `matrix`; which thread names it?
+      int64_t instruction = slot / perInstruction, matrix = slot % perInstruction / perRegister;
+      int64_t lane = thread % kLanes, line = lane / 4;
+      int64_t inRow = lane % 4 * perRegister + slot % perRegister;
+      int64_t naming = thread - lane + 8 * matrix + line;
+      rows.iterations[naming * places.numSlots + instruction * rowElements + inRow] =
+          places.iterationAt(thread, slot);
+    }
+  return rows;
 }

@@ -9,7 +9,7 @@ using namespace tilewright::tile;
 using namespace tilewright::plancheck;
 
 Value plancheck::getPlannedBuffer(Operation *op, StringRef planName) {
-  if (planName == kAccessAttr)
+  if (planName == kAccessAttr || planName == kMatrixRowsAttr)
     return getBuffer(op);
   auto gemm = dyn_cast<GemmOp>(op);
   if (!gemm)
@@ -22,6 +22,7 @@ llvm::Expected<Subject> Subject::get(Operation *op, StringRef planName) {
   subject.op = op;
   subject.buffer = getPlannedBuffer(op, planName);
   subject.isMatrix = isa<GemmOp>(op);
+  subject.hasRows = subject.isMatrix || planName == kMatrixRowsAttr;
   auto loop = op->getParentOfType<ParallelOp>();
   subject.scope = subject.isMatrix ? op : loop.getOperation();
   subject.kernel = op->getParentOfType<KernelOp>();
@@ -32,6 +33,8 @@ llvm::Expected<Subject> Subject::get(Operation *op, StringRef planName) {
   llvm::Expected<Places> places =
       subject.isMatrix ? getMatrixPlaces(cast<GemmOp>(op), planName == kAccessAAttr, numThreads)
                        : Places::get(loop, numThreads);
+  if (places && planName == kMatrixRowsAttr)
+    places = getStoredRows(*places, subject.getElementBytes());
   if (!places)
     return places.takeError();
   subject.places = std::move(*places);

@@ -10,8 +10,8 @@ namespace tilewright::plancheck {
 /// The buffer that the plan `planName` of `op` is about; null where there is none.
 mlir::Value getPlannedBuffer(mlir::Operation *op, llvm::StringRef planName);
 
-/// An operation on one element inside a distributed loop, or an operand that a gemm reads by
-/// ldmatrix. The "iterations" of the latter are the operand's elements, and a thread's slots are
+/// An operation on one element inside a distributed loop, with its slots or as rows of stmatrix, or an
+/// operand that a gemm reads by ldmatrix. The "iterations" of the latter are the operand's elements, and a thread's slots are
 /// the rows that it must name, one load after the other.
 struct Subject {
   mlir::Operation *op = nullptr;
@@ -20,6 +20,7 @@ struct Subject {
   tile::KernelOp kernel;
   bool isRead = false;
   bool isMatrix = false;
+  bool hasRows = false; ///< Slots are rows of matrices: an operand, or what a store gives stmatrix.
   Places places;
 
   mlir::MemRefType getRootType() const {
@@ -35,6 +36,10 @@ struct Subject {
 /// The elements of `operand` whose rows each thread must name, by the definition of the
 /// instructions (MatrixPlaces.cpp).
 llvm::Expected<Places> getMatrixPlaces(tile::GemmOp gemm, bool isA, int64_t numThreads);
+
+/// The elements of the rows that each thread must name in stmatrix, of a loop whose iterations have
+/// these places (MatrixPlaces.cpp).
+llvm::Expected<Places> getStoredRows(const Places &places, int64_t elementBytes);
 
 } // namespace tilewright::plancheck
 

@@ -132,6 +132,11 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.gemm' with '"
                            << kGroupsAttr << "'";
   }
+  if (name == kMatrixRowsAttr) {
+    if (isa<StoreOp>(op) && isa<AccessAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is the plan of the rows of a 'tile.store'";
+  }
   if (name == kAlignmentAttr) {
     if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
       return success();

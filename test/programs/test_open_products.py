@@ -493,3 +493,38 @@ def test_tfloat32_says_why_it_stays() -> None:
     kernel = tilewright.compile(function, device=DEVICE)
     assert "wgmma" not in kernel.ptx
     assert any("still to be rounded" in remark.message for remark in kernel.remarks)
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "threads", "count"),
+    [
+        (64, 64, 128, 4),
+        (128, 32, 128, 4),
+        (128, 32, 256, 2),
+        (64, 24, 128, 0),  # three matrices
+        (32, 64, 128, 0),  # the transpose: lanes hold columns
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_fragments_go_to_shared_memory_by_rows(m, n, threads, count, dtype) -> None:
+    """stmatrix where four lanes hold 16 bytes that lie next to each other; else pairs."""
+
+    @T.prim_func
+    def main(A: T.Tensor((m, 64), dtype), B: T.Tensor((n, 64), dtype), C: T.Tensor((m, n), dtype)):
+        with T.Kernel(1, threads=threads):
+            a = T.alloc_shared((m, 64), dtype)
+            b = T.alloc_shared((n, 64), dtype)
+            c = T.alloc_fragment((m, n), "float32")
+            staged = T.alloc_shared((m, n), dtype)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+            T.copy(c, staged)
+            T.copy(staged, C)
+
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    a, b = numbers(1, m, 64, dtype=kind), numbers(2, n, 64, dtype=kind)
+    c = np.zeros((m, n), kind)
+    kernel = run(main, a, b, c)
+    np.testing.assert_array_equal(c, product(a, b.astype(np.float32).T).astype(kind))
+    assert kernel.ptx.count("stmatrix.sync.aligned.m8n8.x4.shared.b16") == count

@@ -81,6 +81,9 @@ inline constexpr llvm::StringLiteral kAsyncAttr = "tile.async";
 /// Of tile.gemm with `tile.groups`: wgmma computes the transpose, C^T = B^T A^T, so that N takes the
 /// place of M.
 inline constexpr llvm::StringLiteral kSwappedAttr = "tile.swapped";
+/// Of tile.store in a distributed loop: the plan of the rows that stmatrix writes; a group is a row
+/// of an 8 x 8 matrix.
+inline constexpr llvm::StringLiteral kMatrixRowsAttr = "tile.matrix_rows";
 /// Of tile.alloc: the boundary in bytes that it and each of its versions must start on.
 inline constexpr llvm::StringLiteral kAlignmentAttr = "tile.alignment";
 /// Of tile.barrier: what threads wrote before it is read by the asynchronous proxy after it.

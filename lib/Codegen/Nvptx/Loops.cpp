@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowerings.h"
+#include "tilewright/Access/MatrixStores.h"
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Layout/Algebra.h"
 
@@ -150,6 +151,9 @@ static void joinGroups(Operation *root, llvm::EquivalenceClasses<int64_t> &toget
     for (auto [slot, source] : llvm::enumerate(plan.getSources()))
       if (source >= 0)
         together.unionSets(plan.getSlots()[source], int64_t(slot));
+    if (auto rows = op->getAttrOfType<AccessAttr>(kMatrixRowsAttr))
+      for (int64_t slot : rows.getSlots())
+        together.unionSets(slot / access::kMatrixSlots * access::kMatrixSlots, slot);
   });
 }
 

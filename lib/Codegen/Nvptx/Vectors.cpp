@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowerings.h"
+#include "tilewright/Access/MatrixStores.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -30,6 +32,18 @@ bool isPlanned(Operation *op) {
   return isa<LoadOp, StoreOp>(op) || (atomic && atomic.getPrevious().use_empty());
 }
 
+/// Whether values, and the offsets of the views of a buffer, can be computed in front of the chunk.
+static bool isAddressEarly(Thread &t, Value buffer, ValueRange indices) {
+  auto areEarly = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value value) { return t.isKnownEarly(value); });
+  };
+  bool isEarly = areEarly(indices);
+  for (Value view = buffer; view && isEarly; view = getViewSource(view))
+    if (auto slice = view.getDefiningOp<SliceOp>())
+      isEarly = areEarly(slice->getOperands().drop_front()); // all but the source
+  return isEarly;
+}
+
 static Value groupAddress(Thread &t, const Storage &storage, Value buffer, ValueRange indices,
                           AccessAttr plan, int64_t group, GroupAddresses &addresses) {
   ImplicitLocOpBuilder &b = t.b;
@@ -46,13 +60,7 @@ static Value groupAddress(Thread &t, const Storage &storage, Value buffer, Value
     }
   // In front of the chunk, so that later groups in other branches may use it.
   OpBuilder::InsertionGuard guard(b);
-  auto areEarly = [&](ValueRange values) {
-    return llvm::all_of(values, [&](Value value) { return t.isKnownEarly(value); });
-  };
-  bool isEarly = areEarly(indices);
-  for (Value view = buffer; view && isEarly; view = getViewSource(view))
-    if (auto slice = view.getDefiningOp<SliceOp>())
-      isEarly = areEarly(slice->getOperands().drop_front()); // all but the source
+  bool isEarly = isAddressEarly(t, buffer, indices);
   if (isEarly)
     b.setInsertionPoint(t.iteration->chunk->start);
   Value address = addressOf(t, storage, rootCoordinates(t, buffer, indices));
@@ -146,12 +154,70 @@ void copyAsync(Thread &t, LoadOp load, StoreOp store, ArrayRef<Iteration *> chun
   t.iteration = nullptr;
 }
 
+/// Where the row goes that this thread names: the address of the element that another thread brings
+/// first.
+static Value matrixRowAddress(Thread &t, StoreOp op, SlotChunk &chunk, int64_t number) {
+  ImplicitLocOpBuilder &b = t.b;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(chunk.start);
+  auto row = access::MatrixRow::get(number);
+  Iteration first;
+  first.chunk = &chunk;
+  first.slotValue = t.evaluate(row.slot, t.threadId);
+  llvm::SaveAndRestore thread(t.threadId, t.evaluate(row.thread, t.threadId));
+  llvm::SaveAndRestore iteration(t.iteration, &first);
+  const Storage &storage = t.storageOf(getRoot(op.getBuffer()));
+  return addressOf(t, storage, rootCoordinates(t, op.getBuffer(), op.getIndices()));
+}
+
+/// Four lanes bring each row of 16 bytes; one lane says where it goes. False where that cannot be
+/// known before the loop.
+static bool storeMatrices(Thread &t, StoreOp op, ArrayRef<Iteration *> members,
+                          const llvm::DenseMap<int64_t, Iteration *> &bySlot) {
+  ImplicitLocOpBuilder &b = t.b;
+  auto rows = op->getAttrOfType<AccessAttr>(kMatrixRowsAttr);
+  if (!rows || !members[0]->chunk->hasConstantSlots)
+    return false;
+  t.iteration = members[0];
+  if (!isAddressEarly(t, op.getBuffer(), op.getIndices()))
+    return false;
+  const Storage &storage = t.storageOf(getRoot(op.getBuffer()));
+  llvm::DenseMap<int64_t, Value> anchors;
+  for (int64_t number = 0; number < rows.getNumGroups(); ++number) {
+    if (!bySlot.contains(number * access::kMatrixSlots))
+      continue; // of another chunk
+    SmallVector<Value> words;
+    for (int64_t slot = 0; slot < access::kMatrixSlots; slot += 2) {
+      SmallVector<Value> pair;
+      for (int64_t half : {0, 1}) {
+        t.iteration = bySlot.lookup(number * access::kMatrixSlots + slot + half);
+        pair.push_back(toStorage(t, t.mapped(op.getValue()), storage.elementType));
+      }
+      words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), packVector(t, pair)));
+    }
+    int64_t anchor = rows.getAnchors()[number], delta = rows.getDeltas()[number];
+    Value &base = anchors[anchor];
+    if (!base)
+      base = matrixRowAddress(t, op, *members[0]->chunk, anchor);
+    Value address = base;
+    if (delta)
+      address = LLVM::GEPOp::create(b, base.getType(), getStorageType(storage.elementType), base,
+                                    ArrayRef<LLVM::GEPArg>{int32_t(delta)});
+    NVVM::StMatrixOp::create(b, address, words, NVVM::MMALayout::row,
+                             NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8),
+                             NVVM::LdStMatrixEltType::B16);
+  }
+  return true;
+}
+
 LogicalResult lowerPlanned(Thread &t, Operation *op, ArrayRef<Iteration *> chunk) {
   ImplicitLocOpBuilder &b = t.b;
   auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr);
   llvm::DenseMap<int64_t, Iteration *> bySlot;
   for (Iteration *at : chunk)
     bySlot[at->slot] = at;
+  if (auto store = dyn_cast<StoreOp>(op); store && storeMatrices(t, store, chunk, bySlot))
+    return success();
   GroupAddresses addresses;
   for (int64_t group = 0; group < plan.getNumGroups(); ++group) {
     SmallVector<Iteration *> members;

@@ -5,13 +5,14 @@
 // that follow, and as remarks for the user.
 //
 // Expects: placements and distributions (infer-layouts).   Leaves: `tile.access` on accesses inside
-// loops, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
+// loops, `tile.matrix_rows` on stores of stmatrix, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
 // those of wgmma.
 //
 //   %v = tile.load %q[%i, %j]     ──▶    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>}
 //===----------------------------------------------------------------------------------------===//
 
 #include "TargetArch.h"
+#include "tilewright/Access/MatrixStores.h"
 #include "tilewright/Access/Products.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Tile.h"
@@ -47,6 +48,15 @@ void remark(const ElementAccess &access, const Plan &plan) {
   if (plan.linesPerWarp > 0)
     facts.emplace_back("lines_per_warp", plan.linesPerWarp);
   describeRemark(diag, "access", getName(getRoot(access.buffer)), facts);
+}
+
+/// `c: 8 x stmatrix of four 8 x 8 matrices`.
+void remarkMatrixStores(const ElementAccess &access, const Plan &rows) {
+  StringRef name = getName(getRoot(access.buffer));
+  InFlightDiagnostic diag = access.op->emitRemark();
+  diag << name << ": " << rows.getNumGroups() << " x stmatrix of four 8 x 8 matrices";
+  describeRemark(diag, "access", name,
+                 {{"instruction", "stmatrix"}, {"count", rows.getNumGroups()}});
 }
 
 struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
@@ -144,6 +154,15 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
         return;
       Plan plan = planAccess(*request);
       op->setAttr(kAccessAttr, makeAttr(&getContext(), plan));
+      // Lanes of mma and wgmma hold pairs.
+      std::optional<Plan> rows;
+      if (plan.width == 2)
+        rows = planMatrixStores(*access, *request, context);
+      if (rows) {
+        op->setAttr(kMatrixRowsAttr, makeAttr(&getContext(), *rows));
+        remarkMatrixStores(*access, *rows);
+        return;
+      }
       remark(*access, plan);
     });
   }

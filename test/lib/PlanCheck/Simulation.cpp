@@ -156,7 +156,7 @@ bool hasInstruction(const Subject &subject, AccessAttr plan, const Options &opti
   Type type = subject.getRootType().getElementType();
   bool isGlobal = subject.isGlobal();
   int64_t width = plan.getWidth(), bytes = width * subject.getElementBytes();
-  if (subject.isMatrix)
+  if (subject.hasRows)
     return bytes == 16 &&
            llvm::equal(plan.getSlots(), llvm::seq<int64_t>(plan.getSlots().size())) &&
            !plan.getAnchors().empty();

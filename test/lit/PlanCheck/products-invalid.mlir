@@ -69,3 +69,19 @@ func.func @alignment_plan_and_groups() {
   }
   return
 }
+
+// -----
+
+// The rows that lanes name in stmatrix: a lane 4 g + t brings two elements of row g. Here they lie eight
+// elements apart from those of the next lane.
+func.func @torn_rows(%x: f16) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" {tile.placement = #tile.layout<[32, 8], "(i, j) -> (i, j)">} : memref<32x8xf16, #tile.space<shared>>
+    tile.parallel (%i, %j) in (32, 8) attributes {tile.distribution = #tile.fragment<[32, 8], "(i, j) -> thread i, slot j">} {
+      // expected-error @below {{internal error: the plan of 's' (width 8) is wrong: slots 0, 2 of thread 0 lie 8 elements apart}}
+      tile.store %x, %s[%i, %j] {tile.matrix_rows = #tile.access<width = 8 slots = [0, 1, 2, 3, 4, 5, 6, 7] anchors = [0] deltas = [0]>} : memref<32x8xf16, #tile.space<shared>>
+    }
+  }
+  return
+}

@@ -1,5 +1,5 @@
 // RUN: tw-opt %s | tw-opt | FileCheck %s
-// The text forms of what later passes leave: groups of asynchronous copies, and plans of accesses.
+// The text forms of what later passes leave: groups of asynchronous copies, waits, and plans of accesses.
 
 // CHECK-LABEL: func.func @async
 func.func @async(%a: memref<64xf32, #tile.space<global>>) {
@@ -17,6 +17,11 @@ func.func @async(%a: memref<64xf32, #tile.space<global>>) {
     }
     // CHECK: tile.async_wait 2
     tile.async_wait 2
+    %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
+    // CHECK: tile.product_wait 1 for %{{.*}} : memref<64x8xf32, #tile.space<fragment>>
+    tile.product_wait 1 for %c : memref<64x8xf32, #tile.space<fragment>>
+    // CHECK: tile.product_wait 0
+    tile.product_wait 0
     tile.parallel (%i) in (64) {
       // CHECK: tile.access = #tile.access<width = 2 slots = [0, 1]>
       %v = tile.load %a[%i] {tile.access = #tile.access<width = 2 slots = [0, 1]>} : memref<64xf32, #tile.space<global>>
