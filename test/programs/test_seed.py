@@ -27,6 +27,22 @@ def test_seed_agrees_with_numpy(case, engine: str) -> None:
     assert not outcome.findings
 
 
+@pytest.mark.parametrize("mode", ["", "late"])
+def test_seed_runs_on_products_of_warpgroups(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All five gemms, dQ as its transpose; operands come from shared memory without ldmatrix."""
+    if mode:
+        monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+    case = next(case for case in run_seed.SMALL if case.arch == "sm_90")
+    outcome = run_seed.run_case(case, "vgpu:sm_90a")
+    assert max(outcome.errors.values()) <= run_seed.TOLERANCE, outcome.errors
+    assert not outcome.findings
+    case = next(case for case in run_seed.MIDDLE if case.arch == "sm_90")
+    ptx = run_seed.load_kernel(case, "vgpu:sm_90a").ptx  # heads of 128
+    assert ptx.count("wgmma.mma_async") == 28
+    assert "mma.sync" not in ptx
+    assert "ldmatrix" not in ptx
+
+
 def test_seed_uses_tensor_cores_and_no_local_memory() -> None:
     kernel = run_seed.load_kernel(run_seed.SMALL[0], "vgpu:sm_80")
     assert kernel.ptx.count("mma.sync.aligned.m16n8k16") > 0
