@@ -30,6 +30,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "AlignLoops.h"
 #include "PlaceUniformArrays.h"
 #include "ThreadFacts.h"
 #include "ThreadStatements.h"
@@ -40,7 +41,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_SPREADTHREADS
@@ -82,8 +82,6 @@ private:
   LogicalResult take(Operation *op, Operation *end);
   LogicalResult walkInside(Operation *op);
   LogicalResult openBranch(scf::IfOp branch, Operation *end);
-  bool isUniformLoop(Operation *op) const;
-  bool ordersAtomics(Operation *op) const;
   LogicalResult refuse(Operation *op);
   /// Nothing but elements of a thread's memory is used.
   LogicalResult checkPrivates();
@@ -120,12 +118,6 @@ private:
 // Groups
 //===----------------------------------------------------------------------------------------===//
 
-static bool mayMeet(ArrayRef<SharedAccess> first, ArrayRef<SharedAccess> second) {
-  return llvm::any_of(first, [&](const SharedAccess &a) {
-    return llvm::any_of(second, [&](const SharedAccess &b) { return mayMeet(a, b); });
-  });
-}
-
 /// An update that every thread would make, though nothing in it is a thread's.
 static LogicalResult refuseAtomics(Operation *op) {
   WalkResult result = op->walk<WalkOrder::PreOrder>([](Operation *inner) {
@@ -138,26 +130,6 @@ static LogicalResult refuseAtomics(Operation *op) {
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
-}
-
-/// Whether a statement inside `op` is the block's, so that it must not run once for each thread.
-static bool actsForBlock(Operation *op, const ThreadFacts &facts) {
-  WalkResult result = op->walk([&](Operation *inner) {
-    bool isBlocks = isa<StoreOp, AssertOp>(inner) && !facts.isThreaded(inner);
-    return isBlocks ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
-/// Whether `op` is a loop that all threads go round together, and asks what atomics have found: the
-/// updates of one iteration come before those of the next.
-bool Spreader::ordersAtomics(Operation *op) const {
-  if (!isUniformLoop(op))
-    return false;
-  WalkResult result = op->walk([](AtomicElementOp atomic) {
-    return atomic.getPrevious().use_empty() ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return result.wasInterrupted();
 }
 
 /// Walks the statements of `block`; what becomes of them stands in front of `end`.
@@ -193,9 +165,7 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
     return success();
   }
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
-  bool hasOwnPace =
-      accesses && !mayMeet(*accesses, *accesses) && !actsForBlock(op, facts) && !ordersAtomics(op);
-  if (hasOwnPace) {
+  if (runsAtOwnPace(op, facts)) {
     if (mayMeet(groupAccesses, *accesses))
       flush(isOpened ? end : op);
     group.push_back(op);
@@ -214,22 +184,13 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
   return walkInside(op);
 }
 
-/// Whether all threads go round a loop equally often.
-bool Spreader::isUniformLoop(Operation *op) const {
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return llvm::none_of(loop->getOperands(), [&](Value v) { return facts.varies(v); });
-  auto repeat = dyn_cast<scf::WhileOp>(op);
-  return repeat && llvm::none_of(*repeat.getBeforeBody(),
-                                 [&](Operation &inner) { return facts.isThreaded(&inner); });
-}
-
 LogicalResult Spreader::walkInside(Operation *op) {
   if (auto loop = dyn_cast<PipelinedOp>(op)) { // its statements are no longer those of a schedule
     loop.removeOrderAttr();
     loop.removeStageAttr();
     return spread(loop.getBody().front(), loop.getBody().front().getTerminator());
   }
-  if (auto loop = dyn_cast<scf::ForOp>(op); loop && isUniformLoop(op))
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && isUniformLoop(op, facts))
     return spread(*loop.getBody(), loop.getBody()->getTerminator());
   auto branch = dyn_cast<scf::IfOp>(op);
   if (branch && !facts.varies(branch.getCondition()) && op->getNumResults() == 0) {
@@ -238,7 +199,7 @@ LogicalResult Spreader::walkInside(Operation *op) {
         return failure();
     return success();
   }
-  if (auto repeat = dyn_cast<scf::WhileOp>(op); repeat && isUniformLoop(op))
+  if (auto repeat = dyn_cast<scf::WhileOp>(op); repeat && isUniformLoop(op, facts))
     return spread(*repeat.getAfterBody(), repeat.getAfterBody()->getTerminator());
   return refuse(op);
 }
@@ -335,11 +296,20 @@ Value Spreader::materialize(Value value, Loop &loop, ImplicitLocOpBuilder &b) {
   return result;
 }
 
-void Spreader::copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b) {
+/// The values that an op and the ops in it use and do not compute. They need not be visible any
+/// more: a loop moves out of the branch that computes its operands.
+static llvm::SetVector<Value> getUsedValues(Operation *op) {
   llvm::SetVector<Value> used;
-  used.insert(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  for (Value value : used)
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        used.insert(operand);
+  });
+  return used;
+}
+
+void Spreader::copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b) {
+  for (Value value : getUsedValues(op))
     if (!isa<MemRefType>(value.getType()) || facts.varies(value))
       loop.values.map(value, materialize(value, loop, b));
   b.setLoc(op->getLoc());
@@ -395,6 +365,7 @@ static LogicalResult spreadKernel(KernelOp kernel) {
   placeUniformArrays(kernel, traced);
   if (failed(expandThreadStatements(kernel, traced)))
     return failure();
+  alignLoops(kernel);
   ThreadFacts facts(kernel); // the expanded statements are new
   hoistPrivates(kernel, facts);
   if (failed(Spreader(kernel, facts).run()))

@@ -195,4 +195,44 @@ bool mayMeet(const SharedAccess &a, const SharedAccess &b) {
   return a.op != b.op && !areOfOwnRow(a, b);
 }
 
+bool mayMeet(ArrayRef<SharedAccess> first, ArrayRef<SharedAccess> second) {
+  return llvm::any_of(first, [&](const SharedAccess &a) {
+    return llvm::any_of(second, [&](const SharedAccess &b) { return mayMeet(a, b); });
+  });
+}
+
+bool isUniformLoop(Operation *op, const ThreadFacts &facts) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return llvm::none_of(loop->getOperands(), [&](Value v) { return facts.varies(v); });
+  auto repeat = dyn_cast<scf::WhileOp>(op);
+  return repeat && llvm::none_of(*repeat.getBeforeBody(),
+                                 [&](Operation &inner) { return facts.isThreaded(&inner); });
+}
+
+/// Whether a statement inside `op` is the block's, so that it must not run once for each thread.
+static bool actsForBlock(Operation *op, const ThreadFacts &facts) {
+  WalkResult result = op->walk([&](Operation *inner) {
+    bool isBlocks = isa<StoreOp, AssertOp>(inner) && !facts.isThreaded(inner);
+    return isBlocks ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// Whether `op` is a loop that all threads go round together, and asks what atomics have found: the
+/// updates of one iteration come before those of the next.
+static bool ordersAtomics(Operation *op, const ThreadFacts &facts) {
+  if (!isUniformLoop(op, facts))
+    return false;
+  WalkResult result = op->walk([](AtomicElementOp atomic) {
+    return atomic.getPrevious().use_empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return result.wasInterrupted();
+}
+
+bool runsAtOwnPace(Operation *op, const ThreadFacts &facts) {
+  std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
+  return accesses && !mayMeet(*accesses, *accesses) && !actsForBlock(op, facts) &&
+         !ordersAtomics(op, facts);
+}
+
 } // namespace tilewright::threads

@@ -28,6 +28,15 @@ std::optional<llvm::SmallVector<SharedAccess>> collectAccesses(mlir::Operation *
 /// Whether one thread could see whether another one has made its access yet: both touch the same
 /// memory, one changes it, and it is not the thread's own part of it.
 bool mayMeet(const SharedAccess &a, const SharedAccess &b);
+/// The same for any access of one list and any of the other.
+bool mayMeet(llvm::ArrayRef<SharedAccess> first, llvm::ArrayRef<SharedAccess> second);
+
+/// Whether all threads go round a loop equally often.
+bool isUniformLoop(mlir::Operation *op, const ThreadFacts &facts);
+
+/// Whether each thread may run a statement, with all that is in it, without a look at how far the
+/// others are.
+bool runsAtOwnPace(mlir::Operation *op, const ThreadFacts &facts);
 
 } // namespace tilewright::threads
 

@@ -49,7 +49,7 @@ class Watcher:
     def __init__(self) -> None:
         self.launches = self.compiled = self.compared = 0
         self.kernels: list[Any] = []
-        from tilewright import kernel
+        from tilewright.runtime import kernel
 
         kernel.listeners.append(self._listen)
         for owner, name in _COMPARISONS:
@@ -119,7 +119,7 @@ class Watcher:
 
 def describe_failure(error: BaseException, file: str) -> dict[str, Any]:
     """The status that an exception gives its case, and the construct or line it is about."""
-    from tilewright.errors import TilewrightError
+    from tilewright.support.errors import TilewrightError
 
     cause: BaseException | None = error
     while cause is not None:

@@ -94,10 +94,11 @@ def SpreadThreads : Pass<"tile-spread-threads", "::mlir::ModuleOp"> {
     A statement that differs between threads becomes a `tile.parallel` over the threads of the
     block. Statements share a loop where no thread can see how far the others are: none touches what
     another one writes. Where they do, the loop is cut, also inside uniform loops and inside
-    branches on the thread index, whose condition then guards each part. Memory of a thread becomes
-    a row of a fragment, which the thread itself holds; a row whose elements are picked by values of
-    the run lives in shared memory. An array that all threads fill alike is the block's: variables,
-    or a shared tile. A tile statement stays one statement of the whole block.
+    branches on the thread index, whose condition then guards each part. A loop that threads leave at
+    different times becomes one that all go round as often as the last of them. Memory of a thread
+    becomes a row of a fragment, which the thread itself holds; a row whose elements are picked by
+    values of the run lives in shared memory. An array that all threads fill alike is the block's:
+    variables, or a shared tile. A tile statement stays one statement of the whole block.
 
     ```mlir
     %t = tile.thread_id 0                       tile.parallel (%t) in (128) {

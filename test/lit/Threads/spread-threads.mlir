@@ -82,3 +82,37 @@ func.func @role(%a: memref<64xf32, #global>, %n: index) {
   }
   return
 }
+
+// Threads leave the loop at different times, and read what others write: all of them go round as
+// often as the last one. The loop inside moves out of the branch that computes its operand.
+// CHECK-LABEL: func.func @uneven_loop
+// CHECK: %[[TRIPS:.*]] = tile.alloc "trips" : memref<1xi64, #tile.space<shared>>
+// CHECK: tile.parallel
+// CHECK:   tile.atomic_element max %{{.*}}, %[[TRIPS]]
+// CHECK: %[[N:.*]] = tile.load %[[TRIPS]]
+// CHECK: %[[BOUND:.*]] = arith.index_cast %[[N]] : i64 to index
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[BOUND]]
+// CHECK-NOT: scf.if
+// CHECK:   scf.for
+// CHECK:     tile.parallel
+// CHECK:       scf.if
+// CHECK:         tile.load %arg0
+// CHECK:     tile.parallel
+// CHECK:       scf.if
+// CHECK:         tile.store %{{.*}}, %arg0
+func.func @uneven_loop(%x: memref<?x3xf32, #tile.space<global>>, %n: index) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %step = arith.constant 32 : index
+  tile.kernel (%b) in (%one) threads [32] {
+    %t = tile.thread_id 0
+    scf.for %i = %t to %n step %step {
+      scf.for %j = %zero to %three step %one {
+        %v = tile.load %x[%i, %j] : memref<?x3xf32, #tile.space<global>>
+        tile.store %v, %x[%i, %zero] : memref<?x3xf32, #tile.space<global>>
+      }
+    }
+  }
+  return
+}
