@@ -129,3 +129,36 @@ void ShapeAttr::print(AsmPrinter &printer) const {
   getMap().print(printer.getStream(), names);
   printer << "\">";
 }
+
+LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                    int64_t argument, Type type, ShapeAttr extents,
+                                    ShapeAttr strides, ArrayRef<int64_t> box,
+                                    ArrayRef<int64_t> steps, int64_t swizzle, bool fillsNan,
+                                    int64_t promotion) {
+  size_t rank = box.size();
+  if (argument < 0)
+    return emitError() << "expected the position of an argument, got " << argument;
+  if (rank < 1 || rank > kMaxRank)
+    return emitError() << "a tensor map has 1 to " << kMaxRank << " dimensions, got " << rank;
+  if (extents.getExtents().size() != rank || strides.getExtents().size() + 1 != rank ||
+      steps.size() != rank)
+    return emitError() << "expected " << rank << " extents and steps and " << rank - 1
+                       << " strides for a box of " << rank << " dimensions, got "
+                       << extents.getExtents().size() << ", " << steps.size() << " and "
+                       << strides.getExtents().size();
+  for (auto [extent, step] : llvm::zip_equal(box, steps)) {
+    if (extent < 1 || extent > 256)
+      return emitError() << "an extent of a box is 1 to 256, got " << extent;
+    if (step < 1 || step > 8)
+      return emitError() << "a step of a tensor map is 1 to 8, got " << step;
+  }
+  if (!isElementType(type))
+    return emitError() << "expected the type of an element, got " << type;
+  if (fillsNan && !isa<FloatType>(type))
+    return emitError() << "only a floating-point tensor reads NaN outside, got " << type;
+  if (!llvm::is_contained({0, 32, 64, 128}, swizzle))
+    return emitError() << "a swizzle permutes 0, 32, 64 or 128 bytes, got " << swizzle;
+  if (!llvm::is_contained({0, 64, 128, 256}, promotion))
+    return emitError() << "L2 promotion is 0, 64, 128 or 256 bytes, got " << promotion;
+  return success();
+}

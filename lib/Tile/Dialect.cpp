@@ -32,6 +32,20 @@ Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value,
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+/// Arguments of the function must carry the symbols of `shape`.
+static LogicalResult verifySymbols(Operation *op, FunctionOpInterface function, ShapeAttr shape,
+                                   const Twine &what) {
+  for (StringAttr symbol : shape.getSymbols()) {
+    bool found = false;
+    for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
+      found |= function.getArgAttr(i, kSymbolAttr) == symbol;
+    if (!found)
+      return op->emitError() << what << " names symbol '" << symbol.getValue()
+                             << "', which no argument carries";
+  }
+  return success();
+}
+
 /// `#tile.shape` must agree with the type of `what` and with the function's symbols.
 static LogicalResult verifyShapeAttr(Operation *op, FunctionOpInterface function, ShapeAttr shape,
                                      Type bufferType, const Twine &what) {
@@ -44,13 +58,27 @@ static LogicalResult verifyShapeAttr(Operation *op, FunctionOpInterface function
     if (ShapedType::isDynamic(extent) ? constant.has_value() : constant != extent)
       return op->emitError() << "'tile.shape' of " << what << " disagrees with its type " << type;
   }
-  for (StringAttr symbol : shape.getSymbols()) {
-    bool found = false;
-    for (unsigned i = 0, e = function.getNumArguments(); i != e; ++i)
-      found |= function.getArgAttr(i, kSymbolAttr) == symbol;
-    if (!found)
-      return op->emitError() << "'tile.shape' of " << what << " names symbol '" << symbol.getValue()
-                             << "', which no argument carries";
+  return verifySymbols(op, function, shape, "'tile.shape' of " + what);
+}
+
+/// Each map is of memory that the function has, with extents and strides of its symbols.
+static LogicalResult verifyTensorMaps(Operation *op, ArrayAttr maps) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (!function || !maps || !isa<KernelOp>(op) || !llvm::all_of(maps, llvm::IsaPred<TensorMapAttr>))
+    return op->emitError() << "'" << kTensorMapsAttr
+                           << "' is a list of #tile.tensor_map of 'tile.kernel' in a function";
+  auto workspaces = function.getOps<AllocOp>();
+  int64_t numPointers =
+      function.getNumArguments() + std::distance(workspaces.begin(), workspaces.end());
+  for (auto map : maps.getAsRange<TensorMapAttr>()) {
+    int64_t argument = map.getArgument();
+    if (argument >= numPointers || (argument < function.getNumArguments() &&
+                                    !isa<MemRefType>(function.getArgumentTypes()[argument])))
+      return op->emitError() << "a tensor map is of argument " << argument
+                             << ", which is no tensor or workspace of the function";
+    for (ShapeAttr formulas : {map.getExtents(), map.getStrides()})
+      if (failed(verifySymbols(op, function, formulas, "a tensor map")))
+        return failure();
   }
   return success();
 }
@@ -147,6 +175,8 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier'";
   }
+  if (name == kTensorMapsAttr)
+    return verifyTensorMaps(op, dyn_cast<ArrayAttr>(attribute.getValue()));
   if (name == "tile.fast_math") {
     if (isa<func::FuncOp, ModuleOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();

@@ -88,6 +88,9 @@ inline constexpr llvm::StringLiteral kMatrixRowsAttr = "tile.matrix_rows";
 inline constexpr llvm::StringLiteral kAlignmentAttr = "tile.alignment";
 /// Of tile.barrier: what threads wrote before it is read by the asynchronous proxy after it.
 inline constexpr llvm::StringLiteral kProxyFenceAttr = "tile.proxy_fence";
+/// Of tile.kernel: the #tile.tensor_map of each tensor map that its bulk copies use, in the order of
+/// the kernel's parameters.
+inline constexpr llvm::StringLiteral kTensorMapsAttr = "tile.tensor_maps";
 
 } // namespace tilewright::tile
 

@@ -133,4 +133,37 @@ def TileOperandAttr : AttrDef<TileDialect, "Operand"> {
   }];
 }
 
+/// A tensor map that the launcher makes for bulk copies (PTX ISA, "Tensor-map"), as formulas of the
+/// call, e.g. `#tile.tensor_map<argument = 0 type = f16 extents = <"()[n] -> (64, n)">
+/// strides = <"() -> (128)"> box = [64, 32] steps = [1, 1] swizzle = 128 promotion = 256>`.
+/// Dimensions are in the order of TMA, the innermost first.
+///   argument     whose memory: the function's arguments in order, then its workspaces
+///   type         of the elements
+///   extents      in elements
+///   strides      in bytes, of all dimensions but the first, which has the elements side by side
+///   box, steps   what one copy moves, in elements, and the distance between those it takes
+///   swizzle      the bytes of a row that are permuted in shared memory: 0, 32, 64 or 128
+///   fills_nan    what a copy reads outside the tensor: NaN, or zero
+///   promotion    the bytes that a copy brings to L2 at least: 0, 64, 128 or 256
+def TileTensorMapAttr : AttrDef<TileDialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let parameters = (ins "int64_t":$argument, "::mlir::Type":$type,
+                        "::tilewright::tile::ShapeAttr":$extents,
+                        "::tilewright::tile::ShapeAttr":$strides,
+                        ArrayRefParameter<"int64_t">:$box, ArrayRefParameter<"int64_t">:$steps,
+                        "int64_t":$swizzle, DefaultValuedParameter<"bool", "false">:$fillsNan,
+                        DefaultValuedParameter<"int64_t", "0">:$promotion);
+  let assemblyFormat = [{
+    `<` `argument` `=` $argument `type` `=` $type `extents` `=` $extents `strides` `=` $strides
+    `box` `=` `[` $box `]` `steps` `=` `[` $steps `]` `swizzle` `=` $swizzle
+    (`fills_nan` `=` $fillsNan^)? (`promotion` `=` $promotion^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// TMA's limit on dimensions.
+    static constexpr size_t kMaxRank = 5;
+    size_t getRank() const { return getBox().size(); }
+  }];
+}
+
 #endif

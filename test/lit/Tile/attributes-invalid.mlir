@@ -151,3 +151,76 @@ func.func private @layout_rank() attributes {a = #tile.layout<[8, 8], "(i) -> (i
 
 // expected-error @+1 {{column 8: expected 'thread', got '('}}
 func.func private @fragment_without_thread() attributes {a = #tile.fragment<[8], "(i) -> (i, 0)">}
+
+// -----
+
+// expected-error @+1 {{expected the position of an argument, got -1}}
+func.func private @map_argument() attributes {a = #tile.tensor_map<argument = -1 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 128>}
+
+// -----
+
+// expected-error @+1 {{a tensor map has 1 to 5 dimensions, got 6}}
+func.func private @map_rank() attributes {a = #tile.tensor_map<argument = 0 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [1, 1, 1, 1, 1, 1] steps = [1, 1] swizzle = 128>}
+
+// -----
+
+// expected-error @+1 {{expected 2 extents and steps and 1 strides for a box of 2 dimensions, got 2, 2 and 2}}
+func.func private @map_strides() attributes {a = #tile.tensor_map<argument = 0 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (2, 128)"> box = [64, 8] steps = [1, 1] swizzle = 128>}
+
+// -----
+
+// expected-error @+1 {{an extent of a box is 1 to 256, got 257}}
+func.func private @map_box() attributes {a = #tile.tensor_map<argument = 0 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 257] steps = [1, 1] swizzle = 128>}
+
+// -----
+
+// expected-error @+1 {{a step of a tensor map is 1 to 8, got 9}}
+func.func private @map_step() attributes {a = #tile.tensor_map<argument = 0 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 9] swizzle = 128>}
+
+// -----
+
+// expected-error @+1 {{expected the type of an element, got 'index'}}
+func.func private @map_type() attributes {a = #tile.tensor_map<argument = 0 type = index extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 128>}
+
+// -----
+
+// expected-error @+1 {{only a floating-point tensor reads NaN outside, got 'i32'}}
+func.func private @map_fill() attributes {a = #tile.tensor_map<argument = 0 type = i32 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 128 fills_nan = true>}
+
+// -----
+
+// expected-error @+1 {{a swizzle permutes 0, 32, 64 or 128 bytes, got 16}}
+func.func private @map_swizzle() attributes {a = #tile.tensor_map<argument = 0 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 16>}
+
+// -----
+
+// expected-error @+1 {{L2 promotion is 0, 64, 128 or 256 bytes, got 32}}
+func.func private @map_promotion() attributes {a = #tile.tensor_map<argument = 0 type = f16 extents = <"() -> (64, 8)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 128 promotion = 32>}
+
+// -----
+
+func.func @maps_are_a_list(%n: index) {
+  // expected-error @+1 {{'tile.tensor_maps' is a list of #tile.tensor_map of 'tile.kernel' in a function}}
+  tile.kernel (%bx) in (%n) threads [32] attributes {tile.tensor_maps = 3} {
+  }
+  return
+}
+
+// -----
+
+func.func @map_of_a_number(%n: index) {
+  // expected-error @+1 {{a tensor map is of argument 0, which is no tensor or workspace of the function}}
+  tile.kernel (%bx) in (%n) threads [32] attributes {tile.tensor_maps = [#tile.tensor_map<argument = 0 type = f16 extents = <"()[m] -> (64, m)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 128>]} {
+  }
+  return
+}
+
+// -----
+
+func.func @map_of_an_unknown_symbol(%A: memref<8x64xf16, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{a tensor map names symbol 'm', which no argument carries}}
+  tile.kernel (%bx) in (%c1) threads [32] attributes {tile.tensor_maps = [#tile.tensor_map<argument = 0 type = f16 extents = <"()[m] -> (64, m)"> strides = <"() -> (128)"> box = [64, 8] steps = [1, 1] swizzle = 128>]} {
+  }
+  return
+}

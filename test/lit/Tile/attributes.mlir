@@ -60,3 +60,18 @@ func.func @flags(%n: index) attributes {tile.fast_math} {
   } {tile.vectorized}
   return
 }
+
+// What a launcher needs to make a tensor map; the innermost dimension first.
+// CHECK-LABEL: func.func @tensor_maps
+// CHECK: tile.kernel {{.*}} attributes {tile.tensor_maps = [
+// CHECK-SAME: #tile.tensor_map<argument = 0 type = f16 extents = <"()[n] -> (64, n)"> strides = <"() -> (128)"> box = [64, 32] steps = [1, 1] swizzle = 128 promotion = 256>,
+// CHECK-SAME: #tile.tensor_map<argument = 0 type = f16 extents = <"()[n] -> (64 * n)"> strides = <"() -> ()"> box = [64] steps = [1] swizzle = 0 fills_nan = true>
+func.func @tensor_maps(
+    %A: memref<?x64xf16, #tile.space<global>> {tile.shape = #tile.shape<"()[n] -> (n, 64)">},
+    %n: index {tile.symbol = "n"}) {
+  tile.kernel (%bx) in (%n) threads [128] attributes {tile.tensor_maps = [
+      #tile.tensor_map<argument = 0 type = f16 extents = <"()[n] -> (64, n)"> strides = <"() -> (128)"> box = [64, 32] steps = [1, 1] swizzle = 128 promotion = 256>,
+      #tile.tensor_map<argument = 0 type = f16 extents = <"()[n] -> (64 * n)"> strides = <"() -> ()"> box = [64] steps = [1] swizzle = 0 fills_nan = true>]} {
+  }
+  return
+}
