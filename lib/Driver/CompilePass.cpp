@@ -47,6 +47,7 @@ struct CompilePass : impl::CompileBase<CompilePass> {
     PipelineOptions options;
     options.calls.argumentAlignment = alignment;
     options.calls.disjointArguments = disjoint;
+    options.calls.tensorMaps = tensorMaps;
     if (failed(checkProgram(module)) ||
         failed(arch ? LogicalResult(compileForGpu(module, *arch, options))
                     : compileForHost(options)))
@@ -62,6 +63,8 @@ struct PlanGpuOptions : PassPipelineOptions<PlanGpuOptions> {
                             llvm::cl::init(16)};
   Option<bool> disjoint{*this, "disjoint", llvm::cl::desc("arguments share no memory"),
                         llvm::cl::init(true)};
+  Option<bool> tensorMaps{*this, "tensor-maps", llvm::cl::desc("launches can encode tensor maps"),
+                          llvm::cl::init(true)};
 };
 } // namespace
 
@@ -73,6 +76,7 @@ void registerDriverPasses() {
                                              PipelineOptions options;
                                              options.calls.argumentAlignment = given.alignment;
                                              options.calls.disjointArguments = given.disjoint;
+                                             options.calls.tensorMaps = given.tensorMaps;
                                              buildGpuPipeline(pm, given.arch, options);
                                            });
 }

@@ -5,6 +5,7 @@
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Driver/ProgramError.h"
 #include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Layout/Notation.h"
 #include "tilewright/Runtime/DiskCache.h"
 #include "tilewright/Support/BuildId.h"
 #include "tilewright/Support/Forks.h"
@@ -31,11 +32,40 @@ static json::Value toJSON(const SharedTile &tile) {
                       {"layout", tile.layout}};
 }
 
+constexpr unsigned kMaxArguments = 1 << 16; ///< Of a function; an entry with more is damaged.
+
+/// The names of the function's arguments in formulas: d0, d1, …
+static IndexNames nameArguments(unsigned count) {
+  IndexNames names;
+  for (unsigned position = 0; position < count; ++position)
+    names.dims.push_back("d" + std::to_string(position));
+  return names;
+}
+
+static json::Value toJSON(const TensorMapRecipe &map) {
+  unsigned numArguments = 0;
+  for (const std::vector<IndexExpr> *exprs : {&map.extents, &map.strideBytes})
+    for (const IndexExpr &expr : *exprs)
+      numArguments = std::max(numArguments, expr.getNumDims());
+  auto print = [&](const std::vector<IndexExpr> &exprs) {
+    json::Array texts;
+    for (const IndexExpr &expr : exprs)
+      texts.push_back(toString(expr, nameArguments(numArguments)));
+    return texts;
+  };
+  return json::Object{{"argument", map.argument},          {"type", getName(map.type)},
+                      {"arguments", numArguments},         {"extents", print(map.extents)},
+                      {"strides", print(map.strideBytes)}, {"box", json::Array(map.box)},
+                      {"steps", json::Array(map.steps)},   {"swizzle", map.swizzleBytes},
+                      {"fills_nan", map.fillsNan},         {"promotion", map.promotionBytes}};
+}
+
 static json::Value toJSON(const KernelInfo &kernel) {
   return json::Object{{"name", kernel.name},
                       {"threads", kernel.numThreads},
                       {"shared_bytes", kernel.sharedBytes},
-                      {"tiles", json::Array(kernel.tiles)}};
+                      {"tiles", json::Array(kernel.tiles)},
+                      {"maps", json::Array(kernel.maps)}};
 }
 
 static bool fromJSON(const json::Value &value, SharedTile &tile, json::Path path) {
@@ -45,10 +75,50 @@ static bool fromJSON(const json::Value &value, SharedTile &tile, json::Path path
          map.map("shape", tile.shape) && map.map("layout", tile.layout);
 }
 
+/// Formulas of `numArguments` arguments; false if a text is none.
+static bool parseFormulas(ArrayRef<std::string> texts, const IndexNames &names,
+                          std::vector<IndexExpr> &exprs, json::Path path) {
+  for (const std::string &text : texts) {
+    llvm::Expected<IndexExpr> expr = parseIndexExpr(text, names);
+    if (!expr) {
+      llvm::consumeError(expr.takeError());
+      path.report("expected a formula");
+      return false;
+    }
+    exprs.push_back(*expr);
+  }
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, TensorMapRecipe &map, json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  std::string type;
+  std::vector<std::string> extents, strides;
+  unsigned numArguments = 0;
+  if (!mapper || !mapper.map("argument", map.argument) || !mapper.map("type", type) ||
+      !mapper.map("arguments", numArguments) || !mapper.map("extents", extents) ||
+      !mapper.map("strides", strides) || !mapper.map("box", map.box) ||
+      !mapper.map("steps", map.steps) || !mapper.map("swizzle", map.swizzleBytes) ||
+      !mapper.map("fills_nan", map.fillsNan) || !mapper.map("promotion", map.promotionBytes))
+    return false;
+  std::optional<TensorMapType> found = findTensorMapType(type);
+  size_t rank = map.box.size();
+  if (!found || numArguments > kMaxArguments || rank < 1 || rank > TensorMap::kMaxRank ||
+      map.steps.size() != rank || extents.size() != rank || strides.size() + 1 != rank) {
+    path.report("expected a tensor map");
+    return false;
+  }
+  map.type = *found;
+  IndexNames names = nameArguments(numArguments);
+  return parseFormulas(extents, names, map.extents, path.field("extents")) &&
+         parseFormulas(strides, names, map.strideBytes, path.field("strides"));
+}
+
 static bool fromJSON(const json::Value &value, KernelInfo &kernel, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
-         map.map("shared_bytes", kernel.sharedBytes) && map.map("tiles", kernel.tiles);
+         map.map("shared_bytes", kernel.sharedBytes) && map.map("tiles", kernel.tiles) &&
+         map.map("maps", kernel.maps);
 }
 
 } // namespace tilewright::nvptx

@@ -134,18 +134,17 @@ llvm::Error GpuTensors::bringBack(ArrayRef<bool> isWritten, ArrayRef<BoundArgume
 
 llvm::Expected<std::unique_ptr<CudaModule>>
 CudaModule::load(CudaDriver &driver, int device, std::shared_ptr<const CompiledArtifact> artifact) {
-  std::unique_ptr<CudaModule> kernel(new CudaModule(driver, device));
-  llvm::Expected<void *> module = driver.loadModule(artifact->code);
+  std::unique_ptr<CudaModule> kernel(new CudaModule(driver, device, std::move(artifact)));
+  llvm::Expected<void *> module = driver.loadModule(kernel->artifact->code);
   if (!module)
     return module.takeError();
   kernel->module = *module;
-  for (const nvptx::KernelInfo &info : artifact->kernels) {
+  for (const nvptx::KernelInfo &info : kernel->artifact->kernels) {
     llvm::Expected<void *> handle = driver.getKernel(*module, info.name, info.sharedBytes);
     if (!handle)
       return handle.takeError();
     kernel->handles.push_back(*handle);
   }
-  kernel->artifact = std::move(artifact);
   return kernel;
 }
 
@@ -179,25 +178,90 @@ static llvm::Expected<bool> wait(CudaDriver &driver, void *stream,
   }
 }
 
-llvm::Error CudaModule::run(const Signature &signature, ArrayRef<BoundArgument> arguments,
-                            GpuTensors tensors, void *stream,
-                            llvm::function_ref<bool()> poll) const {
+namespace {
+/// The memory that a function's workspaces have for one call: of the stream if the GPU can do that,
+/// which nothing waits for, else of the call.
+class Workspaces {
+public:
+  Workspaces(CudaDriver &driver, int device, void *stream, GpuMemory &memory)
+      : driver(driver), stream(stream), memory(memory),
+        isOnStream(driver.getDevices()[device].hasStreamMemory) {}
+  Workspaces(const Workspaces &) = delete;
+  ~Workspaces() {
+    for (CudaAddress address : onStream)
+      driver.freeOnStream(address, stream);
+  }
+  llvm::Expected<CudaAddress> allocate(size_t bytes) {
+    if (!isOnStream)
+      return memory.allocate(bytes);
+    llvm::Expected<CudaAddress> address = driver.allocateOnStream(bytes, stream);
+    if (address)
+      onStream.push_back(*address);
+    return address;
+  }
+
+private:
+  CudaDriver &driver;
+  void *stream;
+  GpuMemory &memory;
+  bool isOnStream;
+  SmallVector<CudaAddress, 4> onStream;
+};
+} // namespace
+
+llvm::Error CudaModule::launch(ArrayRef<LaunchFormulas::Grid> grids, ArrayRef<void *> parameters,
+                               const TensorMapCache::Maps *maps, void *stream) const {
+  SmallVector<void *> all;
+  for (auto [position, info] : llvm::enumerate(artifact->kernels)) {
+    const LaunchFormulas::Grid &grid = grids[position];
+    if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
+      continue;
+    all.assign(parameters.begin(), parameters.end());
+    if (maps)
+      for (const EncodedTensorMap &map : (*maps)[position])
+        all.push_back(const_cast<uint8_t *>(map.bytes.data())); // the driver copies it
+    CudaDriver::Launch launch;
+    launch.kernel = handles[position];
+    launch.grid = {unsigned(grid[0]), unsigned(grid[1]), unsigned(grid[2])};
+    launch.numThreads = info.numThreads;
+    launch.sharedBytes = info.sharedBytes;
+    launch.stream = stream;
+    if (llvm::Error error = driver.launch(launch, all))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<bool> CudaModule::run(const LaunchFormulas &formulas, const BoundArguments &bound,
+                                     ArrayRef<BoundArgument> arguments, GpuTensors &tensors,
+                                     void *stream, llvm::function_ref<bool()> poll) const {
+  const Signature &signature = bound.getSignature();
   func::FuncOp function = signature.function;
-  auto grids = evaluateGrids(function, arguments);
+  ArrayRef<int64_t> values = bound.getNumbers();
+  auto grids = formulas.evaluateGrids(values);
   if (!grids)
     return grids.takeError();
-  auto workspaces = evaluateWorkspaces(function, arguments);
-  if (!workspaces)
-    return workspaces.takeError();
-  std::vector<CudaAddress> pointers(tensors.getAddresses());
-  for (int64_t bytes : *workspaces) {
-    llvm::Expected<CudaAddress> address = tensors.getMemory().allocate(bytes);
+  auto sizes = formulas.evaluateWorkspaces(values);
+  if (!sizes)
+    return sizes.takeError();
+  SmallVector<CudaAddress> pointers(tensors.getAddresses());
+  Workspaces workspaces(driver, device, stream, tensors.getMemory());
+  for (int64_t bytes : *sizes) {
+    llvm::Expected<CudaAddress> address = workspaces.allocate(bytes);
     if (!address)
       return address.takeError();
     pointers.push_back(*address);
   }
+  std::shared_ptr<const TensorMapCache::Maps> encoded;
+  if (!maps.isEmpty()) {
+    SmallVector<uint64_t> addresses(pointers.begin(), pointers.end());
+    encoded =
+        maps.get({addresses, values}, [&](const TensorMap &map) { return driver.encode(map); });
+    if (!encoded)
+      return false;
+  }
   std::vector<std::vector<uint8_t>> numbers(arguments.size());
-  std::vector<void *> parameters;
+  SmallVector<void *> parameters;
   for (auto [position, pointer] : llvm::enumerate(pointers)) {
     bool isNumber =
         position < arguments.size() && !std::holds_alternative<BoundTensor>(arguments[position]);
@@ -205,28 +269,20 @@ llvm::Error CudaModule::run(const Signature &signature, ArrayRef<BoundArgument> 
       numbers[position] = packNumber(function.getArgumentTypes()[position], arguments[position]);
     parameters.push_back(isNumber ? static_cast<void *>(numbers[position].data()) : &pointer);
   }
-  for (auto [info, handle, grid] : llvm::zip_equal(artifact->kernels, handles, *grids)) {
-    if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
-      continue;
-    CudaDriver::Launch launch;
-    launch.kernel = handle;
-    launch.grid = {unsigned(grid[0]), unsigned(grid[1]), unsigned(grid[2])};
-    launch.numThreads = info.numThreads;
-    launch.sharedBytes = info.sharedBytes;
-    launch.stream = stream;
-    if (llvm::Error error = driver.launch(launch, parameters))
-      return error;
-  }
+  if (llvm::Error error = launch(*grids, parameters, encoded.get(), stream))
+    return error;
   if (tensors.getMemory().isEmpty())
-    return llvm::Error::success();
+    return true;
   llvm::Expected<bool> isDone = wait(driver, stream, poll);
   if (!isDone)
     return isDone.takeError();
   if (!*isDone) { // nothing can end a kernel, so its memory stays
     tensors.getMemory().abandon();
-    return llvm::Error::success();
+    return true;
   }
-  return tensors.bringBack(signature.isWritten, arguments);
+  if (llvm::Error error = tensors.bringBack(signature.isWritten, arguments))
+    return error;
+  return true;
 }
 
 } // namespace tilewright::driver

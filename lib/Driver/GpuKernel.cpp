@@ -18,6 +18,13 @@ static bool hasSymbol(func::FuncOp function, StringRef name) {
 
 llvm::Expected<std::shared_ptr<const CompiledArtifact>> GpuKernel::compile(PipelineOptions options,
                                                                            bool &isNew) {
+  isNew = false;
+  {
+    std::lock_guard lock(variantsMutex);
+    for (const std::shared_ptr<const CompiledArtifact> &variant : variants)
+      if (variant->calls == options.calls)
+        return variant;
+  }
   llvm::Expected<PipelineOptions> all = addEnvironment(std::move(options));
   if (!all)
     return all.takeError();
@@ -26,13 +33,6 @@ llvm::Expected<std::shared_ptr<const CompiledArtifact>> GpuKernel::compile(Pipel
     if (!hasSymbol(function, symbol))
       return makeProgramError("no shape of a parameter of '" + function.getName() +
                               "' has a symbol '" + symbol + "'");
-  isNew = false;
-  {
-    std::lock_guard lock(variantsMutex);
-    for (const std::shared_ptr<const CompiledArtifact> &variant : variants)
-      if (variant->calls == all->calls)
-        return variant;
-  }
   llvm::Expected<CompiledArtifact> artifact = compileOrLoad(program->getModule(), &arch, *all);
   if (!artifact)
     return artifact.takeError();
@@ -65,15 +65,19 @@ std::vector<Decision> GpuKernel::getDecisions() const {
     known = variants;
   }
   std::vector<Decision> all;
-  std::vector<std::vector<std::string>> told;
+  std::vector<std::pair<std::vector<std::string>, bool>> told;
   for (const std::shared_ptr<const CompiledArtifact> &variant : known) {
-    const std::vector<std::string> &divisible = variant->calls.divisibleSymbols;
-    if (llvm::is_contained(told, divisible))
+    std::pair facts(variant->calls.divisibleSymbols, variant->calls.tensorMaps);
+    if (llvm::is_contained(told, facts))
       continue;
-    told.push_back(divisible);
+    told.push_back(std::move(facts));
     llvm::append_range(all, variant->decisions);
   }
   return all;
+}
+
+llvm::Error makeUnexpectedMapsError() {
+  return makeProgramError("internal error: code without tensor maps has tensor maps");
 }
 
 } // namespace tilewright::driver

@@ -4,6 +4,7 @@
 #define TILEWRIGHT_LIB_DRIVER_GPUKERNEL_H
 
 #include "Engines.h"
+#include "tilewright/Driver/Launches.h"
 
 namespace tilewright::driver {
 
@@ -12,14 +13,15 @@ namespace tilewright::driver {
 class GpuKernel : public CompiledKernel {
 public:
   llvm::Expected<std::shared_ptr<const CompiledArtifact>> getCode(const CallFacts &calls) override;
-  /// Those of the first variant for each set of divisible symbols: others repeat them.
+  /// Those of the first variant for each set of divisible symbols, with tensor maps and without:
+  /// others repeat them.
   std::vector<Decision> getDecisions() const override;
   /// The code that is compiled first.
   llvm::Error compileFirst(const PipelineOptions &options);
 
 protected:
   GpuKernel(ProgramRef program, const Arch &arch)
-      : CompiledKernel(std::move(program)), arch(arch) {}
+      : CompiledKernel(std::move(program)), arch(arch), formulas(signature->function) {}
 
   /// The code for a call, for a caller who holds the program's mutex. `isNew` tells whether it was
   /// compiled or loaded now.
@@ -27,11 +29,15 @@ protected:
                                                                   bool &isNew);
 
   const Arch &arch;
+  const LaunchFormulas formulas;
 
 private:
   mutable ForkedMutex variantsMutex; ///< Held shortly, never while something is compiled.
   std::vector<std::shared_ptr<const CompiledArtifact>> variants; ///< The latest last.
 };
+
+/// Of code that was compiled without tensor maps and has some.
+llvm::Error makeUnexpectedMapsError();
 
 } // namespace tilewright::driver
 

@@ -8,38 +8,44 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
-namespace {
-/// Values of a function that its arguments alone decide.
-class Formulas {
-public:
-  Formulas(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments)
-      : translator(function) {
-    for (auto [argument, bound] : llvm::zip(function.getArguments(), arguments)) {
-      translator.addDim(argument);
-      auto *integer = std::get_if<int64_t>(&bound);
-      values.push_back(integer ? *integer : 0);
-    }
-  }
-  /// Nothing where the value is no arithmetic of shapes and integers.
-  std::optional<int64_t> evaluate(Value value) {
-    std::optional<IndexExpr> expr = translator.translate(value);
-    return expr ? expr->evaluate(values) : std::nullopt;
-  }
-
-private:
-  analysis::IndexTranslator translator;
-  SmallVector<int64_t> values;
-};
-} // namespace
-
-llvm::Expected<std::vector<std::array<int64_t, 3>>>
-evaluateGrids(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
-  Formulas formulas(function, arguments);
-  std::vector<std::array<int64_t, 3>> grids;
+LaunchFormulas::LaunchFormulas(func::FuncOp function) {
+  analysis::IndexTranslator translator(function);
+  for (BlockArgument argument : function.getArguments())
+    translator.addDim(argument);
   for (tile::KernelOp kernel : function.getOps<tile::KernelOp>()) {
-    std::array<int64_t, 3> grid{1, 1, 1};
-    for (auto [position, extent] : llvm::enumerate(kernel.getGrid())) {
-      std::optional<int64_t> value = formulas.evaluate(extent);
+    // A kernel whose blocks meet is several launches (tile-split-grid).
+    auto syncs = kernel.getBody().getOps<tile::GridSyncOp>();
+    Kernel &entry = kernels.emplace_back();
+    entry.numLaunches = 1 + std::distance(syncs.begin(), syncs.end());
+    for (Value extent : kernel.getGrid())
+      entry.grid.push_back(translator.translate(extent));
+  }
+  for (tile::AllocOp alloc : function.getOps<tile::AllocOp>()) {
+    MemRefType type = alloc.getBuffer().getType();
+    Workspace &entry = workspaces.emplace_back();
+    entry.name = alloc.getName().str();
+    entry.elementBytes = tile::getStorageBytes(type.getElementType());
+    unsigned next = 0;
+    for (int64_t extent : type.getShape())
+      entry.extents.push_back(ShapedType::isDynamic(extent)
+                                  ? translator.translate(alloc.getDynamicExtents()[next++])
+                                  : IndexExpr(extent));
+  }
+}
+
+/// The value of a formula; nothing if there is none, or it has none.
+static std::optional<int64_t> evaluate(const std::optional<IndexExpr> &formula,
+                                       ArrayRef<int64_t> numbers) {
+  return formula ? formula->evaluate(numbers) : std::nullopt;
+}
+
+llvm::Expected<SmallVector<LaunchFormulas::Grid>>
+LaunchFormulas::evaluateGrids(ArrayRef<int64_t> numbers) const {
+  SmallVector<Grid> grids;
+  for (const Kernel &kernel : kernels) {
+    Grid grid{1, 1, 1};
+    for (auto [position, extent] : llvm::enumerate(kernel.grid)) {
+      std::optional<int64_t> value = evaluate(extent, numbers);
       if (!value)
         return llvm::createStringError(
             "the grid of a kernel is not a formula of shapes and integers");
@@ -48,34 +54,26 @@ evaluateGrids(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments)
                                        " is not between 0 and 2^31 - 1");
       grid[position] = *value;
     }
-    // A kernel whose blocks meet is several launches (tile-split-grid).
-    auto syncs = kernel.getBody().getOps<tile::GridSyncOp>();
-    grids.insert(grids.end(), 1 + std::distance(syncs.begin(), syncs.end()), grid);
+    grids.append(kernel.numLaunches, grid);
   }
   return grids;
 }
 
-llvm::Expected<std::vector<int64_t>>
-evaluateWorkspaces(func::FuncOp function, ArrayRef<runtime::BoundArgument> arguments) {
-  Formulas formulas(function, arguments);
-  std::vector<int64_t> workspaces;
-  for (tile::AllocOp alloc : function.getOps<tile::AllocOp>()) {
-    MemRefType type = alloc.getBuffer().getType();
-    int64_t bytes = tile::getStorageBytes(type.getElementType());
-    unsigned next = 0;
-    for (int64_t extent : type.getShape()) {
-      if (ShapedType::isDynamic(extent)) {
-        std::optional<int64_t> value = formulas.evaluate(alloc.getDynamicExtents()[next++]);
-        if (!value || *value < 0)
-          return llvm::createStringError("an extent of workspace '" + alloc.getName() +
-                                         "' is no formula of shapes and integers");
-        extent = *value;
-      }
-      bytes *= extent;
+llvm::Expected<SmallVector<int64_t>>
+LaunchFormulas::evaluateWorkspaces(ArrayRef<int64_t> numbers) const {
+  SmallVector<int64_t> sizes;
+  for (const Workspace &workspace : workspaces) {
+    int64_t bytes = workspace.elementBytes;
+    for (const Formula &extent : workspace.extents) {
+      std::optional<int64_t> value = evaluate(extent, numbers);
+      if (!value || *value < 0)
+        return llvm::createStringError("an extent of workspace '" + workspace.name +
+                                       "' is no formula of shapes and integers");
+      bytes *= *value;
     }
-    workspaces.push_back(bytes);
+    sizes.push_back(bytes);
   }
-  return workspaces;
+  return sizes;
 }
 
 int64_t getBytes(const runtime::BoundTensor &tensor) {

@@ -190,6 +190,8 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
     decision.data["arch"] = arch.name;
     if (!options.calls.divisibleSymbols.empty())
       decision.data["divisible"] = llvm::json::Array(options.calls.divisibleSymbols);
+    if (!options.calls.tensorMaps)
+      decision.data["tensor_maps"] = false;
   }
   return artifact;
 }

@@ -25,7 +25,8 @@ static std::string makeText(ModuleOp module, StringRef target, const CallFacts &
   os << "\n{-#\n  external_resources: {\n    mlir_reproducer: {\n"
      << "      pipeline: \"builtin.module(tile-compile{target=" << target
      << " alignment=" << calls.argumentAlignment
-     << " disjoint=" << (calls.disjointArguments ? "true" : "false") << "})\",\n"
+     << " disjoint=" << (calls.disjointArguments ? "true" : "false")
+     << " tensor-maps=" << (calls.tensorMaps ? "true" : "false") << "})\",\n"
      << "      disable_threading: true,\n      verify_each: true\n    }\n  }\n#-}\n";
   return text;
 }

@@ -1,7 +1,7 @@
 //===- VirtualGpuEngine.cpp - programs on the virtual GPU -------------------------------------===//
 
 #include "GpuKernel.h"
-#include "tilewright/Driver/Launches.h"
+#include "tilewright/Driver/TensorMaps.h"
 #include "tilewright/Support/Environment.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -22,11 +22,15 @@ struct LoadedCode {
   std::unique_ptr<vgpu::Module> module;
 };
 
-/// The parameters of the PTX of a function: its arguments, then its workspaces.
+/// The parameters of the PTX of a function: its arguments, then its workspaces, then the tensor maps
+/// of a kernel.
 class Parameters {
 public:
-  static llvm::Expected<Parameters> make(func::FuncOp function, ArrayRef<BoundArgument> arguments);
-  ArrayRef<vgpu::Argument> getValues() const { return values; }
+  static llvm::Expected<Parameters> make(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+                                         ArrayRef<int64_t> workspaceBytes);
+  /// Those of a kernel; nothing if one of its tensor maps cannot be made for these numbers.
+  std::optional<std::vector<vgpu::Argument>> getValues(const nvptx::KernelInfo &kernel,
+                                                       ArrayRef<int64_t> numbers) const;
   /// Brings back tensors that the launches worked on a copy of.
   void finish(ArrayRef<BoundArgument> arguments);
 
@@ -48,8 +52,8 @@ public:
 private:
   llvm::Expected<std::shared_ptr<const LoadedCode>>
   load(const CallFacts &calls, const RunOptions &options, RunResult &result);
-  llvm::Error launch(const LoadedCode &code, ArrayRef<BoundArgument> arguments,
-                     const RunOptions &options, RunResult &result) const;
+  llvm::Expected<bool> launch(const LoadedCode &code, const BoundArguments &bound,
+                              const RunOptions &options, RunResult &result) const;
 
   std::vector<std::shared_ptr<const LoadedCode>> loaded; ///< Guarded by the program's mutex.
 };
@@ -108,14 +112,12 @@ static std::vector<unsigned> findOddAtomics(func::FuncOp function,
 }
 
 llvm::Expected<Parameters> Parameters::make(func::FuncOp function,
-                                            ArrayRef<BoundArgument> arguments) {
+                                            ArrayRef<BoundArgument> arguments,
+                                            ArrayRef<int64_t> workspaceBytes) {
   Parameters parameters;
   for (auto [position, bound] : llvm::enumerate(arguments))
     parameters.values.push_back(toArgument(function, position, bound));
-  auto workspaceBytes = evaluateWorkspaces(function, arguments);
-  if (!workspaceBytes)
-    return workspaceBytes.takeError();
-  for (int64_t bytes : *workspaceBytes)
+  for (int64_t bytes : workspaceBytes)
     parameters.workspaces.emplace_back(bytes);
   for (auto [alloc, bytes] : llvm::zip(function.getOps<tile::AllocOp>(), parameters.workspaces))
     parameters.values.push_back(
@@ -133,6 +135,39 @@ void Parameters::padOddAtomics(func::FuncOp function) {
     value.host = padded.back().second.data();
     ++value.sizeBytes;
   }
+}
+
+/// A tensor map as the virtual GPU takes it; the address is the argument's.
+static vgpu::TensorMap toVirtual(const TensorMap &map) {
+  using ptx = vgpu::ptx::Type;
+  static constexpr std::array<ptx, 10> kTypes = {ptx::U8,  ptx::U16, ptx::U32, ptx::S32, ptx::U64,
+                                                 ptx::S64, ptx::F16, ptx::F32, ptx::F64, ptx::BF16};
+  vgpu::TensorMap made;
+  made.type = kTypes[size_t(map.type)];
+  made.swizzle =
+      map.swizzleBytes ? vgpu::Swizzle(llvm::Log2_32(map.swizzleBytes / 16)) : vgpu::Swizzle::None;
+  made.fillsNan = map.fillsNan;
+  made.extents.assign(map.extents.begin(), map.extents.end());
+  made.strideBytes.assign(map.strideBytes.begin(), map.strideBytes.end());
+  made.box.assign(map.box.begin(), map.box.end());
+  made.elementStrides.assign(map.steps.begin(), map.steps.end());
+  return made;
+}
+
+std::optional<std::vector<vgpu::Argument>> Parameters::getValues(const nvptx::KernelInfo &kernel,
+                                                                 ArrayRef<int64_t> numbers) const {
+  std::vector<vgpu::Argument> all = values;
+  // The virtual GPU has each tensor at an address that TMA can take.
+  std::vector<uint64_t> addresses(values.size());
+  for (const nvptx::TensorMapRecipe &recipe : kernel.maps) {
+    std::optional<TensorMap> map = evaluateTensorMap(recipe, {addresses, numbers});
+    if (!map)
+      return std::nullopt;
+    const vgpu::Argument &tensor = values[recipe.argument];
+    all.push_back(
+        vgpu::Argument::tensorMap(toVirtual(*map), tensor.host, tensor.sizeBytes, tensor.name));
+  }
+  return all;
 }
 
 void Parameters::finish(ArrayRef<BoundArgument> arguments) {
@@ -180,21 +215,33 @@ VirtualGpuKernel::load(const CallFacts &calls, const RunOptions &options, RunRes
   return code;
 }
 
-llvm::Error VirtualGpuKernel::launch(const LoadedCode &code, ArrayRef<BoundArgument> arguments,
-                                     const RunOptions &options, RunResult &result) const {
+/// Runs the kernels; gives false, before any has run, if a tensor map cannot be made for this call.
+llvm::Expected<bool> VirtualGpuKernel::launch(const LoadedCode &code, const BoundArguments &bound,
+                                              const RunOptions &options, RunResult &result) const {
   func::FuncOp function = signature->function;
-  auto grids = evaluateGrids(function, arguments);
+  std::vector<BoundArgument> arguments = bound.getArguments();
+  auto grids = formulas.evaluateGrids(bound.getNumbers());
   if (!grids)
     return grids.takeError();
+  auto workspaces = formulas.evaluateWorkspaces(bound.getNumbers());
+  if (!workspaces)
+    return workspaces.takeError();
   auto checks = vgpu::CheckSet::parse(options.checks);
   if (!checks)
     return checks.takeError();
-  llvm::Expected<Parameters> parameters = Parameters::make(function, arguments);
+  llvm::Expected<Parameters> parameters = Parameters::make(function, arguments, *workspaces);
   if (!parameters)
     return parameters.takeError();
+  std::vector<std::vector<vgpu::Argument>> values;
+  for (const nvptx::KernelInfo &info : code.artifact->kernels) {
+    auto all = parameters->getValues(info, bound.getNumbers());
+    if (!all)
+      return false;
+    values.push_back(std::move(*all));
+  }
   llvm::scope_exit bringBack([&] { parameters->finish(arguments); });
   FindingList findings(function, arguments);
-  for (auto [info, grid] : llvm::zip_equal(code.artifact->kernels, *grids)) {
+  for (auto [info, grid, all] : llvm::zip_equal(code.artifact->kernels, *grids, values)) {
     if (llvm::is_contained(grid, 0)) // an empty grid runs nothing
       continue;
     vgpu::LaunchConfig config;
@@ -209,8 +256,7 @@ llvm::Error VirtualGpuKernel::launch(const LoadedCode &code, ArrayRef<BoundArgum
     config.watch = options.watch;
     if (options.poll)
       config.poll = [&] { return options.poll({}); };
-    llvm::Expected<vgpu::LaunchResult> launch =
-        vgpu::launch(*code.module, config, parameters->getValues());
+    llvm::Expected<vgpu::LaunchResult> launch = vgpu::launch(*code.module, config, all);
     if (!launch)
       return launch.takeError();
     findings.add(launch->findings, info);
@@ -219,7 +265,7 @@ llvm::Error VirtualGpuKernel::launch(const LoadedCode &code, ArrayRef<BoundArgum
     result.launches.push_back(std::move(*launch));
   }
   result.findings = findings.take();
-  return llvm::Error::success();
+  return true;
 }
 
 llvm::Expected<RunResult> VirtualGpuKernel::run(const BoundArguments &bound,
@@ -227,15 +273,21 @@ llvm::Expected<RunResult> VirtualGpuKernel::run(const BoundArguments &bound,
   if (llvm::Error error = checkArguments(bound))
     return error;
   RunResult result;
-  auto code = load(bound.getFacts(), options, result);
-  if (!code)
-    return code.takeError();
-  std::vector<BoundArgument> arguments = bound.getArguments();
-  Stopwatch watch;
-  if (llvm::Error error = launch(**code, arguments, options, result))
-    return toProgramError(std::move(error));
-  result.seconds = watch.getSeconds();
-  return result;
+  CallFacts calls = bound.getFacts();
+  for (bool tensorMaps : {true, false}) {
+    calls.tensorMaps = tensorMaps;
+    auto code = load(calls, options, result);
+    if (!code)
+      return code.takeError();
+    Stopwatch watch;
+    llvm::Expected<bool> hasRun = launch(**code, bound, options, result);
+    if (!hasRun)
+      return toProgramError(hasRun.takeError());
+    result.seconds = watch.getSeconds();
+    if (*hasRun)
+      return result;
+  }
+  return makeUnexpectedMapsError();
 }
 
 std::shared_ptr<Engine> makeVirtualGpuEngine(const Arch &arch) {

@@ -6,17 +6,19 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <mutex>
 
+using namespace tilewright;
 using namespace tilewright::runtime;
 using llvm::Twine;
 
 namespace {
 // Of the driver's header, which is not on users' machines.
-enum DeviceAttribute { kCapabilityMajor = 75, kCapabilityMinor = 76 };
+enum DeviceAttribute { kCapabilityMajor = 75, kCapabilityMinor = 76, kMemoryPoolsSupported = 115 };
 enum PointerAttribute { kDeviceOrdinal = 9 };
 enum FunctionAttribute { kMaxDynamicSharedBytes = 8 };
 enum JitOption { kErrorLog = 5, kErrorLogBytes = 6 };
@@ -49,9 +51,17 @@ enum Code { kSuccess = 0, kNotReady = 600 };
            unsigned, void *, void **, void **)                                                     \
   FUNCTION(cuStreamQuery, void *)
 
+/// Those that older drivers lack: stream-ordered memory came with 11.2, tensor maps with 12.0.
+#define TW_CUDA_NEW_FUNCTIONS(FUNCTION)                                                            \
+  FUNCTION(cuMemAllocAsync, CudaAddress *, size_t, void *)                                         \
+  FUNCTION(cuMemFreeAsync, CudaAddress, void *)                                                    \
+  FUNCTION(cuTensorMapEncodeTiled, void *, int, unsigned, void *, const uint64_t *,                \
+           const uint64_t *, const uint32_t *, const uint32_t *, int, int, int, int)
+
 struct CudaDriver::Functions {
 #define TW_DECLARE(name, ...) int (*name)(__VA_ARGS__) = nullptr;
   TW_CUDA_FUNCTIONS(TW_DECLARE)
+  TW_CUDA_NEW_FUNCTIONS(TW_DECLARE)
 #undef TW_DECLARE
 };
 
@@ -93,10 +103,11 @@ llvm::Error CudaDriver::load(const char *library) {
   if (!functions->name)                                                                            \
     missing = #name;
   TW_CUDA_FUNCTIONS(TW_FIND)
-#undef TW_FIND
   if (!missing.empty())
     return llvm::createStringError("the CUDA driver '" + Twine(library) + "' has no '" + missing +
                                    "'");
+  TW_CUDA_NEW_FUNCTIONS(TW_FIND)
+#undef TW_FIND
   return llvm::Error::success();
 }
 
@@ -117,6 +128,11 @@ llvm::Error CudaDriver::findDevices() {
       if (llvm::Error error = check(code, "asking for a GPU's properties"))
         return error;
     info.name = name;
+    int hasPools = 0; // a driver that does not know the attribute has none
+    info.hasStreamMemory =
+        functions->cuMemAllocAsync && functions->cuMemFreeAsync &&
+        functions->cuDeviceGetAttribute(&hasPools, kMemoryPoolsSupported, device) == kSuccess &&
+        hasPools;
     devices.push_back(std::move(info));
   }
   if (devices.empty())
@@ -183,6 +199,19 @@ llvm::Expected<CudaAddress> CudaDriver::allocate(size_t bytes) {
 
 void CudaDriver::free(CudaAddress address) { functions->cuMemFree_v2(address); }
 
+llvm::Expected<CudaAddress> CudaDriver::allocateOnStream(size_t bytes, void *stream) {
+  CudaAddress address = 0;
+  if (llvm::Error error =
+          check(functions->cuMemAllocAsync(&address, std::max<size_t>(bytes, 1), stream),
+                "allocating memory of the GPU"))
+    return error;
+  return address;
+}
+
+void CudaDriver::freeOnStream(CudaAddress address, void *stream) {
+  functions->cuMemFreeAsync(address, stream);
+}
+
 llvm::Error CudaDriver::copyToGpu(CudaAddress to, const void *from, size_t bytes) {
   return bytes ? check(functions->cuMemcpyHtoD_v2(to, from, bytes), "copying to the GPU")
                : llvm::Error::success();
@@ -199,6 +228,23 @@ llvm::Expected<int> CudaDriver::findDevice(CudaAddress address) {
                                 "asking whose memory an address is"))
     return error;
   return device;
+}
+
+/// A number of bytes as the driver counts it: 0, `first`, 2 * first, … are 0, 1, 2, ….
+static int toDriverEnum(unsigned bytes, unsigned first) {
+  return bytes ? 1 + int(llvm::Log2_32(bytes / first)) : 0;
+}
+
+std::optional<EncodedTensorMap> CudaDriver::encode(const TensorMap &map) {
+  if (!functions->cuTensorMapEncodeTiled)
+    return std::nullopt;
+  EncodedTensorMap encoded;
+  int code = functions->cuTensorMapEncodeTiled(
+      encoded.bytes.data(), int(map.type), unsigned(map.box.size()),
+      reinterpret_cast<void *>(map.address), map.extents.data(), map.strideBytes.data(),
+      map.box.data(), map.steps.data(), /*interleave=*/0, toDriverEnum(map.swizzleBytes, 32),
+      toDriverEnum(map.promotionBytes, 64), map.fillsNan);
+  return code == kSuccess ? std::optional(encoded) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------------------------===//

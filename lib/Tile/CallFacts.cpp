@@ -12,6 +12,8 @@ std::string CallFacts::getKey() const {
   key += ", aligned to " + std::to_string(argumentAlignment);
   for (const std::string &symbol : divisibleSymbols)
     key += ", " + std::to_string(kDivisor) + " divides " + symbol;
+  if (!tensorMaps)
+    key += ", no tensor maps";
   return key;
 }
 

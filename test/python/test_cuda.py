@@ -55,6 +55,14 @@ def test_on_one_gpu(check: Callable) -> None:
     run(check)
 
 
+def test_an_old_driver_has_neither_tensor_maps_nor_memory_of_streams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TILEWRIGHT_FAKE_OLD", "1")
+    run(cuda_checks.numbers_workspaces_and_empty_launches)
+    run(cuda_checks.a_product_with_much_shared_memory_and_its_profiler, gpus="9.0")
+
+
 def test_which_gpu_and_which_code() -> None:
     run(cuda_checks.which_gpu_and_which_code, gpus="8.6,9.0,12.0,7.5")
 

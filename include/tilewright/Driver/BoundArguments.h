@@ -54,6 +54,10 @@ public:
   const Signature &getSignature() const { return *form->signature; }
   /// One for each argument of the function: the address of a tensor, the bits of a number.
   llvm::ArrayRef<uint64_t> getSlots() const { return slots; }
+  /// The same as signed numbers, for formulas of the function's integer arguments.
+  llvm::ArrayRef<int64_t> getNumbers() const {
+    return {reinterpret_cast<const int64_t *>(slots.data()), slots.size()};
+  }
   llvm::ArrayRef<Tensor> getTensors() const { return form->tensors; }
   /// Tensors with their shapes, and numbers; one for each argument of the function.
   std::vector<runtime::BoundArgument> getArguments() const;

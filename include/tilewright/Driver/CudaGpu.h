@@ -5,6 +5,8 @@
 
 #include "tilewright/Driver/BoundArguments.h"
 #include "tilewright/Driver/CompiledArtifact.h"
+#include "tilewright/Driver/Launches.h"
+#include "tilewright/Driver/TensorMaps.h"
 #include "tilewright/Runtime/CudaDriver.h"
 
 namespace tilewright::driver {
@@ -65,21 +67,31 @@ public:
   static llvm::Expected<std::unique_ptr<CudaModule>>
   load(runtime::CudaDriver &driver, int device, std::shared_ptr<const CompiledArtifact> artifact);
   ~CudaModule();
-  /// Launches all kernels on a stream, within a CudaScope. Waits for them if it has memory of its
-  /// own to take back, or copies of the host's tensors; else they go on after the call returns, as
-  /// is usual for a GPU. `poll` is asked now and then while it waits; false gives the wait up.
-  llvm::Error run(const Signature &signature, llvm::ArrayRef<runtime::BoundArgument> arguments,
-                  GpuTensors tensors, void *stream, llvm::function_ref<bool()> poll) const;
+  /// Launches all kernels on a stream, within a CudaScope. They go on after the call returns, as is
+  /// usual for a GPU; memory of their own is allocated and freed by the stream. Waits only if there
+  /// are copies of the host's tensors to bring back, or if the driver is too old for memory of
+  /// streams. `poll` is asked now and then while it waits; false gives the wait up.
+  ///
+  /// Gives false, with nothing launched, if a tensor map of the code cannot be made for this call.
+  llvm::Expected<bool> run(const LaunchFormulas &formulas, const BoundArguments &bound,
+                           llvm::ArrayRef<runtime::BoundArgument> arguments, GpuTensors &tensors,
+                           void *stream, llvm::function_ref<bool()> poll) const;
   const std::shared_ptr<const CompiledArtifact> &getArtifact() const { return artifact; }
 
 private:
-  CudaModule(runtime::CudaDriver &driver, int device) : driver(driver), device(device) {}
+  CudaModule(runtime::CudaDriver &driver, int device,
+             std::shared_ptr<const CompiledArtifact> artifact)
+      : driver(driver), device(device), artifact(std::move(artifact)),
+        maps(this->artifact->kernels) {}
+  llvm::Error launch(llvm::ArrayRef<LaunchFormulas::Grid> grids, llvm::ArrayRef<void *> parameters,
+                     const TensorMapCache::Maps *maps, void *stream) const;
 
   runtime::CudaDriver &driver;
   int device;
   void *module = nullptr;
   std::shared_ptr<const CompiledArtifact> artifact;
   std::vector<void *> handles; ///< One for each kernel.
+  mutable TensorMapCache maps;
 };
 
 /// The architecture whose PTX runs best on a GPU; an error names what ours is for.

@@ -20,7 +20,8 @@ def Compile : Pass<"tile-compile", "::mlir::ModuleOp"> {
     Option<"alignment", "alignment", "int64_t", "16",
            "bytes that divide the address of every tensor">,
     Option<"disjoint", "disjoint", "bool", "true",
-           "no tensor that is written shares memory with another">];
+           "no tensor that is written shares memory with another">,
+    Option<"tensorMaps", "tensor-maps", "bool", "true", "launches can encode tensor maps">];
 }
 
 #endif

@@ -9,6 +9,8 @@
 #ifndef TILEWRIGHT_RUNTIME_CUDADRIVER_H
 #define TILEWRIGHT_RUNTIME_CUDADRIVER_H
 
+#include "tilewright/Target/TensorMap.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <array>
@@ -22,6 +24,8 @@ namespace tilewright::runtime {
 struct CudaDeviceInfo {
   std::string name;
   int major = 0, minor = 0; ///< Of its compute capability.
+  /// Memory can be allocated and freed in the order of a stream (`allocateOnStream`).
+  bool hasStreamMemory = false;
 };
 
 /// An address in memory of a GPU.
@@ -38,10 +42,17 @@ public:
 
   llvm::Expected<CudaAddress> allocate(size_t bytes);
   void free(CudaAddress address);
+  /// The same as work of a stream: what is launched on it in between may use the memory. Nothing
+  /// waits, and a graph that captures the stream has both in it.
+  llvm::Expected<CudaAddress> allocateOnStream(size_t bytes, void *stream);
+  void freeOnStream(CudaAddress address, void *stream);
   llvm::Error copyToGpu(CudaAddress to, const void *from, size_t bytes);
   llvm::Error copyFromGpu(void *to, CudaAddress from, size_t bytes);
   /// The number of the GPU that an address belongs to; an error for memory of the host.
   llvm::Expected<int> findDevice(CudaAddress address);
+
+  /// Encodes a tensor map; nothing if this driver has no tensor maps, or refuses this one.
+  std::optional<EncodedTensorMap> encode(const TensorMap &map);
 
   /// Compiles PTX for the GPU. The error has the words of the driver's assembler.
   llvm::Expected<void *> loadModule(const std::string &ptx);

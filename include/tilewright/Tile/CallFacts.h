@@ -28,6 +28,9 @@ struct CallFacts {
   int64_t argumentAlignment = 16;
   /// Shape symbols that kDivisor divides, in the order of the function's arguments.
   std::vector<std::string> divisibleSymbols = {};
+  /// The launcher can encode the tensor maps of the code (Target/TensorMap.h): its driver knows
+  /// them, and addresses, extents and strides are within their limits.
+  bool tensorMaps = true;
 
   bool operator==(const CallFacts &) const = default;
   /// A name for code that was compiled under these facts.

@@ -31,6 +31,63 @@ static std::vector<SharedTile> listSharedTiles(KernelOp kernel) {
   return tiles;
 }
 
+/// The type that a tensor map has for an element: others are copied as bits.
+static TensorMapType getMapType(Type type) {
+  if (type.isF16())
+    return TensorMapType::F16;
+  if (type.isBF16())
+    return TensorMapType::BF16;
+  if (type.isF32() || type.isTF32())
+    return TensorMapType::F32;
+  if (type.isF64())
+    return TensorMapType::F64;
+  switch (getStorageBytes(type)) {
+  case 1:
+    return TensorMapType::U8;
+  case 2:
+    return TensorMapType::U16;
+  case 4:
+    return TensorMapType::U32;
+  default:
+    return TensorMapType::U64;
+  }
+}
+
+/// Formulas of shape symbols as formulas of the function's arguments.
+static std::vector<IndexExpr> toArguments(func::FuncOp function, ShapeAttr formulas) {
+  SmallVector<IndexExpr> arguments;
+  for (StringAttr symbol : formulas.getSymbols())
+    for (unsigned position = 0; position < function.getNumArguments(); ++position)
+      if (function.getArgAttr(position, kSymbolAttr) == symbol) {
+        arguments.push_back(IndexExpr::dim(position));
+        break;
+      }
+  std::vector<IndexExpr> exprs;
+  for (const IndexExpr &formula : formulas.getExtents())
+    exprs.push_back(formula.substitute({}, arguments));
+  return exprs;
+}
+
+static std::vector<TensorMapRecipe> listTensorMaps(func::FuncOp function, KernelOp kernel) {
+  std::vector<TensorMapRecipe> maps;
+  auto attributes = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
+  if (!attributes)
+    return maps;
+  for (auto attribute : attributes.getAsRange<TensorMapAttr>()) {
+    TensorMapRecipe &map = maps.emplace_back();
+    map.argument = attribute.getArgument();
+    map.type = getMapType(attribute.getType());
+    map.extents = toArguments(function, attribute.getExtents());
+    map.strideBytes = toArguments(function, attribute.getStrides());
+    map.box.assign(attribute.getBox().begin(), attribute.getBox().end());
+    map.steps.assign(attribute.getSteps().begin(), attribute.getSteps().end());
+    map.swizzleBytes = attribute.getSwizzle();
+    map.fillsNan = attribute.getFillsNan();
+    map.promotionBytes = attribute.getPromotion();
+  }
+  return maps;
+}
+
 static std::string getKernelName(func::FuncOp function, unsigned number) {
   return (function.getName() + "_kernel" + (number ? std::to_string(number) : "")).str();
 }
@@ -44,6 +101,7 @@ std::vector<KernelInfo> describeKernels(func::FuncOp function) {
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       info.sharedBytes = bytes.getInt();
     info.tiles = listSharedTiles(kernel);
+    info.maps = listTensorMaps(function, kernel);
     kernels.push_back(std::move(info));
   }
   return kernels;

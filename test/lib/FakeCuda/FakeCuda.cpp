@@ -2,9 +2,11 @@
 //
 // Lets the code that drives a GPU be tested without one. As strict as a GPU where that finds
 // mistakes: its addresses are none of the host, kernels run when somebody waits and not before, a
-// finding of the virtual GPU is an error that stays.
+// finding of the virtual GPU is an error that stays. A stream can be captured in a graph; what would
+// wait for other work is refused meanwhile, as the driver does.
 //
 // TILEWRIGHT_FAKE_GPUS lists the compute capabilities of its devices: "8.0,9.0".
+// TILEWRIGHT_FAKE_OLD=1 makes it a driver that has no tensor maps and no memory of streams.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -29,7 +31,9 @@ enum Code {
   NotFound = 500,
   NotReady = 600,
   Assert = 710,
-  LaunchFailed = 719
+  LaunchFailed = 719,
+  NotSupported = 801,
+  CaptureUnsupported = 900
 };
 
 struct Device {
@@ -54,15 +58,22 @@ struct Function {
   std::string name;
   size_t maxSharedBytes = 48 * 1024;
 };
-struct Launch {
-  Function *function;
+/// Work of a stream: a launch, or with no function the end of an allocation.
+struct Work {
+  Function *function = nullptr;
   vgpu::LaunchConfig config;
   std::vector<vgpu::Argument> arguments;
+  Address freed = 0;
+};
+struct Graph {
+  std::vector<Work> work;
 };
 
 std::vector<Device> devices;
-std::map<Address, Allocation> allocations;     ///< By the first address.
-std::map<void *, std::vector<Launch>> pending; ///< By stream.
+std::map<Address, Allocation> allocations;         ///< By the first address.
+std::map<void *, std::vector<Work>> pending;       ///< By stream.
+std::map<void *, std::unique_ptr<Graph>> captured; ///< The streams that are captured.
+std::vector<std::unique_ptr<Graph>> graphs;
 std::vector<std::unique_ptr<Module>> modules;
 std::vector<std::unique_ptr<Function>> functions;
 std::vector<Device *> current; ///< The context of a device is its address here.
@@ -78,7 +89,19 @@ Allocation *findAllocation(Address address, size_t &offset) {
   return offset < it->second.bytes ? &it->second : nullptr;
 }
 
-void run(Launch &launch) {
+bool isOld() { return std::getenv("TILEWRIGHT_FAKE_OLD") != nullptr; }
+
+/// The kernel has no other way to tell that its memory is gone than to find something else in it.
+void release(Address address, bool isForGood) {
+  Allocation &allocation = allocations.at(address);
+  std::memset(allocation.host, 0xa5, allocation.bytes);
+  if (!isForGood)
+    return;
+  std::free(allocation.host);
+  allocations.erase(address);
+}
+
+void run(Work &launch) {
   llvm::Expected<vgpu::LaunchResult> result =
       vgpu::launch(*launch.function->module->code, launch.config, launch.arguments);
   if (!result) {
@@ -100,12 +123,20 @@ int runPending(void *const *stream = nullptr) {
   for (auto &[key, launches] : pending) {
     if (stream && key != *stream)
       continue;
-    for (Launch &launch : launches)
-      if (sticky == Success)
-        run(launch);
+    for (Work &work : launches)
+      if (!work.function)
+        release(work.freed, /*isForGood=*/true);
+      else if (sticky == Success)
+        run(work);
     launches.clear();
   }
   return sticky;
+}
+
+/// Where work of a stream goes: to the stream, or to the graph that captures it.
+std::vector<Work> &getQueue(void *stream) {
+  auto it = captured.find(stream);
+  return it == captured.end() ? pending[stream] : it->second->work;
 }
 
 } // namespace
@@ -164,7 +195,10 @@ int cuDeviceGetName(char *name, int bytes, int device) {
 
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   const Device &found = devices.at(device - 100);
-  *value = attribute == 75 ? found.major : attribute == 76 ? found.minor : 1;
+  *value = attribute == 75    ? found.major
+           : attribute == 76  ? found.minor
+           : attribute == 115 ? !isOld()
+                              : 1;
   return Success;
 }
 
@@ -186,9 +220,13 @@ int cuCtxPopCurrent_v2(void **context) {
   return Success;
 }
 
-int cuCtxSynchronize(void) { return current.empty() ? int(InvalidContext) : runPending(); }
+int cuCtxSynchronize(void) {
+  if (!captured.empty())
+    return CaptureUnsupported;
+  return current.empty() ? int(InvalidContext) : runPending();
+}
 
-int cuMemAlloc_v2(Address *address, size_t bytes) {
+static int allocate(Address *address, size_t bytes) {
   if (current.empty())
     return InvalidContext;
   if (bytes == 0)
@@ -203,7 +241,24 @@ int cuMemAlloc_v2(Address *address, size_t bytes) {
   return Success;
 }
 
+int cuMemAlloc_v2(Address *address, size_t bytes) {
+  return captured.empty() ? allocate(address, bytes) : int(CaptureUnsupported);
+}
+
+int cuMemAllocAsync(Address *address, size_t bytes, void *) { return allocate(address, bytes); }
+
+int cuMemFreeAsync(Address address, void *stream) {
+  if (!allocations.count(address))
+    return InvalidValue;
+  Work work;
+  work.freed = address;
+  getQueue(stream).push_back(std::move(work));
+  return Success;
+}
+
 int cuMemFree_v2(Address address) {
+  if (!captured.empty())
+    return CaptureUnsupported;
   int code = runPending();
   auto it = allocations.find(address);
   if (it == allocations.end())
@@ -218,6 +273,8 @@ int cuMemcpyHtoD_v2(Address to, const void *from, size_t bytes) {
   Allocation *allocation = findAllocation(to, offset);
   if (!allocation || offset + bytes > allocation->bytes)
     return InvalidValue;
+  if (!captured.empty())
+    return CaptureUnsupported;
   int code = runPending();
   std::memcpy(allocation->host + offset, from, bytes);
   return code;
@@ -228,6 +285,8 @@ int cuMemcpyDtoH_v2(void *to, Address from, size_t bytes) {
   Allocation *allocation = findAllocation(from, offset);
   if (!allocation || offset + bytes > allocation->bytes)
     return InvalidValue;
+  if (!captured.empty())
+    return CaptureUnsupported;
   int code = runPending();
   std::memcpy(to, allocation->host + offset, bytes);
   return code;
@@ -302,13 +361,15 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
     return sticky;
   if (sharedBytes > found->maxSharedBytes || gridX == 0 || gridY == 0 || gridZ == 0)
     return InvalidValue;
-  Launch launch;
+  Work launch;
   launch.function = found;
   launch.config.entry = found->name;
   launch.config.grid = {gridX, gridY, gridZ};
   launch.config.block = {blockX, blockY, blockZ};
   launch.config.dynamicSharedBytes = sharedBytes;
   launch.config.arch = found->module->device->getArch();
+  if (llvm::StringRef target = found->module->code->ptx().target; target.ends_with("a"))
+    launch.config.arch = target.str(); // the same GPU with what only it has
   for (auto [position, parameter] :
        llvm::enumerate(found->module->code->findKernel(found->name)->params)) {
     auto *bytes = static_cast<const uint8_t *>(parameters[position]);
@@ -317,22 +378,101 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
     size_t offset = 0;
     Allocation *allocation =
         parameter.sizeBytes == 8 && (address & kTag) ? findAllocation(address, offset) : nullptr;
+    vgpu::TensorMap map;
+    bool isMap = parameter.sizeBytes == vgpu::tensorMapBytes && vgpu::TensorMap::decode(bytes, map);
+    if (isMap)
+      allocation = findAllocation(map.address, offset);
+    if (isMap && !allocation)
+      return InvalidValue;
     if (allocation) {
-      launch.arguments.push_back(vgpu::Argument::buffer(allocation->host, allocation->bytes));
+      launch.arguments.push_back(
+          isMap ? vgpu::Argument::tensorMap(map, allocation->host, allocation->bytes)
+                : vgpu::Argument::buffer(allocation->host, allocation->bytes));
       launch.arguments.back().offsetBytes = offset;
     } else {
       launch.arguments.push_back(vgpu::Argument::raw({bytes, parameter.sizeBytes}));
     }
   }
-  pending[stream].push_back(std::move(launch));
+  getQueue(stream).push_back(std::move(launch));
   hasSaidNotReady = false;
   return Success;
 }
 
+int cuTensorMapEncodeTiled(void *encoded, int type, unsigned rank, void *address,
+                           const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
+                           const uint32_t *steps, int interleave, int swizzle, int promotion,
+                           int fill) {
+  using vgpu::ptx::Type;
+  static constexpr Type types[] = {Type::U8,  Type::U16, Type::U32, Type::S32, Type::U64,
+                                   Type::S64, Type::F16, Type::F32, Type::F64, Type::BF16};
+  if (isOld())
+    return NotSupported;
+  if (size_t(type) >= std::size(types) || rank < 1 || rank > 5 || interleave != 0 ||
+      unsigned(swizzle) > 3 || unsigned(promotion) > 3 || unsigned(fill) > 1 ||
+      reinterpret_cast<uintptr_t>(encoded) % 64)
+    return InvalidValue;
+  vgpu::TensorMap map;
+  map.address = reinterpret_cast<Address>(address);
+  map.type = types[type];
+  map.swizzle = vgpu::Swizzle(swizzle);
+  map.fillsNan = fill;
+  map.extents.assign(extents, extents + rank);
+  map.strideBytes.assign(strides, strides + rank - 1);
+  map.box.assign(box, box + rank);
+  map.elementStrides.assign(steps, steps + rank);
+  for (unsigned i = 0; i < rank; ++i)
+    if (map.extents[i] != extents[i]) // does not fit
+      return InvalidValue;
+  if (llvm::errorToBool(map.check()))
+    return InvalidValue;
+  auto bytes = map.encode();
+  std::memcpy(encoded, bytes.data(), bytes.size());
+  return Success;
+}
+
+int cuStreamBeginCapture_v2(void *stream, int) {
+  if (!pending[stream].empty())
+    runPending(&stream);
+  captured[stream] = std::make_unique<Graph>();
+  return Success;
+}
+
+int cuStreamEndCapture(void *stream, void **graph) {
+  auto it = captured.find(stream);
+  if (it == captured.end())
+    return InvalidValue;
+  *graph = it->second.get();
+  graphs.push_back(std::move(it->second));
+  captured.erase(it);
+  return Success;
+}
+
+int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
+  *executable = graph;
+  return Success;
+}
+
+/// Runs at once. The memory that the graph allocates is its own, and lost at the end of each run.
+int cuGraphLaunch(void *executable, void *stream) {
+  runPending(&stream);
+  for (Work &work : static_cast<Graph *>(executable)->work)
+    if (!work.function)
+      release(work.freed, /*isForGood=*/false);
+    else if (sticky == Success)
+      run(work);
+  return sticky;
+}
+
 int cuStreamQuery(void *stream) {
+  if (captured.count(stream))
+    return CaptureUnsupported;
   if (!pending[stream].empty() && !std::exchange(hasSaidNotReady, true))
     return NotReady;
   return runPending(&stream);
 }
+
+/// For tests: how much work of a stream waits, and how many allocations live.
+size_t fakeCudaCountPending(void *stream) { return pending[stream].size(); }
+size_t fakeCudaCountAllocations() { return allocations.size(); }
 
 } // extern "C"

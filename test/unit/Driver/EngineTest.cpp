@@ -180,7 +180,7 @@ TEST(EngineTest, NamesTheDevicesThereAre) {
             "unknown architecture 'sm_12'; known are " + getArchNames().str());
   EXPECT_EQ(getError(Engine::get("cuda:first")),
             "'cuda:first' names no GPU; the first one is 'cuda:0'");
-  EXPECT_EQ(getError(Engine::get("cuda:2")), "there is no GPU 2; the driver finds 2");
+  EXPECT_EQ(getError(Engine::get("cuda:3")), "there is no GPU 3; the driver finds 3");
   EXPECT_EQ(getError(Engine::get("cuda:1")),
             "the GPU 'virtual GPU 1' has compute capability 7.5; GPU code is for 8.0 and above");
 }

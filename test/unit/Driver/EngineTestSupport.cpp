@@ -13,7 +13,7 @@ public:
   void SetUp() override {
     setenv("TILEWRIGHT_CACHE", "0", 1);
     setenv("TILEWRIGHT_LIBCUDA", TW_FAKE_CUDA, 1);
-    setenv("TILEWRIGHT_FAKE_GPUS", "8.0,7.5", 1);
+    setenv("TILEWRIGHT_FAKE_GPUS", "8.0,7.5,9.0", 1);
   }
 };
 [[maybe_unused]] testing::Environment *const surroundings =

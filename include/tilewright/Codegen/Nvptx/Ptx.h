@@ -3,14 +3,17 @@
 // Two steps: the pass `tile-lower-to-threads` turns each kernel into the code of one thread (LLVM
 // and NVVM dialects, scf, arith), the only place where a logical coordinate becomes an address;
 // `emitPtx` takes that to PTX in process. The parameters of a kernel are the function's arguments in
-// order: tensors as pointers, index values as i64; then the workspaces of `T.alloc_global`.
+// order: tensors as pointers, index values as i64; then the workspaces of `T.alloc_global`; then the
+// tensor maps of its bulk copies, 128 bytes each.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_CODEGEN_NVPTX_PTX_H
 #define TILEWRIGHT_CODEGEN_NVPTX_PTX_H
 
+#include "tilewright/Layout/IndexExpr.h"
 #include "tilewright/Target/Arch.h"
+#include "tilewright/Target/TensorMap.h"
 #include "tilewright/Tile/CallFacts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -40,12 +43,26 @@ struct SharedTile {
   std::string layout;         ///< In the notation of docs/internals/layouts.md.
 };
 
+/// A tensor map that a launch makes: a TensorMap as formulas of the call, in which dim k is the
+/// value of the function's argument k.
+struct TensorMapRecipe {
+  unsigned argument = 0; ///< Whose address: the function's arguments in order, then its workspaces.
+  TensorMapType type = TensorMapType::F32;
+  std::vector<IndexExpr> extents;
+  std::vector<IndexExpr> strideBytes;
+  std::vector<uint32_t> box, steps;
+  unsigned swizzleBytes = 0;
+  bool fillsNan = false;
+  unsigned promotionBytes = 0;
+};
+
 /// One kernel of a function as a launch needs it.
 struct KernelInfo {
   std::string name;
   int64_t numThreads = 0;
   int64_t sharedBytes = 0; ///< Dynamic.
   std::vector<SharedTile> tiles;
+  std::vector<TensorMapRecipe> maps; ///< In the order of the parameters.
 };
 
 /// What launches must know of the kernels of a planned function, in their order.
