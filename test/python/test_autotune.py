@@ -50,6 +50,25 @@ def test_the_fastest_candidate_is_chosen(capsys: pytest.CaptureFixture) -> None:
     assert capsys.readouterr().err == ""
 
 
+def test_a_virtual_gpu_has_no_times(
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first configuration that works is taken, and nothing is kept on disk."""
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", "vgpu:sm_80")
+    configs = [{"block": -1}, {"block": 16}, {"block": 8}]
+    tuner = AutoTuner.from_kernel(kernel=scale.jit_impl, configs=configs)
+    for _ in range(2):
+        result = tuner.set_kernel_parameters((64,), {}).run(warmup=1, rep=2)
+        assert result.config == {"block": 16}
+        assert np.isnan(result.latency)
+        assert np.isnan(result.kernel.latency)
+        assert not result.is_cached
+        table = capsys.readouterr().err
+        assert "taken: the first that works" in table
+        assert "a virtual GPU has no times" in table
+        assert "fastest │" not in table
+
+
 def test_a_candidate_may_say_how_it_is_compiled() -> None:
     """`pass_configs` in a configuration are no argument of the function."""
     fast = {"tl.enable_fast_math": True}

@@ -213,3 +213,15 @@ def test_numbers_are_not_generated() -> None:
 
     with pytest.raises(tilewright.TilewrightError, match="'n' is a number, which cannot be gener"):
         tilewright.compile(main).get_profiler().run_once()
+
+
+def test_a_virtual_gpu_has_no_times() -> None:
+    kernel = tilewright.compile(scale(64, 2).prim_func, out_idx=[-1], device="vgpu:sm_80")
+    calls = []
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="'vgpu:sm_80' simulates"):
+        assert np.isnan(do_bench(lambda: calls.append(kernel(np.ones(64, np.float32)))))
+    assert len(calls) == 1, "the simulation runs once"
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="has no times"):
+        assert np.isnan(kernel.get_profiler().do_bench())
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="has no times"):
+        assert np.isnan(kernel.get_profiler().do_bench(quantiles=[0.2, 0.8])).all()

@@ -97,12 +97,17 @@ class Placement(NamedTuple):
     @property
     def is_gpu(self) -> bool:
         """Whether GPU code runs, on a real or a virtual one."""
-        return self.is_cuda or self.device.startswith("vgpu:")
+        return self.is_cuda or self.is_virtual
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether the virtual GPU runs the kernel."""
+        return self.device.startswith("vgpu:")
 
     @property
     def arch(self) -> str:
         """The architecture that PTX is generated for."""
-        if self.device.startswith("vgpu:"):
+        if self.is_virtual:
             return self.device.removeprefix("vgpu:")
         if self.is_cuda:
             return str(gpus()[0][int(self.device.removeprefix("cuda:"))].arch)

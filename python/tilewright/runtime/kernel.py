@@ -87,7 +87,7 @@ class Remarks(list[Remark]):
 
 
 class TilewrightWarning(UserWarning):
-    """The interpreter found that a result depends on what it should not."""
+    """A result depends on what it should not, or a figure says less than it seems to."""
 
     __module__ = "tilewright.kernel"  # where users find it
 

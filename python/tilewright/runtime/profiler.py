@@ -6,19 +6,23 @@
 
 Times are wall-clock times of whole calls, until the kernel is done on the device where it runs; all
 of TileLang's backends ("event", "cupti", "cudagraph") mean the same, and caches are not flushed
-between calls.
+between calls. A virtual GPU has no times: how long it simulates a kernel says nothing about a GPU.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from math import nan
 from typing import Any
 
 from tilewright.runtime.arguments import is_torch
 from tilewright.runtime.device import gpus, synchronize
+from tilewright.runtime.kernel import TilewrightWarning, listeners
 from tilewright.runtime.supply import TensorSupplyType, get_tensor_supply
 from tilewright.support.errors import LanguageError, ReportedNameError, caller_place, reporting
 from tilewright.types.kernel_param import KernelParam
@@ -57,13 +61,19 @@ def do_bench(
     exceeds `early_stop_baseline` milliseconds is the result. A `deadline` (of
     `time.perf_counter`) that passes is a TimeoutError. `fast_flush`, `cache_size` and `device` are
     about the caches and clocks of a GPU.
+
+    If `fn` runs a kernel on a virtual GPU, it is called once, and the result is NaN with a warning.
     """
     if backend not in _BACKENDS:
         raise LanguageError(f"unknown backend '{backend}'", hint=f"use {', '.join(_BACKENDS)}")
     if return_mode not in _MODES:
         raise LanguageError(f"unknown return_mode '{return_mode}'", hint=f"use {', '.join(_MODES)}")
     call = partial(_timed, fn, deadline, synchronize if gpus()[0] else None)
-    call()  # compiles, and touches memory for the first time
+    with _virtual_gpus() as virtual:
+        call()  # compiles, and touches memory for the first time
+    if virtual:
+        warnings.warn(NO_TIMES.format(virtual[0]), TilewrightWarning, stacklevel=2)
+        return nan if quantiles is None or len(quantiles) == 1 else [nan] * len(quantiles)
     estimate = min(call() for _ in range(1 if _n_repeat else 3))
     if early_stop_baseline is not None and estimate > early_stop_baseline:
         return estimate if quantiles is None else [estimate] * len(quantiles)
@@ -75,6 +85,28 @@ def do_bench(
         return _MODES[return_mode](times)
     found = [_quantile(sorted(times), q) for q in quantiles]
     return found[0] if len(found) == 1 else found
+
+
+NO_TIMES = (
+    "a virtual GPU has no times: '{}' simulates the kernel, and how long that takes says nothing "
+    "about a GPU; the time is given as nan"
+)
+
+
+@contextmanager
+def _virtual_gpus() -> Iterator[list[str]]:
+    """The virtual GPUs that run kernels in the block."""
+    found: list[str] = []
+
+    def listen(event: str, kernel: Any) -> None:
+        if event == "ran" and kernel.placement.is_virtual:
+            found.append(kernel.placement.device)
+
+    listeners.append(listen)
+    try:
+        yield found
+    finally:
+        listeners.remove(listen)
 
 
 def _timed(fn: Callable[[], Any], deadline: float | None, wait: Callable[[], Any] | None) -> float:
@@ -151,7 +183,8 @@ class Profiler:
         early_stop_baseline: float | None = None,
         deadline: float | None = None,
     ) -> Any:
-        """Milliseconds of a call of the kernel, or of `func`, on the same kind of inputs."""
+        """Milliseconds of a call of the kernel, or of `func`, on the same kind of inputs; NaN on a
+        virtual GPU, which has no times."""
         inputs = input_tensors
         if inputs is None:
             inputs = self._get_inputs(dynamic_symbolic_constraints=dynamic_symbolic_constraints)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import isnan
 from typing import Any
 
 from rich.console import Console
@@ -28,8 +29,8 @@ class Bar:
 
     def advance(self, latency: float | None = None) -> None:
         """One more is done."""
-        if latency is not None and (self._best is None or latency < self._best):
-            self._best = latency
+        if latency is not None and not isnan(latency):
+            self._best = min(latency, self._best or latency)
         best = "" if self._best is None else f"best {self._best:.3f} ms"
         self._progress.update(self._task, advance=1, best=best)
 
@@ -51,17 +52,24 @@ def bar(console: Console, label: str, total: int) -> Iterator[Bar]:
 
 
 def show_table(console: Console, name: str, outcomes: Sequence[Outcome], where: str) -> None:
-    """All candidates, the fastest first; those that failed last, with the reason."""
+    """All candidates, the fastest first; those that failed last, with the reason. Those of a
+    virtual GPU stay in order, without times."""
     timed = sorted((o for o in outcomes if o.latency is not None), key=lambda o: o.latency or 0.0)
+    has_times = not any(isnan(outcome.latency or 0.0) for outcome in timed)
     failed = [o for o in outcomes if o.latency is None]
     keys = list(dict.fromkeys(key for o in outcomes for key in o.config))
     table = Table(*keys, "ms", "", title=f"'{name}' on {where}")
     for rank, outcome in enumerate(timed):
-        note = "fastest" if rank == 0 else f"{outcome.latency / timed[0].latency:.2f} x"
-        table.add_row(*_cells(outcome, keys), f"{outcome.latency:.3f}", note)
+        if has_times:
+            note = "fastest" if rank == 0 else f"{outcome.latency / timed[0].latency:.2f} x"
+            table.add_row(*_cells(outcome, keys), f"{outcome.latency:.3f}", note)
+        else:
+            table.add_row(*_cells(outcome, keys), "-", "taken: the first that works" * (rank == 0))
     for outcome in failed:
         table.add_row(*_cells(outcome, keys), "-", outcome.error or "")
-    if timed and timed[0].ref_latency is not None:
+    if not has_times:
+        table.caption = "a virtual GPU has no times: nothing is known about which is the fastest"
+    elif timed and timed[0].ref_latency is not None:
         table.caption = f"the reference takes {timed[0].ref_latency:.3f} ms"
     console.print(table)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 from tilewright.runtime.device import Placement
@@ -58,7 +59,8 @@ class Bench:
     best_latency: float | None = None  # so far, with early_stop
 
     def measure(self, kernel: JITKernel) -> tuple[float, float | None]:
-        """Milliseconds of a kernel and of the reference; raises if the kernel is wrong or slow."""
+        """Milliseconds of a kernel and of the reference; raises if the kernel is wrong or slow. On
+        a virtual GPU there are none: NaN, and no time of a reference to compare it with."""
         arguments = self.arguments
         deadline = time.perf_counter() + arguments.timeout
         profiler = kernel.get_profiler(arguments.supply_type)
@@ -73,6 +75,8 @@ class Bench:
             self._check(profiler, inputs)
         finally:
             kernel.watch(previous)
+        if kernel.placement.is_virtual:
+            return nan, None
         latency = profiler.do_bench(
             warmup=arguments.warmup,
             rep=arguments.rep,
