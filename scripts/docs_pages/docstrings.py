@@ -94,16 +94,16 @@ def program_of(example: str) -> str:
     tree = ast.parse(example)
     if "T.prim_func" in example or "tilewright.jit" in example:
         return head + example
-    bound = {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - bound
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    bound |= {argument.arg for argument in ast.walk(tree) if isinstance(argument, ast.arg)}
+    used = {name.id for name in names} - bound
     body = example
     if used & {"i", "j"}:
         body = "for i, j in T.Parallel(64, 64):\n" + textwrap.indent(body, "    ")
     setup = "\n".join(text for name, text in CONTEXT.items() if name in used)
     body = f"{setup}\n{body}" if setup else body
-    if "T.Kernel(" not in example and "T.ClusterKernel(" not in example:
+    if "Kernel(" not in example:
         body = "with T.Kernel(1, threads=128) as bx:\n" + textwrap.indent(body, "    ")
     wanted = [f"{name}: {kind}" for name, kind in PARAMETERS.items() if name in used | {"A"}]
     parameters = ", ".join(wanted)

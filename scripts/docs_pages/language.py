@@ -8,14 +8,15 @@ from typing import Any
 
 from docs_pages.docstrings import parts_of, signature_of
 
-SUPPORT = Path(__file__).with_name("support.tsv")
+#: Where `make test` and `make test-long` run the example of each name.
+ENGINES = "the interpreter, the CPU, and the virtual GPU of sm_80 and sm_90a"
 
 #: A page for each family: the modules of `tilewright.language` that define its names, and names
 #: that are elsewhere.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "programs": ("kernel", "tensor", "frontend.eager", "frontend.functions", "frontend.macro",
                  "prim_func", "macro", "Ref", "clusters"),
-    "memory": ("allocate", "annotations", "pointers", "types.layout"),
+    "memory": ("addresses", "allocate", "annotations", "pointers", "types.layout"),
     "loops": ("loops", "branches", "range"),
     "tiles": ("tiles", "composed"),
     "scalars": ("scalars", "more_math", "rounding", "random"),
@@ -39,7 +40,7 @@ def family_of(name: str, thing: Any) -> str:
     for family, places in FAMILIES.items():
         if name in places or module in places:
             return family
-    raise LookupError(f"'T.{name}' of '{module}' belongs to no page of the reference")
+    return "other"
 
 
 def names_of(family: str) -> dict[str, Any]:
@@ -54,15 +55,7 @@ def names_of(family: str) -> dict[str, Any]:
     return found
 
 
-def support() -> dict[str, tuple[str, str]]:
-    """By name: the engines that run its example, and why others do not."""
-    if not SUPPORT.exists():
-        return {}
-    rows = (line.split("\t") for line in SUPPORT.read_text(encoding="utf-8").splitlines())
-    return {row[0]: (row[1], row[2] if len(row) > 2 else "") for row in rows}
-
-
-def entry(name: str, thing: Any, runs: dict[str, tuple[str, str]]) -> str:
+def entry(name: str, thing: Any) -> str:
     """A name with its signature, meaning, example and support."""
     from tilewright.language import names
 
@@ -74,9 +67,8 @@ def entry(name: str, thing: Any, runs: dict[str, tuple[str, str]]) -> str:
     if example:
         text += f"Example:\n\n```python\n{example}```\n\n"
     facts = []
-    if name in runs:
-        engines, why = runs[name]
-        facts.append(f"Runs on {engines}" + (f" ({why})" if why else ""))
+    if example:
+        facts.append(f"Runs on {ENGINES}")
     row = names.table().get(name)
     if row is None:
         facts.append("not a name of TileLang 0.1.15")
@@ -91,8 +83,7 @@ def page_of(family: str) -> Callable[[Path], str]:
     def page(_out: Path) -> str:
         if family == "types":
             return _types()
-        runs = support()
-        return "".join(entry(name, thing, runs) for name, thing in names_of(family).items())
+        return "".join(entry(name, thing) for name, thing in names_of(family).items())
 
     return page
 

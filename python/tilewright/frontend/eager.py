@@ -123,6 +123,17 @@ def const(names: str, dtype: Any = "int32") -> Any:
     """Names extents that are taken from the tensors of a call: `M, N = T.const("M, N")`.
 
     They are Python integers while the kernel is traced; other extents give another kernel.
+
+    Example:
+        @tilewright.jit
+        def double(A):
+            M, N = T.const("M, N")
+            A: T.Tensor((M, N), "float32")
+            B = T.empty((M, N), "float32")
+            with T.Kernel(M, threads=128) as bx:
+                for j in T.Parallel(N):
+                    B[bx, j] = A[bx, j] * 2.0
+            return B
     """
     declarations = _declarations("T.const")
     found = []
@@ -142,7 +153,19 @@ def const(names: str, dtype: Any = "int32") -> Any:
 
 
 def empty(*shape: Any, dtype: Any = None) -> Any:
-    """An output tensor of an eager kernel: `C = T.empty((M, N), dtype)`, returned at the end."""
+    """An output tensor of an eager kernel: `C = T.empty((M, N), dtype)`, returned at the end.
+
+    Example:
+        @tilewright.jit
+        def double(A):
+            M, N = T.const("M, N")
+            A: T.Tensor((M, N), "float32")
+            B = T.empty((M, N), "float32")
+            with T.Kernel(M, threads=128) as bx:
+                for j in T.Parallel(N):
+                    B[bx, j] = A[bx, j] * 2.0
+            return B
+    """
     declarations = _declarations("T.empty")
     extents = list(shape)
     if dtype is None:

@@ -18,7 +18,18 @@ _DEEPEST = 32
 
 
 class Ref:
-    """`T.Ref`: the annotation of a macro parameter that may be assigned (a variable or element)."""
+    """`T.Ref`: the annotation of a macro parameter that may be assigned (a variable or element).
+
+    Example:
+        @T.macro
+        def increment(x: T.Ref):
+            x = x + 1.0
+
+        @T.prim_func
+        def main(A: T.Tensor((64,), "float32")):
+            with T.Kernel(1, threads=64):
+                increment(A[0])
+    """
 
     def __class_getitem__(cls, item: Any) -> type[Ref]:
         return cls

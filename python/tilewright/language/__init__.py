@@ -418,6 +418,12 @@ def prim_func(function: Any = None, **options: Any) -> Any:
     free names are evaluated in the enclosing scope. The function is rewritten from its source:
     `if`, `for`, `while`, `and`, `or`, `not` and assignments on kernel values build the program,
     everything else runs as Python while tracing.
+
+    Example:
+        @T.prim_func
+        def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+            with T.Kernel(1, threads=64):
+                T.copy(A, B)
     """
     if function is None:
         return lambda decorated: prim_func(decorated, **options)
@@ -435,6 +441,17 @@ def macro(function: Any = None, **options: Any) -> Any:
     Tiles pass by reference, scalars by value; a parameter annotated `T.Ref` takes a variable or an
     element and may be assigned. A macro may return a value, but not from inside run-time control
     flow.
+
+    Example:
+        @T.macro
+        def relu(x):
+            for i, j in T.Parallel(64, 64):
+                x[i, j] = T.max(x[i, j], 0)
+
+        @T.prim_func
+        def main(A: T.Tensor((64, 64), "float32")):
+            with T.Kernel(1, threads=128):
+                relu(A)
     """
     if function is None:
         return lambda decorated: macro(decorated, **options)
@@ -444,7 +461,13 @@ def macro(function: Any = None, **options: Any) -> Any:
 
 
 def range(*bounds: Any) -> Any:
-    """As `T.serial`."""
+    """As `T.serial`.
+
+    Example:
+        for k in T.range(4):
+            for j in T.Parallel(64):
+                B[k, j] = A[k, j]
+    """
     return serial(*bounds)
 
 

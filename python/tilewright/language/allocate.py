@@ -37,7 +37,13 @@ def _alloc(what: str, shape: Any, dtype: Any, scope: str, reducer: str | None = 
 
 
 def alloc_shared(shape: Any, dtype: Any, scope: str = "shared.dyn") -> Buffer:
-    """A tile in the block's shared memory; its elements have no value until written."""
+    """A tile in the block's shared memory; its elements have no value until written.
+
+    Example:
+        x = T.alloc_shared((64, 64), "float16")
+        T.copy(A, x)  # converts
+        T.copy(x, B)
+    """
     if not scope.startswith("shared"):
         raise LanguageError(f"T.alloc_shared: scope '{scope}' is not a shared memory")
     return _alloc("T.alloc_shared", shape, dtype, "shared")
@@ -45,7 +51,13 @@ def alloc_shared(shape: Any, dtype: Any, scope: str = "shared.dyn") -> Buffer:
 
 def alloc_fragment(shape: Any, dtype: Any, scope: str = "local.fragment") -> Buffer:
     """A tile spread over the registers of the block's threads; the layout is inferred. With the
-    scope "local" it is a `T.alloc_local`."""
+    scope "local" it is a `T.alloc_local`.
+
+    Example:
+        x = T.alloc_fragment((64, 64), "float32")
+        T.copy(A, x)
+        T.copy(x, B)
+    """
     if scope == "local":
         return alloc_local(shape, dtype)
     if scope != "local.fragment":
@@ -61,6 +73,15 @@ def alloc_reducer(
     `T.reducer_init` starts it, or `T.fill`; `T.reducer_update(r[i], x)` contributes, or a store of
     `r[i]` combined with `x` (`r[i] += x`, `r[i] = T.max(r[i], x)`); `T.finalize_reducer` makes the
     result readable. Each contribution counts once.
+
+    Example:
+        r = T.alloc_reducer((64,), "float32", op="sum")
+        T.reducer_init(r)
+        for i, j in T.Parallel(64, 64):
+            T.reducer_update(r[i], A[i, j])
+        T.finalize_reducer(r)
+        for i in T.Parallel(64):
+            B[0, i] = r[i]
     """
     kind = op.removeprefix("bit") if isinstance(op, str) else op
     if kind not in ("sum", "max", "min", "and", "or", "xor"):
@@ -77,6 +98,14 @@ def alloc_local(shape: Any, dtype: Any, scope: str = "local") -> Buffer:
 
     It lives in registers where its indices are known once loops are unrolled, else in shared
     memory. `T.copy`, `T.fill` and `T.clear` on it are each thread's own.
+
+    Example:
+        x = T.alloc_local((4,), "float32")  # of each thread
+        for k in T.serial(4):
+            x[k] = A[k, tx % 64]
+        for k in T.serial(4):
+            if tx < 64:
+                B[k, tx] = x[k]
     """
     if not scope.startswith("local"):
         raise LanguageError(f"T.alloc_local: scope '{scope}' is not a thread's memory")
@@ -84,7 +113,13 @@ def alloc_local(shape: Any, dtype: Any, scope: str = "local") -> Buffer:
 
 
 def alloc_buffer(shape: Any, dtype: Any = "float32", *, scope: str = "global") -> Buffer:
-    """A buffer by the name of its memory: "global", "shared", "local.fragment" or "local"."""
+    """A buffer by the name of its memory: "global", "shared", "local.fragment" or "local".
+
+    Example:
+        x = T.alloc_buffer((64, 64), "float32", scope="shared")
+        T.copy(A, x)
+        T.copy(x, B)
+    """
     if scope == "global":
         return alloc_global(shape, dtype)
     if scope.startswith("shared"):
@@ -93,7 +128,15 @@ def alloc_buffer(shape: Any, dtype: Any = "float32", *, scope: str = "global") -
 
 
 def alloc_global(shape: Any, dtype: Any) -> Buffer:
-    """A workspace in global memory for this launch, visible to all blocks."""
+    """A workspace in global memory for this launch, visible to all blocks.
+
+    Example:
+        x = T.alloc_global((64, 64), "float32")
+        with T.Kernel(1, threads=128):
+            T.copy(A, x)
+        with T.Kernel(1, threads=128):
+            T.copy(x, B)
+    """
     state = trace.require("T.alloc_global")
     name = state.take_name("workspace")
     if state.regions:
@@ -110,6 +153,12 @@ def alloc_var(dtype: Any, *arguments: Any, init: Any = None, scope: str = "local
         B[0] = n             # loads
 
     Without `init` it has no value until it is assigned.
+
+    Example:
+        total = T.alloc_var("float32", init=0.0)
+        for k in T.serial(64):
+            total += A[0, k]
+        B[0, 0] = total
     """
     state = _in_kernel("T.alloc_var")
     if isinstance(dtype, list | tuple):

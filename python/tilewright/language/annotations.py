@@ -18,6 +18,10 @@ def annotate_layout(layouts: dict[Buffer, Any]) -> None:
 
     On a shared tile or a fragment this is a placement and changes no value. On a global tensor it
     is visible: the host's array holds element (i, j) at `row_major(layout(i, j))`.
+
+    Example:
+        T.annotate_layout({s: T.Layout((64, 64), lambda i, j: [i, j ^ (i % 32)])})
+        T.copy(s, B)
     """
     state = _in_kernel("T.annotate_layout")
     if not isinstance(layouts, dict):
@@ -39,7 +43,13 @@ def annotate_layout(layouts: dict[Buffer, Any]) -> None:
 
 
 def annotate_safe_value(values: dict[Buffer, float]) -> None:
-    """What a read beyond the edge of a global tensor gives: `{tensor: number}`; 0 otherwise."""
+    """What a read beyond the edge of a global tensor gives: `{tensor: number}`; 0 otherwise.
+
+    Example:
+        T.annotate_safe_value({A: -1.0})
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i + 1, j]  # -1 in the last row
+    """
     state = trace.require("T.annotate_safe_value")
     for buffer, value in values.items():
         if type(buffer) is not Buffer:
@@ -55,7 +65,12 @@ def annotate_safe_value(values: dict[Buffer, float]) -> None:
 
 
 def assume(condition: Any) -> None:
-    """A fact the compiler may rely on; the interpreter checks it."""
+    """A fact the compiler may rely on; the interpreter checks it.
+
+    Example:
+        T.assume(N[0, 0] >= 0)
+        T.copy(A, B)
+    """
     state = trace.require("T.assume")
     if is_kernel_value(condition):
         state.core.assume(truth(state, condition))
@@ -64,7 +79,12 @@ def assume(condition: Any) -> None:
 
 
 def device_assert(condition: Any, msg: str = "device assertion failed") -> None:
-    """Stops the kernel with `msg` where the condition does not hold."""
+    """Stops the kernel with `msg` where the condition does not hold.
+
+    Example:
+        T.device_assert(N[0, 0] >= 0, "negative")
+        T.copy(A, B)
+    """
     state = _in_kernel("T.device_assert")
     if is_kernel_value(condition):
         state.core.assert_(truth(state, condition), str(msg))
@@ -73,7 +93,12 @@ def device_assert(condition: Any, msg: str = "device assertion failed") -> None:
 
 
 def print(obj: Any = None, msg: str = "") -> None:
-    """Prints a value, a tile or a text when the kernel runs."""
+    """Prints a value, a tile or a text when the kernel runs.
+
+    Example:
+        T.print(A[0, 0], msg="first")
+        T.copy(A, B)
+    """
     state = _in_kernel("T.print")
     if isinstance(obj, str):
         state.core.print_(obj, None)

@@ -29,7 +29,12 @@ def tma_copy(
     eviction_policy: str | None = None,
     annotations: dict[str, Any] | None = None,
 ) -> None:
-    """`T.copy`. The barrier it would tell of its bytes counts the arrivals of threads only."""
+    """`T.copy`. The barrier it would tell of its bytes counts the arrivals of threads only.
+
+    Example:
+        T.tma_copy(A, s)
+        T.copy(s, B)
+    """
     if cluster_mask is not None:
         raise LanguageError("'T.tma_copy' to several blocks of a cluster is not supported")
     if barrier is not None and not isinstance(barrier, Barrier | Barriers):
@@ -38,13 +43,25 @@ def tma_copy(
 
 
 def async_copy(src: Any, dst: Any, **hints: Any) -> None:
-    """`T.copy`."""
+    """`T.copy`.
+
+    Example:
+        T.async_copy(A, s)
+        T.copy(s, B)
+    """
     copy(src, dst, **hints)
 
 
 def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> None:
     """Copies elements in a row, thread by thread: `T.copy` between two pointers. Where `predicate`
-    does not hold, zeros are written."""
+    does not hold, zeros are written.
+
+    Example:
+        x = T.alloc_shared((128, 4), "float32")
+        T.ptx_cp_async(T.access_ptr(x[tx, 0], "w", 4), T.access_ptr(A[tx % 64, 0], "r", 4), 4)
+        T.ptx_wait_group(0)
+        T.copy(x[0:64, :], B[:, 0:4])
+    """
     state = _in_kernel("T.ptx_cp_async")
     for pointer in (dst, src):
         if not isinstance(pointer, Pointer):
@@ -77,17 +94,43 @@ def ptx_cp_async(dst: Any, src: Any, num_elems: int, predicate: Any = None) -> N
 
 
 def ptx_commit_group() -> None:
-    """Groups copies that are over already."""
+    """Groups copies that are over already.
+
+    Example:
+        T.copy(A, s)
+        T.ptx_commit_group()
+        T.ptx_wait_group(0)
+        T.copy(s, B)
+    """
     _meet("T.ptx_commit_group")
 
 
 def ptx_wait_group(num: int = 0) -> None:
-    """Waits for copies that are over already."""
+    """Waits for copies that are over already.
+
+    Example:
+        T.copy(A, s)
+        T.ptx_commit_group()
+        T.ptx_wait_group(0)
+        T.copy(s, B)
+    """
     _meet("T.ptx_wait_group")
 
 
 def cp_async_barrier_noinc(barrier: Any) -> None:
-    """Each thread arrives when its copies are over, as they are already."""
+    """Each thread arrives when its copies are over, as they are already.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.cp_async_barrier_noinc(ready)
+            with T.ws(0):
+                T.barrier_wait(ready, 0)
+                T.copy(x, B)
+    """
     mbarrier_arrive(barrier)
 
 
@@ -101,47 +144,116 @@ def wgmma_gemm(
     clear_accum: Any = False,
     annotations: dict[str, Any] | None = None,
 ) -> None:
-    """`T.gemm`."""
+    """`T.gemm`.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.wgmma_gemm(a, a, c, clear_accum=True)
+        T.copy(c, B)
+    """
     gemm(A, B, C, transpose_A, transpose_B, policy, clear_accum)
 
 
 def wait_wgmma(id: int = 0) -> None:
-    """Waits for products that are over already."""
+    """Waits for products that are over already.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.wgmma_gemm(a, a, c, clear_accum=True)
+        T.wait_wgmma(0)
+        T.copy(c, B)
+    """
     _meet("T.wait_wgmma")
 
 
 def warpgroup_arrive() -> None:
-    """Orders registers before products: the compiler does."""
+    """Orders registers before products: the compiler does.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.wgmma_gemm(a, a, c, clear_accum=True)
+        T.warpgroup_arrive()
+        T.copy(c, B)
+    """
     _meet("T.warpgroup_arrive")
 
 
 def warpgroup_commit_batch() -> None:
-    """Groups products that are over already."""
+    """Groups products that are over already.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.wgmma_gemm(a, a, c, clear_accum=True)
+        T.warpgroup_commit_batch()
+        T.copy(c, B)
+    """
     _meet("T.warpgroup_commit_batch")
 
 
 def warpgroup_wait(num_mma: int = 0) -> None:
-    """Waits for products that are over already."""
+    """Waits for products that are over already.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.wgmma_gemm(a, a, c, clear_accum=True)
+        T.warpgroup_wait(0)
+        T.copy(c, B)
+    """
     _meet("T.warpgroup_wait")
 
 
 def warpgroup_fence_operand(buffer: Any, *arguments: Any, **options: Any) -> None:
-    """Orders registers before products: the compiler does."""
+    """Orders registers before products: the compiler does.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.wgmma_gemm(a, a, c, clear_accum=True)
+        T.warpgroup_fence_operand(c)
+        T.copy(c, B)
+    """
     _meet("T.warpgroup_fence_operand")
 
 
 def fence_proxy_async() -> None:
-    """Orders memory before asynchronous copies: the compiler does."""
+    """Orders memory before asynchronous copies: the compiler does.
+
+    Example:
+        T.fence_proxy_async()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
+    """
     _meet("T.fence_proxy_async")
 
 
 def tma_store_arrive(*arguments: Any) -> None:
-    """Groups copies that are over already."""
+    """Groups copies that are over already.
+
+    Example:
+        T.copy(s, B)
+        T.tma_store_arrive()
+    """
     _meet("T.tma_store_arrive")
 
 
 def tma_store_wait(*arguments: Any) -> None:
-    """Waits for copies that are over already."""
+    """Waits for copies that are over already.
+
+    Example:
+        T.copy(s, B)
+        T.tma_store_wait()
+    """
     _meet("T.tma_store_wait")
 
 
@@ -149,7 +261,13 @@ def tma_store_wait(*arguments: Any) -> None:
 
 
 def set_max_nreg(reg_count: int, is_inc: int) -> None:
-    """Hint: how many registers the threads that come here want."""
+    """Hint: how many registers the threads that come here want.
+
+    Example:
+        with T.Kernel(1, threads=128):
+            T.set_max_nreg(240, 1)
+            T.copy(A, B)
+    """
     state = _in_kernel("T.set_max_nreg")
     if isinstance(reg_count, bool) or not isinstance(reg_count, int) or reg_count < 1:
         raise LanguageError(
@@ -159,24 +277,46 @@ def set_max_nreg(reg_count: int, is_inc: int) -> None:
 
 
 def inc_max_nreg(reg_count: int) -> None:
-    """Hint: the threads that come here want more registers, up to `reg_count`."""
+    """Hint: the threads that come here want more registers, up to `reg_count`.
+
+    Example:
+        with T.Kernel(1, threads=128):
+            T.inc_max_nreg(240)
+            T.copy(A, B)
+    """
     set_max_nreg(reg_count, 1)
 
 
 def dec_max_nreg(reg_count: int) -> None:
-    """Hint: the threads that come here give registers up, down to `reg_count`."""
+    """Hint: the threads that come here give registers up, down to `reg_count`.
+
+    Example:
+        with T.Kernel(1, threads=128):
+            T.dec_max_nreg(240)
+            T.copy(A, B)
+    """
     set_max_nreg(reg_count, 0)
 
 
 def annotate_producer_reg_dealloc(reg_count: int = 24) -> None:
-    """Hint: how many registers threads that only copy want."""
+    """Hint: how many registers threads that only copy want.
+
+    Example:
+        T.annotate_producer_reg_dealloc()
+        T.copy(A, B)
+    """
     _in_kernel("T.annotate_producer_reg_dealloc").core.hint(
         "producer_reg_dealloc", [], {"count": int(reg_count)}
     )
 
 
 def annotate_consumer_reg_alloc(reg_count: int = 240) -> None:
-    """Hint: how many registers threads that compute want."""
+    """Hint: how many registers threads that compute want.
+
+    Example:
+        T.annotate_consumer_reg_alloc()
+        T.copy(A, B)
+    """
     _in_kernel("T.annotate_consumer_reg_alloc").core.hint(
         "consumer_reg_alloc", [], {"count": int(reg_count)}
     )

@@ -45,6 +45,10 @@ def atomic_add(
 
     `return_prev=True` (one element) gives the value before. `memory_order` is "relaxed" unless
     said otherwise. How many elements an instruction adds is the compiler's choice.
+
+    Example:
+        for i, j in T.Parallel(64, 64):
+            T.atomic_add(B[0, j], A[i, j])
     """
     return _atomic("T.atomic_add", "add", dst, value, memory_order, return_prev)
 
@@ -52,35 +56,60 @@ def atomic_add(
 def atomic_max(
     dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
 ) -> Any:
-    """Atomic maximum; see `T.atomic_add`."""
+    """Atomic maximum; see `T.atomic_add`.
+
+    Example:
+        for i, j in T.Parallel(64, 64):
+            T.atomic_max(N[0, j], i)
+    """
     return _atomic("T.atomic_max", "max", dst, value, memory_order, return_prev)
 
 
 def atomic_min(
     dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
 ) -> Any:
-    """Atomic minimum; see `T.atomic_add`."""
+    """Atomic minimum; see `T.atomic_add`.
+
+    Example:
+        for i, j in T.Parallel(64, 64):
+            T.atomic_min(N[0, j], i)
+    """
     return _atomic("T.atomic_min", "min", dst, value, memory_order, return_prev)
 
 
 def atomic_and(
     dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
 ) -> Any:
-    """Atomic bitwise and of integers; see `T.atomic_add`."""
+    """Atomic bitwise and of integers; see `T.atomic_add`.
+
+    Example:
+        for i, j in T.Parallel(64, 64):
+            T.atomic_and(N[0, j], i)
+    """
     return _atomic("T.atomic_and", "and", dst, value, memory_order, return_prev)
 
 
 def atomic_or(
     dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
 ) -> Any:
-    """Atomic bitwise or of integers; see `T.atomic_add`."""
+    """Atomic bitwise or of integers; see `T.atomic_add`.
+
+    Example:
+        for i, j in T.Parallel(64, 64):
+            T.atomic_or(N[0, j], i)
+    """
     return _atomic("T.atomic_or", "or", dst, value, memory_order, return_prev)
 
 
 def atomic_xor(
     dst: Any, value: Any, memory_order: str | None = None, return_prev: bool = False
 ) -> Any:
-    """Atomic bitwise exclusive or of integers; see `T.atomic_add`."""
+    """Atomic bitwise exclusive or of integers; see `T.atomic_add`.
+
+    Example:
+        for i, j in T.Parallel(64, 64):
+            T.atomic_xor(N[0, j], i)
+    """
     return _atomic("T.atomic_xor", "xor", dst, value, memory_order, return_prev)
 
 
@@ -97,6 +126,9 @@ def atomic_load(src: Any, memory_order: str = "seq_cst") -> Any:
     """Reads an element that other blocks may be writing with atomics.
 
     It adds the number that changes nothing, so that the tensor counts as written.
+
+    Example:
+        B[i, j] = T.atomic_load(A[i, j])
     """
     what = "T.atomic_load"
     if memory_order not in _ORDERS[:3] and memory_order != "seq_cst":
@@ -109,7 +141,11 @@ def atomic_load(src: Any, memory_order: str = "seq_cst") -> Any:
 
 
 def atomic_store(dst: Any, src: Any, memory_order: str = "seq_cst") -> None:
-    """Writes an element."""
+    """Writes an element.
+
+    Example:
+        T.atomic_store(B[i, j], A[i, j])
+    """
     what = "T.atomic_store"
     _in_kernel(what)
     if memory_order not in ("relaxed", "release", "seq_cst"):
@@ -132,10 +168,20 @@ def _adjacent(what: str, count: int, dst: Any, value: Any, return_prev: bool) ->
 
 
 def atomic_addx2(dst: Any, value: Any, return_prev: bool = False) -> None:
-    """Adds two adjacent elements; each addition is atomic."""
+    """Adds two adjacent elements; each addition is atomic.
+
+    Example:
+        for i, j in T.Parallel(64, 32):
+            T.atomic_addx2(B[i, 2 * j], A[i, 2 * j])
+    """
     _adjacent("T.atomic_addx2", 2, dst, value, return_prev)
 
 
 def atomic_addx4(dst: Any, value: Any, return_prev: bool = False) -> None:
-    """Adds four adjacent elements; each addition is atomic."""
+    """Adds four adjacent elements; each addition is atomic.
+
+    Example:
+        for i, j in T.Parallel(64, 16):
+            T.atomic_addx4(B[i, 4 * j], A[i, 4 * j])
+    """
     _adjacent("T.atomic_addx4", 4, dst, value, return_prev)

@@ -59,7 +59,19 @@ def _barrier(value: Any, what: str) -> Barrier:
 
 
 def alloc_barrier(arrive_count: int | list[int]) -> Barriers:
-    """Barriers whose phases end when so many threads have arrived."""
+    """Barriers whose phases end when so many threads have arrived.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.barrier_arrive(ready)
+            with T.ws(0):
+                T.barrier_wait(ready, 0)
+                T.copy(x, B)
+    """
     state = _in_kernel("T.alloc_barrier")
     counts = list(arrive_count) if isinstance(arrive_count, list | tuple) else [arrive_count]
     for count in counts:
@@ -71,7 +83,19 @@ def alloc_barrier(arrive_count: int | list[int]) -> Barriers:
 
 
 def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
-    """Each thread that comes here arrives once."""
+    """Each thread that comes here arrives once.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.mbarrier_arrive(ready)
+            with T.ws(0):
+                T.mbarrier_wait_parity(ready, 0)
+                T.copy(x, B)
+    """
     if cta_id is not None:
         raise LanguageError("'T.mbarrier_arrive' at another block of a cluster is not supported")
     _arrive(mbarrier, "T.mbarrier_arrive")
@@ -89,20 +113,57 @@ def arrive_once(mbarrier: Any, what: str) -> None:
 
 
 def mbarrier_wait_parity(mbarrier: Any, parity: Any) -> None:
-    """Goes on if the phase of this parity is over; the one before the first counts as over."""
+    """Goes on if the phase of this parity is over; the one before the first counts as over.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.mbarrier_arrive(ready)
+            with T.ws(0):
+                T.mbarrier_wait_parity(ready, 0)
+                T.copy(x, B)
+    """
     state = _in_kernel("T.mbarrier_wait_parity")
     barrier = _barrier(mbarrier, "T.mbarrier_wait_parity")
     state.core.barrier_wait(barrier.element, parity % 2, barrier.count)
 
 
 def mbarrier_expect_tx(mbarrier: Any, tx: Any) -> None:
-    """The barrier will be told of `tx` bytes. Copies are over at once: it adds nothing."""
+    """The barrier will be told of `tx` bytes. Copies are over at once: it adds nothing.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.mbarrier_expect_tx(ready, 16384)
+                T.copy(A, x)
+                T.barrier_arrive(ready)
+            with T.ws(0):
+                T.barrier_wait(ready, 0)
+                T.copy(x, B)
+    """
     _in_kernel("T.mbarrier_expect_tx")
     _barrier(mbarrier, "T.mbarrier_expect_tx")
 
 
 def mbarrier_arrive_expect_tx(mbarrier: Any, tx: Any) -> None:
-    """As `T.mbarrier_arrive`: the `tx` bytes that are on their way have arrived."""
+    """As `T.mbarrier_arrive`: the `tx` bytes that are on their way have arrived.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.mbarrier_arrive_expect_tx(ready, 16384)
+            with T.ws(0):
+                T.mbarrier_wait_parity(ready, 0)
+                T.copy(x, B)
+    """
     _arrive(mbarrier, "T.mbarrier_arrive_expect_tx", tx)
 
 
@@ -128,7 +189,19 @@ def _named(barrier_id: Any, count: Any, what: str) -> Barrier:
 
 
 def named_barrier_arrive(barrier_id: Any, thread_count: int) -> None:
-    """Each thread that comes here arrives at the barrier of this number, and continues."""
+    """Each thread that comes here arrives at the barrier of this number, and continues.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((64, 64), "float32")
+            if tx < 128:
+                T.copy(A, x)
+                T.named_barrier_arrive(1, 256)
+            else:
+                T.sync_threads(1, 256)
+                T.copy(x, B)
+    """
     mbarrier_arrive(_named(barrier_id, thread_count, "T.named_barrier_arrive"))
 
 
@@ -137,6 +210,11 @@ def sync_threads(barrier_id: Any = None, arrive_count: Any = None) -> None:
 
     With the number of a barrier, in a branch: the threads that come here arrive, and go on when
     `arrive_count` threads have, those at `T.named_barrier_arrive` included.
+
+    Example:
+        T.sync_threads()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
     """
     _meet("T.sync_threads")
     state = _in_kernel("T.sync_threads")
@@ -148,10 +226,34 @@ def sync_threads(barrier_id: Any = None, arrive_count: Any = None) -> None:
 
 
 def barrier_arrive(mbarrier: Any) -> None:
-    """As `T.mbarrier_arrive`."""
+    """As `T.mbarrier_arrive`.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.barrier_arrive(ready)
+            with T.ws(0):
+                T.barrier_wait(ready, 0)
+                T.copy(x, B)
+    """
     mbarrier_arrive(mbarrier)
 
 
 def barrier_wait(mbarrier: Any, parity: Any) -> None:
-    """As `T.mbarrier_wait_parity`."""
+    """As `T.mbarrier_wait_parity`.
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.barrier_arrive(ready)
+            with T.ws(0):
+                T.barrier_wait(ready, 0)
+                T.copy(x, B)
+    """
     mbarrier_wait_parity(mbarrier, parity)

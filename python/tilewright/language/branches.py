@@ -26,19 +26,31 @@ def _truth(value: Any, what: str) -> Any:
 
 
 def And(a: Any, b: Any, span: Any = None) -> Any:
-    """True where both conditions hold; `b` is only read where `a` holds."""
+    """True where both conditions hold; `b` is only read where `a` holds.
+
+    Example:
+        B[i, j] = T.if_then_else(T.And(A[i, j] > 0, i < j), 1.0, 0.0)
+    """
     a, b = _truth(a, "T.And"), _truth(b, "T.And")
     return if_then_else(a, b, False)
 
 
 def Or(a: Any, b: Any, span: Any = None) -> Any:
-    """True where a condition holds; `b` is only read where `a` does not hold."""
+    """True where a condition holds; `b` is only read where `a` does not hold.
+
+    Example:
+        B[i, j] = T.if_then_else(T.Or(A[i, j] > 0, i < j), 1.0, 0.0)
+    """
     a, b = _truth(a, "T.Or"), _truth(b, "T.Or")
     return if_then_else(a, True, b)
 
 
 def Not(a: Any, span: Any = None) -> Any:
-    """True where the condition does not hold."""
+    """True where the condition does not hold.
+
+    Example:
+        B[i, j] = T.if_then_else(T.Not(A[i, j] > 0), 1.0, 0.0)
+    """
     a = _truth(a, "T.Not")
     return trace.require("T.Not").core.unary("not", a) if is_kernel_value(a) else not a
 
@@ -50,6 +62,13 @@ class If(NamedBranch):
         else: …
 
     `with T.If(c), T.Then():` is the short form.
+
+    Example:
+        with T.If(N[0, 0] > 0):
+            with T.Then():
+                B[0, 0] = 1.0
+            with T.Else():
+                B[0, 0] = 2.0
     """
 
     def __init__(self, condition: Any) -> None:
@@ -68,7 +87,14 @@ class If(NamedBranch):
 
 
 class While(NamedBranch):
-    """`with T.While(c):` is `while c:`; the condition is evaluated before each iteration."""
+    """`with T.While(c):` is `while c:`; the condition is evaluated before each iteration.
+
+    Example:
+        k = T.alloc_var("int32", init=0)
+        with T.While(k < 4):
+            B[0, k] = A[0, k]
+            k = k + 1
+    """
 
     def __init__(self, condition: Any) -> None:
         if not is_scalar(condition):
@@ -91,30 +117,73 @@ class _Side:
 
 
 class Then(_Side):
-    """The statements of a `T.If` where its condition holds."""
+    """The statements of a `T.If` where its condition holds.
+
+    Example:
+        with T.If(N[0, 0] > 0):
+            with T.Then():
+                B[0, 0] = 1.0
+            with T.Else():
+                B[0, 0] = 2.0
+    """
 
 
 class Else(_Side):
-    """The statements of a `T.If` where its condition does not hold."""
+    """The statements of a `T.If` where its condition does not hold.
+
+    Example:
+        with T.If(N[0, 0] > 0):
+            with T.Then():
+                B[0, 0] = 1.0
+            with T.Else():
+                B[0, 0] = 2.0
+    """
 
 
 def loop_break() -> None:
-    """As `break`: a statement of its own in a loop."""
+    """As `break`: a statement of its own in a loop.
+
+    Example:
+        for k in T.serial(64):
+            if A[0, k] > 1.0:
+                T.loop_break()
+            B[0, k] = A[0, k]
+    """
     raise LanguageError("'T.loop_break()' is a statement in a 'for' or 'while' loop")
 
 
 def break_loop() -> None:
-    """As `T.loop_break`."""
+    """As `T.loop_break`.
+
+    Example:
+        for k in T.serial(64):
+            if A[0, k] > 1.0:
+                T.break_loop()
+            B[0, k] = A[0, k]
+    """
     raise LanguageError("'T.break_loop()' is a statement in a 'for' or 'while' loop")
 
 
 def continue_loop() -> None:
-    """As `continue`: a statement of its own in a loop."""
+    """As `continue`: a statement of its own in a loop.
+
+    Example:
+        for k in T.serial(64):
+            if A[0, k] > 1.0:
+                T.continue_loop()
+            B[0, k] = A[0, k]
+    """
     raise LanguageError("'T.continue_loop()' is a statement in a 'for' or 'while' loop")
 
 
 def thread_return() -> None:
-    """As `return` in the body of a kernel: the threads that come here do nothing more."""
+    """As `return` in the body of a kernel: the threads that come here do nothing more.
+
+    Example:
+        if tx >= 64:
+            T.thread_return()
+        B[0, tx] = A[0, tx]
+    """
     raise LanguageError(
         "'T.thread_return()' is a statement in a kernel's own function, not in a macro"
     )

@@ -19,7 +19,13 @@ from tilewright.support.errors import LanguageError
 
 class ClusterKernel(Kernel):
     """`with T.ClusterKernel(*grid, cluster_dims=2, threads=128) as bx:` is a `T.Kernel` whose
-    blocks form clusters of `cluster_dims`."""
+    blocks form clusters of `cluster_dims`.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            for i in T.Parallel(16):
+                B[bx, i] = A[bx, i]
+    """
 
     def __init__(
         self, *grid: Any, cluster_dims: Any, threads: Any = 128, prelude: str | None = None
@@ -45,7 +51,12 @@ class ClusterKernel(Kernel):
 
 
 def block_rank_in_cluster() -> Any:
-    """The number of the block in its cluster, the first dimension first; 0 without clusters."""
+    """The number of the block in its cluster, the first dimension first; 0 without clusters.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            B[bx, 0] = T.block_rank_in_cluster()
+    """
     state = _in_kernel("T.block_rank_in_cluster")
     rank: Any = 0
     below = 1
@@ -57,22 +68,46 @@ def block_rank_in_cluster() -> Any:
 
 
 def cluster_arrive() -> None:
-    """The blocks of a cluster are independent: it adds nothing."""
+    """The blocks of a cluster are independent: it adds nothing.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            B[bx, 0] = 1.0
+            T.cluster_arrive()
+    """
     _meet("T.cluster_arrive")
 
 
 def cluster_arrive_relaxed() -> None:
-    """As `T.cluster_arrive`."""
+    """As `T.cluster_arrive`.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            B[bx, 0] = 1.0
+            T.cluster_arrive_relaxed()
+    """
     _meet("T.cluster_arrive_relaxed")
 
 
 def cluster_wait() -> None:
-    """The blocks of a cluster are independent: it adds nothing."""
+    """The blocks of a cluster are independent: it adds nothing.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            B[bx, 0] = 1.0
+            T.cluster_wait()
+    """
     _meet("T.cluster_wait")
 
 
 def cluster_sync() -> None:
-    """The blocks of a cluster are independent: it adds nothing."""
+    """The blocks of a cluster are independent: it adds nothing.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            B[bx, 0] = 1.0
+            T.cluster_sync()
+    """
     _meet("T.cluster_sync")
 
 
@@ -88,6 +123,14 @@ class PersistentTileScheduler:
 
     Tiles are counted column by column (`column_major`) or row by row, in panels of `swizzle_size`.
     With `cluster_size`, `m_idx` counts rows of clusters. `stateful=False` leaves `coord(tile)`.
+
+    Example:
+        with T.Kernel(3, threads=64) as block:
+            tiles = T.PersistentTileScheduler(4, 4, 3)
+            tiles.init(block)
+            while tiles.valid():
+                B[tiles.m_idx, tiles.n_idx] = A[tiles.m_idx, tiles.n_idx]
+                tiles.next_tile()
     """
 
     def __init__(

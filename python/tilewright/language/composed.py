@@ -39,7 +39,11 @@ def _extents(tile: Any, what: str, role: str) -> list[int]:
 
 
 def transpose(src: Any, dst: Any, annotations: dict[str, Any] | None = None) -> None:
-    """`dst[..., j, i] = src[..., i, j]`."""
+    """`dst[..., j, i] = src[..., i, j]`.
+
+    Example:
+        T.transpose(s, B)
+    """
     state = _in_kernel("T.transpose")
     from_extents = _extents(src, "T.transpose", "the source")
     to_extents = _extents(dst, "T.transpose", "the destination")
@@ -61,7 +65,12 @@ def cummax(
     annotations: dict[str, Any] | None = None,
 ) -> None:
     """Running maxima along `dim`, into `dst` or in place; `reverse` runs from the end. Rows are
-    independent, the elements of a row follow one another."""
+    independent, the elements of a row follow one another.
+
+    Example:
+        T.cummax(s, dim=1)
+        T.copy(s, B)
+    """
     state = _in_kernel("T.cummax")
     dst = src if dst is None else dst
     extents = _extents(src, "T.cummax", "the source")
@@ -97,12 +106,22 @@ def _combined(what: str, buffer: Any, kind: str) -> Any:
 
 
 def any_of(buffer: Any) -> Any:
-    """Whether some element of a tile or region is not zero."""
+    """Whether some element of a tile or region is not zero.
+
+    Example:
+        if T.any_of(s):
+            T.copy(s, B)
+    """
     return _combined("T.any_of", buffer, "max")
 
 
 def all_of(buffer: Any) -> Any:
-    """Whether no element of a tile or region is zero."""
+    """Whether no element of a tile or region is zero.
+
+    Example:
+        if T.all_of(s):
+            T.copy(s, B)
+    """
     return _combined("T.all_of", buffer, "min")
 
 
@@ -110,6 +129,16 @@ def dp4a(A: Any, B: Any, C: Any) -> None:
     """Adds the products of four `int8` each, from `A` and `B` on in a row, to the `int32` at `C`.
 
     Each is a tile, whose first elements count, or the address of an element.
+
+    Example:
+        a = T.alloc_local((4,), "int8")
+        c = T.alloc_local((1,), "int32")
+        for k in T.serial(4):
+            a[k] = 1
+        c[0] = 0
+        T.dp4a(a[0], a[0], c[0])
+        if tx < 64:
+            M[0, tx] = c[0]  # 4
     """
     _in_kernel("T.dp4a")
     places = []

@@ -50,17 +50,41 @@ def _shuffle(what: str, value: Any, width: Any, source: Callable[[Any, Any], Any
 
 
 def shfl_sync(value: Any, srcLane: Any, width: int = 32, mask: Any = None) -> Any:
-    """The value of lane `srcLane` of the thread's group of `width` lanes."""
+    """The value of lane `srcLane` of the thread's group of `width` lanes.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.shfl_sync(x[0], 0)  # of lane 0
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _shuffle("T.shfl_sync", value, width, lambda lane, size: srcLane % size)
 
 
 def shfl_xor(value: Any, delta: Any, width: int = 32, mask: Any = None) -> Any:
-    """The value of the lane whose number differs in the bits of `delta`."""
+    """The value of the lane whose number differs in the bits of `delta`.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.shfl_xor(x[0], 1)
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _shuffle("T.shfl_xor", value, width, lambda lane, size: (lane ^ delta) % size)
 
 
 def shfl_down(value: Any, delta: Any, width: int = 32, mask: Any = None) -> Any:
-    """The value of the lane `delta` further on; its own at the end of the group."""
+    """The value of the lane `delta` further on; its own at the end of the group.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.shfl_down(x[0], 1)
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _shuffle(
         "T.shfl_down", value, width,
         lambda lane, size: scalars.if_then_else(lane + delta < size, lane + delta, lane),
@@ -68,7 +92,15 @@ def shfl_down(value: Any, delta: Any, width: int = 32, mask: Any = None) -> Any:
 
 
 def shfl_up(value: Any, delta: Any, width: int = 32, mask: Any = None) -> Any:
-    """The value of the lane `delta` before; its own at the start of the group."""
+    """The value of the lane `delta` before; its own at the start of the group.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.shfl_up(x[0], 1)
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _shuffle(
         "T.shfl_up", value, width,
         lambda lane, size: scalars.if_then_else(lane >= delta, lane - delta, lane),
@@ -76,19 +108,43 @@ def shfl_up(value: Any, delta: Any, width: int = 32, mask: Any = None) -> Any:
 
 
 def tvm_warp_shuffle(mask: Any, value: Any, lane: Any, width: int, warp_size: int = 32) -> Any:
-    """`T.shfl_sync` with the arguments of TVM."""
+    """`T.shfl_sync` with the arguments of TVM.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.tvm_warp_shuffle(0xFFFFFFFF, x[0], 0, 32)
+        if tx < 64:
+            B[0, tx] = y
+    """
     return shfl_sync(value, lane, width)
 
 
 def tvm_warp_shuffle_up(mask: Any, value: Any, delta: Any, width: int, warp_size: int = 32) -> Any:
-    """`T.shfl_up` with the arguments of TVM."""
+    """`T.shfl_up` with the arguments of TVM.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.tvm_warp_shuffle_up(0xFFFFFFFF, x[0], 1, 32)
+        if tx < 64:
+            B[0, tx] = y
+    """
     return shfl_up(value, delta, width)
 
 
 def tvm_warp_shuffle_down(
     mask: Any, value: Any, delta: Any, width: int, warp_size: int = 32
 ) -> Any:
-    """`T.shfl_down` with the arguments of TVM."""
+    """`T.shfl_down` with the arguments of TVM.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.tvm_warp_shuffle_down(0xFFFFFFFF, x[0], 1, 32)
+        if tx < 64:
+            B[0, tx] = y
+    """
     return shfl_down(value, delta, width)
 
 
@@ -104,25 +160,65 @@ def _reduce(what: str, value: Any, combine: Callable[[Any, Any], Any]) -> Any:
 
 
 def warp_reduce_sum(value: Any) -> Any:
-    """The sum of the values of a warp, halves first."""
+    """The sum of the values of a warp, halves first.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.warp_reduce_sum(x[0])
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _reduce("T.warp_reduce_sum", value, lambda a, b: a + b)
 
 
 def warp_reduce_max(value: Any) -> Any:
-    """The greatest of the values of a warp."""
+    """The greatest of the values of a warp.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.warp_reduce_max(x[0])
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _reduce("T.warp_reduce_max", value, scalars.max)
 
 
 def warp_reduce_min(value: Any) -> Any:
-    """The least of the values of a warp."""
+    """The least of the values of a warp.
+
+    Example:
+        x = T.alloc_local((1,), "float32")
+        x[0] = A[0, tx % 64]
+        y = T.warp_reduce_min(x[0])
+        if tx < 64:
+            B[0, tx] = y
+    """
     return _reduce("T.warp_reduce_min", value, scalars.min)
 
 
 def warp_reduce_bitand(value: Any) -> Any:
-    """The bitwise and of the values of a warp."""
+    """The bitwise and of the values of a warp.
+
+    Example:
+        x = T.alloc_local((1,), "int32")
+        x[0] = N[0, tx % 64]
+        y = T.warp_reduce_bitand(x[0])
+        if tx < 64:
+            M[0, tx] = y
+    """
     return _reduce("T.warp_reduce_bitand", value, lambda a, b: a & b)
 
 
 def warp_reduce_bitor(value: Any) -> Any:
-    """The bitwise or of the values of a warp."""
+    """The bitwise or of the values of a warp.
+
+    Example:
+        x = T.alloc_local((1,), "int32")
+        x[0] = N[0, tx % 64]
+        y = T.warp_reduce_bitor(x[0])
+        if tx < 64:
+            M[0, tx] = y
+    """
     return _reduce("T.warp_reduce_bitor", value, lambda a, b: a | b)

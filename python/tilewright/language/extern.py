@@ -164,6 +164,9 @@ def call_extern(*arguments: Any, dtype: Any = None) -> Any:
     """`T.call_extern(dtype, "__float2half_rz", x)`: a function of CUDA by its name.
 
     The result has the type `dtype`. Only functions that CUDA itself has are known.
+
+    Example:
+        B[i, j] = T.call_extern("float32", "sinf", A[i, j])
     """
     rest = list(arguments)
     if dtype is None:
@@ -190,5 +193,9 @@ def call_extern(*arguments: Any, dtype: Any = None) -> Any:
 
 
 def call_pure_extern(*arguments: Any, dtype: Any = None) -> Any:
-    """As `T.call_extern`."""
+    """As `T.call_extern`.
+
+    Example:
+        B[i, j] = T.call_pure_extern("float32", "sinf", A[i, j])
+    """
     return call_extern(*arguments, dtype=dtype)

@@ -20,6 +20,11 @@ class Kernel:
     `grid` has one to three extents (ints or expressions, also of dynamic shapes); without any, the
     grid is one block. The bound names are the block's indices. `threads` is an int or up to three
     extents; it never changes values. Several kernels of one function run one after another.
+
+    Example:
+        with T.Kernel(4, 2, threads=128) as (bx, by):  # 4 x 2 blocks
+            for i in T.Parallel(16):
+                B[by * 32 + bx, i] = A[by * 32 + bx, i]
     """
 
     def __init__(self, *grid: Any, threads: Any = 128, prelude: str | None = None) -> None:
@@ -88,6 +93,12 @@ def use_swizzle(panel_size: int, order: str = "row", enable: bool = True) -> Non
     """Visits the blocks of the grid in panels of `panel_size` for better cache use.
 
     `order` is "row" or "column". The grid is only permuted: results stay the same.
+
+    Example:
+        with T.Kernel(8, 8, threads=64) as (bx, by):
+            T.use_swizzle(4)
+            for i, j in T.Parallel(8, 8):
+                B[by * 8 + i, bx * 8 + j] = A[by * 8 + i, bx * 8 + j]
     """
     state = _in_kernel("T.use_swizzle")
     if order not in ("row", "column", "col"):
@@ -112,6 +123,14 @@ def sync_grid() -> None:
 
     What follows is a launch of its own (tile-split-grid), so that a grid may be of any size, and
     tiles do not keep their values.
+
+    Example:
+        with T.Kernel(2, threads=64) as bx:
+            for j in T.Parallel(64):
+                B[bx, j] = A[bx, j]
+            T.sync_grid()
+            for j in T.Parallel(64):
+                C[bx, j] = B[1 - bx, j]  # of the other block
     """
     state = _in_kernel("T.sync_grid")
     if len(state.regions) > 1:
@@ -128,39 +147,78 @@ def sync_grid() -> None:
 
 
 def disable_warp_group_reg_alloc() -> None:
-    """Hint: no redistribution of registers between warp groups."""
+    """Hint: no redistribution of registers between warp groups.
+
+    Example:
+        T.disable_warp_group_reg_alloc()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
+    """
     _in_kernel("T.disable_warp_group_reg_alloc").core.hint("disable_warp_group_reg_alloc", [], {})
 
 
 def no_set_max_nreg() -> None:
-    """Hint: do not change the register limit of warp groups."""
+    """Hint: do not change the register limit of warp groups.
+
+    Example:
+        T.no_set_max_nreg()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
+    """
     _in_kernel("T.no_set_max_nreg").core.hint("no_set_max_nreg", [], {})
 
 
 def pdl_trigger() -> None:
-    """Hint: the next launch may begin before this one ends. Launches follow one another."""
+    """Hint: the next launch may begin before this one ends. Launches follow one another.
+
+    Example:
+        T.pdl_trigger()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
+    """
     _in_kernel("T.pdl_trigger").core.hint("pdl_trigger", [], {})
 
 
 def pdl_sync() -> None:
-    """Hint: what follows needs the launch before, which is over."""
+    """Hint: what follows needs the launch before, which is over.
+
+    Example:
+        T.pdl_sync()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
+    """
     _in_kernel("T.pdl_sync").core.hint("pdl_sync", [], {})
 
 
 def annotate_min_blocks_per_sm(count: int) -> None:
-    """Hint: at least `count` blocks should fit on a multiprocessor."""
+    """Hint: at least `count` blocks should fit on a multiprocessor.
+
+    Example:
+        T.annotate_min_blocks_per_sm(2)
+        T.copy(A, B)
+    """
     _in_kernel("T.annotate_min_blocks_per_sm").core.hint(
         "min_blocks_per_sm", [], {"count": int(count)}
     )
 
 
 def annotate_restrict_buffers(*buffers: Buffer) -> None:
-    """Hint: these tensors do not overlap others (Tilewright checks that at each call anyway)."""
+    """Hint: these tensors do not overlap others (Tilewright checks that at each call anyway).
+
+    Example:
+        T.annotate_restrict_buffers(A, B)
+        T.copy(A, B)
+    """
     trace.require("T.annotate_restrict_buffers").core.hint("restrict_buffers", list(buffers), {})
 
 
 def annotate_l2_hit_ratio(ratios: dict[Buffer, float]) -> None:
-    """Hint: the share of each tensor that should stay in the L2 cache."""
+    """Hint: the share of each tensor that should stay in the L2 cache.
+
+    Example:
+        T.annotate_l2_hit_ratio({A: 0.9})
+        T.copy(A, B)
+    """
     state = trace.require("T.annotate_l2_hit_ratio")
     for buffer, ratio in ratios.items():
         state.core.hint("l2_hit_ratio", [buffer], {"ratio": float(ratio)})

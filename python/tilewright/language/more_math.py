@@ -64,7 +64,11 @@ def _magnitude_mask(kind: str) -> Any:
 
 
 def copysign(x1: Any, x2: Any) -> Any:
-    """The magnitude of `x1` with the sign of `x2`, also of zeros and NaNs."""
+    """The magnitude of `x1` with the sign of `x2`, also of zeros and NaNs.
+
+    Example:
+        C[i, j] = T.copysign(A[i, j], B[i, j])
+    """
     if not is_kernel_value(x1) and not is_kernel_value(x2):
         return math.copysign(x1, x2)
     (x, y), dtype = same_float("T.copysign", x1, x2)
@@ -98,17 +102,29 @@ def _chord(x: Any) -> Any:
 
 
 def asin(x: Any) -> Any:
-    """The arc sine, in radians; NaN outside -1 … 1."""
+    """The arc sine, in radians; NaN outside -1 … 1.
+
+    Example:
+        B[i, j] = T.asin(A[i, j])
+    """
     return _in_double("T.asin", math.asin, lambda v: scalars.atan2(v, _chord(v)), x)
 
 
 def acos(x: Any) -> Any:
-    """The arc cosine, in radians; NaN outside -1 … 1."""
+    """The arc cosine, in radians; NaN outside -1 … 1.
+
+    Example:
+        B[i, j] = T.acos(A[i, j])
+    """
     return _in_double("T.acos", math.acos, lambda v: scalars.atan2(_chord(v), v), x)
 
 
 def asinh(x: Any) -> Any:
-    """The inverse of the hyperbolic sine."""
+    """The inverse of the hyperbolic sine.
+
+    Example:
+        B[i, j] = T.asinh(A[i, j])
+    """
 
     def wide(v: Any) -> Any:
         size = scalars.abs(v)
@@ -121,7 +137,11 @@ def asinh(x: Any) -> Any:
 
 
 def acosh(x: Any) -> Any:
-    """The inverse of the hyperbolic cosine; NaN below 1."""
+    """The inverse of the hyperbolic cosine; NaN below 1.
+
+    Example:
+        B[i, j] = T.acosh(A[i, j])
+    """
 
     def wide(v: Any) -> Any:
         below = v - _f64(1)
@@ -135,7 +155,11 @@ def acosh(x: Any) -> Any:
 
 
 def atanh(x: Any) -> Any:
-    """The inverse of the hyperbolic tangent; NaN outside -1 … 1."""
+    """The inverse of the hyperbolic tangent; NaN outside -1 … 1.
+
+    Example:
+        B[i, j] = T.atanh(A[i, j])
+    """
 
     def wide(v: Any) -> Any:
         size = scalars.abs(v)
@@ -146,7 +170,11 @@ def atanh(x: Any) -> Any:
 
 
 def hypot(x1: Any, x2: Any) -> Any:
-    """sqrt(x1 * x1 + x2 * x2) without overflow in between; infinite if one side is."""
+    """sqrt(x1 * x1 + x2 * x2) without overflow in between; infinite if one side is.
+
+    Example:
+        C[i, j] = T.hypot(A[i, j], B[i, j])
+    """
 
     def wide(a: Any, b: Any) -> Any:
         a, b = scalars.abs(a), scalars.abs(b)
@@ -161,7 +189,11 @@ def hypot(x1: Any, x2: Any) -> Any:
 
 
 def ldexp(x1: Any, x2: Any) -> Any:
-    """x1 * 2**x2 for an integer x2, rounded once."""
+    """x1 * 2**x2 for an integer x2, rounded once.
+
+    Example:
+        B[i, j] = T.ldexp(A[i, j], N[i, j])
+    """
     if not is_kernel_value(x1) and not is_kernel_value(x2):
         return math.ldexp(x1, x2)
     if "float" in dtype_of(x2):
@@ -182,7 +214,11 @@ def ldexp(x1: Any, x2: Any) -> Any:
 
 
 def nextafter(x1: Any, x2: Any) -> Any:
-    """The next float of the type after `x1` towards `x2`."""
+    """The next float of the type after `x1` towards `x2`.
+
+    Example:
+        C[i, j] = T.nextafter(A[i, j], B[i, j])
+    """
     if not is_kernel_value(x1) and not is_kernel_value(x2):
         return math.nextafter(x1, x2)
     (x, y), dtype = same_float("T.nextafter", x1, x2)
@@ -219,7 +255,11 @@ def _smeared(x: Any, wide: str) -> Any:
 
 
 def clz(x: Any) -> Any:
-    """How many zero bits stand before the highest one, as int32; the width for 0."""
+    """How many zero bits stand before the highest one, as int32; the width for 0.
+
+    Example:
+        M[i, j] = T.clz(N[i, j])
+    """
     if not is_kernel_value(x):
         return 32 - (int(x) & 0xFFFFFFFF).bit_length()
     value, bits = _unsigned(x, "T.clz")
@@ -228,7 +268,11 @@ def clz(x: Any) -> Any:
 
 
 def ffs(x: Any) -> Any:
-    """The place of the lowest set bit, counted from 1, as int32; 0 for 0."""
+    """The place of the lowest set bit, counted from 1, as int32; 0 for 0.
+
+    Example:
+        M[i, j] = T.__ffs(N[i, j])
+    """
     if not is_kernel_value(x):
         return (int(x) & -int(x)).bit_length()
     value, _ = _unsigned(x, "T.__ffs")
@@ -239,7 +283,11 @@ def ffs(x: Any) -> Any:
 
 
 def fast_rcp(x: Any) -> Any:
-    """1 / x; whether it is approximate is the compiler's choice."""
+    """1 / x; whether it is approximate is the compiler's choice.
+
+    Example:
+        B[i, j] = T.fast_rcp(A[i, j])
+    """
     if not is_kernel_value(x):
         return 1.0 / x
     value = as_float(x, "T.fast_rcp")

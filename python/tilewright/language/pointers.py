@@ -38,7 +38,14 @@ def access_ptr(
     base: Any, access_type: str = "rw", extent: int = 1, *more: Any, **options: Any
 ) -> Pointer:
     """The `extent` elements from `base` (an element, `A[i, j]`) on, for a statement that takes
-    pointers. Who reads and writes is known without `access_type`."""
+    pointers. Who reads and writes is known without `access_type`.
+
+    Example:
+        x = T.alloc_shared((128, 4), "float32")
+        T.ptx_cp_async(T.access_ptr(x[tx, 0], "w", 4), T.access_ptr(A[tx % 64, 0], "r", 4), 4)
+        T.ptx_wait_group(0)
+        T.copy(x[0:64, :], B[:, 0:4])
+    """
     if type(base) is Buffer:
         base = base[(0,) * base.ndim]
     if type(base) is not Element:

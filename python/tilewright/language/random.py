@@ -53,7 +53,13 @@ def rng_init(
 ) -> None:
     """Starts the random numbers of each thread: sequence `seq` (the number of the thread in the
     grid's first dimension) of `seed`, from its number `off` on. All names of generators mean
-    Philox4x32-10."""
+    Philox4x32-10.
+
+    Example:
+        T.rng_init(42)
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = T.rng_rand_float()
+    """
     state = _in_kernel("T.rng_init")
     if state.innermost(("parallel",)) is not None:
         raise LanguageError("'T.rng_init' inside T.Parallel", hint="start it before the loop")
@@ -166,7 +172,13 @@ def _draw(what: str, count: int = 1) -> list[Any]:
 
 
 def rng_rand() -> Any:
-    """The next random number, a uint32."""
+    """The next random number, a uint32.
+
+    Example:
+        T.rng_init(42)
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = T.cast(T.rng_rand(), "float32")
+    """
     return _draw("T.rng_rand")[0]
 
 
@@ -178,7 +190,13 @@ def _uniform(number: Any, dtype: str) -> Any:
 
 def rng_rand_float(bit: int = 32, dist: str = "uniform") -> Any:
     """The next random float of 32 or 64 bits: "uniform" in (0, 1], or "normal" (which takes two
-    numbers of the sequence)."""
+    numbers of the sequence).
+
+    Example:
+        T.rng_init(42)
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = T.rng_rand_float()
+    """
     if bit not in (32, 64):
         raise LanguageError(f"'T.rng_rand_float': a float has 32 or 64 bits, got {bit!r}")
     dtype = f"float{bit}"

@@ -80,25 +80,41 @@ def _sum(a: Any, b: Any, dtype: str, mode: str) -> Any:
 
 
 def ieee_add(x: Any, y: Any, rounding_mode: str = "rn") -> Any:
-    """x + y rounded to nearest ("rn"), toward zero ("rz"), up ("ru") or down ("rd")."""
+    """x + y rounded to nearest ("rn"), toward zero ("rz"), up ("ru") or down ("rd").
+
+    Example:
+        C[i, j] = T.ieee_add(A[i, j], B[i, j])
+    """
     (a, b), dtype, mode = _operands("T.ieee_add", rounding_mode, x, y)
     return a + b if mode == "rn" else _sum(_wide(a), _wide(b), dtype, mode)
 
 
 def ieee_sub(x: Any, y: Any, rounding_mode: str = "rn") -> Any:
-    """x - y; the modes are those of `T.ieee_add`."""
+    """x - y; the modes are those of `T.ieee_add`.
+
+    Example:
+        C[i, j] = T.ieee_sub(A[i, j], B[i, j])
+    """
     (a, b), dtype, mode = _operands("T.ieee_sub", rounding_mode, x, y)
     return a - b if mode == "rn" else _sum(_wide(a), -_wide(b), dtype, mode)
 
 
 def ieee_mul(x: Any, y: Any, rounding_mode: str = "rn") -> Any:
-    """x * y; the modes are those of `T.ieee_add`."""
+    """x * y; the modes are those of `T.ieee_add`.
+
+    Example:
+        C[i, j] = T.ieee_mul(A[i, j], B[i, j])
+    """
     (a, b), dtype, mode = _operands("T.ieee_mul", rounding_mode, x, y)
     return a * b if mode == "rn" else _rounded(_wide(a) * _wide(b), dtype, mode)
 
 
 def ieee_fmaf(x: Any, y: Any, z: Any, rounding_mode: str = "rn") -> Any:
-    """x * y + z rounded once; the modes are those of `T.ieee_add`."""
+    """x * y + z rounded once; the modes are those of `T.ieee_add`.
+
+    Example:
+        C[i, j] = T.ieee_fmaf(A[i, j], B[i, j], 1.0)
+    """
     (a, b, c), dtype, mode = _operands("T.ieee_fmaf", rounding_mode, x, y, z)
     if dtype == "float64":
         raise LanguageError("'T.ieee_fmaf' of float64 is not supported yet")
@@ -106,7 +122,11 @@ def ieee_fmaf(x: Any, y: Any, z: Any, rounding_mode: str = "rn") -> Any:
 
 
 def fma(x: Any, y: Any, z: Any) -> Any:
-    """x * y + z rounded once, to nearest."""
+    """x * y + z rounded once, to nearest.
+
+    Example:
+        C[i, j] = T.fma(A[i, j], B[i, j], 1.0)
+    """
     if not any(is_kernel_value(value) for value in (x, y, z)):
         return x * y + z
     if any("float" in dtype_of(value) for value in (x, y, z)):
@@ -115,23 +135,39 @@ def fma(x: Any, y: Any, z: Any) -> Any:
 
 
 def ieee_fdiv(x: Any, y: Any, rounding_mode: str = "rn") -> Any:
-    """x / y; the modes are those of `T.ieee_add`."""
+    """x / y; the modes are those of `T.ieee_add`.
+
+    Example:
+        C[i, j] = T.ieee_fdiv(A[i, j], B[i, j])
+    """
     (a, b), dtype, mode = _operands("T.ieee_fdiv", rounding_mode, x, y)
     return a / b if mode == "rn" else _rounded(_wide(a) / _wide(b), dtype, mode)
 
 
 def ieee_frcp(x: Any, rounding_mode: str = "rn") -> Any:
-    """1 / x; the modes are those of `T.ieee_add`."""
+    """1 / x; the modes are those of `T.ieee_add`.
+
+    Example:
+        B[i, j] = T.ieee_frcp(A[i, j])
+    """
     return ieee_fdiv(1.0, x, rounding_mode)
 
 
 def ieee_fsqrt(x: Any, rounding_mode: str = "rn") -> Any:
-    """The square root; the modes are those of `T.ieee_add`."""
+    """The square root; the modes are those of `T.ieee_add`.
+
+    Example:
+        B[i, j] = T.ieee_fsqrt(A[i, j])
+    """
     (a,), dtype, mode = _operands("T.ieee_fsqrt", rounding_mode, x)
     return scalars.sqrt(a) if mode == "rn" else _rounded(scalars.sqrt(_wide(a)), dtype, mode)
 
 
 def ieee_frsqrt(x: Any) -> Any:
-    """1 / sqrt(x), rounded to nearest."""
+    """1 / sqrt(x), rounded to nearest.
+
+    Example:
+        B[i, j] = T.ieee_frsqrt(A[i, j])
+    """
     (a,), dtype, _ = _operands("T.ieee_frsqrt", "rn", x)
     return scalars.cast(constant(1.0, "float64") / scalars.sqrt(_wide(a)), dtype)

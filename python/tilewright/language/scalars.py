@@ -68,7 +68,12 @@ _OF_INTEGERS = frozenset({"ceildiv", "shl", "shr", "and", "or", "xor", "bitnot",
 
 
 def ceildiv(a: Any, b: Any) -> Any:
-    """a / b rounded up, for integers of either sign; a Python int for Python ints."""
+    """a / b rounded up, for integers of either sign; a Python int for Python ints.
+
+    Example:
+        for k in T.serial(T.ceildiv(100, 32)):  # 4 iterations
+            B[k, 0] = A[k, 0]
+    """
     if is_kernel_value(a) or is_kernel_value(b):
         a, b = _require_scalar(a, "T.ceildiv"), _require_scalar(b, "T.ceildiv")
         kinds = {dtype_of(a), dtype_of(b)}
@@ -89,66 +94,114 @@ def _typed_ceildiv(a: Any, b: Any) -> Any:
 
 
 def align_up(value: Any, alignment: Any) -> Any:
-    """The least multiple of `alignment` that is not less than `value`."""
+    """The least multiple of `alignment` that is not less than `value`.
+
+    Example:
+        B[0, 0] = T.align_up(100, 64)  # 128
+    """
     return ceildiv(value, alignment) * alignment
 
 
 def floordiv(a: Any, b: Any) -> Any:
-    """a / b rounded down, as `//`."""
+    """a / b rounded down, as `//`.
+
+    Example:
+        M[i, j] = T.floordiv(N[i, j], 7)
+    """
     if type(a) is IndexExpr or type(b) is IndexExpr:
         return a // b
     return _binary("floordiv", a, b)
 
 
 def floormod(a: Any, b: Any) -> Any:
-    """The remainder of `T.floordiv`, as `%`."""
+    """The remainder of `T.floordiv`, as `%`.
+
+    Example:
+        M[i, j] = T.floormod(N[i, j], 7)
+    """
     if type(a) is IndexExpr or type(b) is IndexExpr:
         return a % b
     return _binary("floormod", a, b)
 
 
 def truncdiv(a: Any, b: Any) -> Any:
-    """a / b rounded towards zero, as C's `/`."""
+    """a / b rounded towards zero, as C's `/`.
+
+    Example:
+        M[i, j] = T.truncdiv(N[i, j], 7)
+    """
     return _binary("truncdiv", a, b)
 
 
 def truncmod(a: Any, b: Any) -> Any:
-    """The remainder of `T.truncdiv`, as C's `%`."""
+    """The remainder of `T.truncdiv`, as C's `%`.
+
+    Example:
+        M[i, j] = T.truncmod(N[i, j], 7)
+    """
     return _binary("truncmod", a, b)
 
 
 def shift_left(a: Any, b: Any) -> Any:
-    """a << b; 0 where b is the width or more."""
+    """a << b; 0 where b is the width or more.
+
+    Example:
+        M[i, j] = T.shift_left(N[i, j], 2)
+    """
     return _binary("shl", a, b)
 
 
 def shift_right(a: Any, b: Any) -> Any:
-    """a >> b, keeping the sign of signed integers."""
+    """a >> b, keeping the sign of signed integers.
+
+    Example:
+        M[i, j] = T.shift_right(N[i, j], 2)
+    """
     return _binary("shr", a, b)
 
 
 def bitwise_and(a: Any, b: Any) -> Any:
-    """a & b."""
+    """a & b.
+
+    Example:
+        M[i, j] = T.bitwise_and(N[i, j], 7)
+    """
     return _binary("and", a, b)
 
 
 def bitwise_or(a: Any, b: Any) -> Any:
-    """a | b."""
+    """a | b.
+
+    Example:
+        M[i, j] = T.bitwise_or(N[i, j], 7)
+    """
     return _binary("or", a, b)
 
 
 def bitwise_xor(a: Any, b: Any) -> Any:
-    """a ^ b."""
+    """a ^ b.
+
+    Example:
+        M[i, j] = T.bitwise_xor(N[i, j], 7)
+    """
     return _binary("xor", a, b)
 
 
 def bitwise_not(a: Any) -> Any:
-    """~a."""
+    """~a.
+
+    Example:
+        M[i, j] = T.bitwise_not(N[i, j])
+    """
     return _unary("bitnot", a)
 
 
 def popcount(x: Any) -> Any:
-    """The number of set bits."""
+    """The number of set bits.
+
+    Example:
+        M[i, j] = T.popcount(N[i, j])
+    """
     return _unary("popcount", x)
 
 
@@ -164,28 +217,48 @@ def _symbolic(name: str, a: Any, b: Any) -> Any:
 
 
 def min(a: Any, b: Any) -> Any:
-    """The smaller of two scalars; a NaN loses."""
+    """The smaller of two scalars; a NaN loses.
+
+    Example:
+        C[i, j] = T.min(A[i, j], B[i, j])
+    """
     return _symbolic("min", a, b)
 
 
 def max(a: Any, b: Any) -> Any:
-    """The larger of two scalars; a NaN loses."""
+    """The larger of two scalars; a NaN loses.
+
+    Example:
+        C[i, j] = T.max(A[i, j], B[i, j])
+    """
     return _symbolic("max", a, b)
 
 
 def clamp(x: Any, min_val: Any, max_val: Any) -> Any:
-    """min(max(x, min_val), max_val)."""
+    """min(max(x, min_val), max_val).
+
+    Example:
+        B[i, j] = T.clamp(A[i, j], -1.0, 1.0)
+    """
     return min(max(x, min_val), max_val)
 
 
 def __ldg(value: Any, index: Any = None) -> Any:
     """An element, read; `index` says which one of a tensor. Whether a cache may keep it is decided
-    by what the kernel writes."""
+    by what the kernel writes.
+
+    Example:
+        B[i, j] = T.__ldg(A[i, j])
+    """
     return value if index is None else value[index]
 
 
 def if_then_else(cond: Any, true_value: Any, false_value: Any) -> Any:
-    """`true_value` where `cond` holds, else `false_value`; only the taken side is evaluated."""
+    """`true_value` where `cond` holds, else `false_value`; only the taken side is evaluated.
+
+    Example:
+        B[i, j] = T.if_then_else(i >= j, A[i, j], 0.0)
+    """
     if not is_kernel_value(cond):
         return _chosen(true_value, false_value) if cond else _chosen(false_value, true_value)
     state = trace.require("T.if_then_else")
@@ -207,7 +280,11 @@ def _chosen(value: Any, other: Any) -> Any:
 
 
 def Select(cond: Any, true_value: Any, false_value: Any) -> Any:
-    """As `T.if_then_else`."""
+    """As `T.if_then_else`.
+
+    Example:
+        B[i, j] = T.Select(i >= j, A[i, j], 0.0)
+    """
     return if_then_else(cond, true_value, false_value)
 
 
@@ -215,152 +292,272 @@ def Select(cond: Any, true_value: Any, false_value: Any) -> Any:
 
 
 def abs(x: Any) -> Any:
-    """The absolute value."""
+    """The absolute value.
+
+    Example:
+        B[i, j] = T.abs(A[i, j])
+    """
     return _unary("abs", x)
 
 
 def exp(x: Any) -> Any:
-    """e**x."""
+    """e**x.
+
+    Example:
+        B[i, j] = T.exp(A[i, j])
+    """
     return _unary("exp", x)
 
 
 def exp2(x: Any) -> Any:
-    """2**x."""
+    """2**x.
+
+    Example:
+        B[i, j] = T.exp2(A[i, j])
+    """
     return _unary("exp2", x)
 
 
 def exp10(x: Any) -> Any:
-    """10**x."""
+    """10**x.
+
+    Example:
+        B[i, j] = T.exp10(A[i, j])
+    """
     return _unary("exp10", x)
 
 
 def log(x: Any) -> Any:
-    """The natural logarithm."""
+    """The natural logarithm.
+
+    Example:
+        B[i, j] = T.log(A[i, j])
+    """
     return _unary("log", x)
 
 
 def log2(x: Any) -> Any:
-    """The logarithm to base 2."""
+    """The logarithm to base 2.
+
+    Example:
+        B[i, j] = T.log2(A[i, j])
+    """
     return _unary("log2", x)
 
 
 def log10(x: Any) -> Any:
-    """The logarithm to base 10."""
+    """The logarithm to base 10.
+
+    Example:
+        B[i, j] = T.log10(A[i, j])
+    """
     return _unary("log10", x)
 
 
 def log1p(x: Any) -> Any:
-    """log(1 + x), exact for small x."""
+    """log(1 + x), exact for small x.
+
+    Example:
+        B[i, j] = T.log1p(A[i, j])
+    """
     return _unary("log1p", x)
 
 
 def sqrt(x: Any) -> Any:
-    """The square root."""
+    """The square root.
+
+    Example:
+        B[i, j] = T.sqrt(A[i, j])
+    """
     return _unary("sqrt", x)
 
 
 def rsqrt(x: Any) -> Any:
-    """1 / sqrt(x)."""
+    """1 / sqrt(x).
+
+    Example:
+        B[i, j] = T.rsqrt(A[i, j])
+    """
     return _unary("rsqrt", x)
 
 
 def sin(x: Any) -> Any:
-    """The sine of an angle in radians."""
+    """The sine of an angle in radians.
+
+    Example:
+        B[i, j] = T.sin(A[i, j])
+    """
     return _unary("sin", x)
 
 
 def cos(x: Any) -> Any:
-    """The cosine of an angle in radians."""
+    """The cosine of an angle in radians.
+
+    Example:
+        B[i, j] = T.cos(A[i, j])
+    """
     return _unary("cos", x)
 
 
 def tan(x: Any) -> Any:
-    """The tangent of an angle in radians."""
+    """The tangent of an angle in radians.
+
+    Example:
+        B[i, j] = T.tan(A[i, j])
+    """
     return _unary("tan", x)
 
 
 def atan(x: Any) -> Any:
-    """The arc tangent, in radians."""
+    """The arc tangent, in radians.
+
+    Example:
+        B[i, j] = T.atan(A[i, j])
+    """
     return _unary("atan", x)
 
 
 def sinh(x: Any) -> Any:
-    """The hyperbolic sine."""
+    """The hyperbolic sine.
+
+    Example:
+        B[i, j] = T.sinh(A[i, j])
+    """
     return _unary("sinh", x)
 
 
 def cosh(x: Any) -> Any:
-    """The hyperbolic cosine."""
+    """The hyperbolic cosine.
+
+    Example:
+        B[i, j] = T.cosh(A[i, j])
+    """
     return _unary("cosh", x)
 
 
 def tanh(x: Any) -> Any:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    Example:
+        B[i, j] = T.tanh(A[i, j])
+    """
     return _unary("tanh", x)
 
 
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Example:
+        B[i, j] = T.sigmoid(A[i, j])
+    """
     return _unary("sigmoid", x)
 
 
 def erf(x: Any) -> Any:
-    """The error function."""
+    """The error function.
+
+    Example:
+        B[i, j] = T.erf(A[i, j])
+    """
     return _unary("erf", x)
 
 
 def floor(x: Any) -> Any:
-    """The largest integer value not above x, as a float."""
+    """The largest integer value not above x, as a float.
+
+    Example:
+        B[i, j] = T.floor(A[i, j])
+    """
     return _unary("floor", x)
 
 
 def ceil(x: Any) -> Any:
-    """The smallest integer value not below x, as a float."""
+    """The smallest integer value not below x, as a float.
+
+    Example:
+        B[i, j] = T.ceil(A[i, j])
+    """
     return _unary("ceil", x)
 
 
 def round(x: Any) -> Any:
-    """The nearest integer value, halves to even, as a float."""
+    """The nearest integer value, halves to even, as a float.
+
+    Example:
+        B[i, j] = T.round(A[i, j])
+    """
     return _unary("round", x)
 
 
 def nearbyint(x: Any) -> Any:
-    """As `T.round`."""
+    """As `T.round`.
+
+    Example:
+        B[i, j] = T.nearbyint(A[i, j])
+    """
     return round(x)
 
 
 def trunc(x: Any) -> Any:
-    """The integer part, as a float."""
+    """The integer part, as a float.
+
+    Example:
+        B[i, j] = T.trunc(A[i, j])
+    """
     return _unary("trunc", x)
 
 
 def isnan(x: Any) -> Any:
-    """True for NaN."""
+    """True for NaN.
+
+    Example:
+        B[i, j] = T.if_then_else(T.isnan(A[i, j]), 1.0, 0.0)
+    """
     return _unary("isnan", x)
 
 
 def isinf(x: Any) -> Any:
-    """True for the two infinities."""
+    """True for the two infinities.
+
+    Example:
+        B[i, j] = T.if_then_else(T.isinf(A[i, j]), 1.0, 0.0)
+    """
     return _unary("isinf", x)
 
 
 def isfinite(x: Any) -> Any:
-    """True for everything but NaN and the infinities."""
+    """True for everything but NaN and the infinities.
+
+    Example:
+        B[i, j] = T.if_then_else(T.isfinite(A[i, j]), 1.0, 0.0)
+    """
     return _unary("isfinite", x)
 
 
 def pow(x: Any, y: Any) -> Any:
-    """x to the power of y."""
+    """x to the power of y.
+
+    Example:
+        C[i, j] = T.pow(A[i, j], B[i, j])
+    """
     return _binary("pow", x, y)
 
 
 def fmod(x: Any, y: Any) -> Any:
-    """The remainder of x / y with the sign of x."""
+    """The remainder of x / y with the sign of x.
+
+    Example:
+        C[i, j] = T.fmod(A[i, j], B[i, j])
+    """
     return _binary("fmod", x, y)
 
 
 def atan2(y: Any, x: Any) -> Any:
-    """The angle of the point (x, y), in radians."""
+    """The angle of the point (x, y), in radians.
+
+    Example:
+        C[i, j] = T.atan2(A[i, j], B[i, j])
+    """
     return _binary("atan2", y, x)
 
 
@@ -408,6 +605,9 @@ def cast(
 
     `round` is "rn" (nearest), "rz" (toward zero), "rm" (down) or "rp" (up); `sat=True` saturates
     instead of giving infinities.
+
+    Example:
+        H[i, j] = T.cast(A[i, j], "float16")
     """
     narrow = _narrow_kind(dtype)
     if narrow is not None and round in (None, "", "rn") and rbits is None:
@@ -423,7 +623,11 @@ def cast(
 
 
 def Cast(dtype: Any, value: Any) -> Any:
-    """`T.cast` with the type first."""
+    """`T.cast` with the type first.
+
+    Example:
+        H[i, j] = T.Cast("float16", A[i, j])
+    """
     return cast(value, dtype)
 
 
@@ -443,7 +647,11 @@ def _constant(value: Any, dtype: Any) -> Any:
 
 
 def infinity(dtype: Any) -> Any:
-    """Positive infinity of a float type; negate it for the other one."""
+    """Positive infinity of a float type; negate it for the other one.
+
+    Example:
+        B[i, j] = -T.infinity("float32")
+    """
     kind = canonical(dtype)
     if not kind.is_float() or kind == "float8_e4m3fn":
         raise LanguageError(f"'T.infinity': {kind} has no infinity", hint="use T.max_value(dtype)")
@@ -465,7 +673,11 @@ _LARGEST = {
 
 
 def max_value(dtype: Any) -> Any:
-    """The largest finite value of a type."""
+    """The largest finite value of a type.
+
+    Example:
+        B[i, j] = T.max_value("float16")
+    """
     if narrow_name(dtype) is not None:
         limits = {"float4_e2m1fn": 6.0, "int4": 7, "uint4": 15}
         return _constant(limits[str(narrow_name(dtype))], _narrow_kind(dtype).carrier)
@@ -478,7 +690,11 @@ def max_value(dtype: Any) -> Any:
 
 
 def min_value(dtype: Any) -> Any:
-    """The smallest (most negative) finite value of a type."""
+    """The smallest (most negative) finite value of a type.
+
+    Example:
+        B[i, j] = T.min_value("float16")
+    """
     if narrow_name(dtype) is not None:
         limits = {"float4_e2m1fn": -6.0, "int4": -8, "uint4": 0}
         return _constant(limits[str(narrow_name(dtype))], _narrow_kind(dtype).carrier)
@@ -494,6 +710,15 @@ def dynamic(name: str, dtype: Any = "int32") -> Any:
     """A run-time extent, bound from the tensors at each call: `m = T.dynamic("m")`.
 
     Several names, "m, n", give a tuple.
+
+    Example:
+        n = T.dynamic("n")
+
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32")):
+            with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:
+                for i in T.Parallel(64):
+                    A[bx * 64 + i] = 1.0
     """
     if not isinstance(name, str) or not name.replace(",", " ").split():
         raise LanguageError(f"'T.dynamic' takes a name, got {name!r}")
@@ -502,5 +727,15 @@ def dynamic(name: str, dtype: Any = "int32") -> Any:
 
 
 def symbolic(name: str, dtype: Any = "int32") -> Any:
-    """The old name of `T.dynamic`."""
+    """The old name of `T.dynamic`.
+
+    Example:
+        n = T.symbolic("n")
+
+        @T.prim_func
+        def main(A: T.Tensor((n,), "float32")):
+            with T.Kernel(T.ceildiv(n, 64), threads=64) as bx:
+                for i in T.Parallel(64):
+                    A[bx * 64 + i] = 1.0
+    """
     return dynamic(name, dtype)

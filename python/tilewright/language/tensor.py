@@ -56,6 +56,13 @@ class Tensor(metaclass=_TensorMeta):
     `A: T.Tensor[[M, N], dtype]` declares one in the body of an eager kernel.
     Extents are ints, `T.const` or `T.dynamic` symbols, or expressions of them. The tensor is
     contiguous (row-major) unless `T.annotate_layout` gives it another physical order.
+
+    Example:
+        @T.prim_func
+        def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64,), "float32")):
+            with T.Kernel(1, threads=64):
+                for i in T.Parallel(64):
+                    B[i] = A[i, i]
     """
 
 
@@ -84,11 +91,25 @@ class StridedTensor(metaclass=_StridedMeta):
     Strides count elements; they are ints, `T.dynamic` symbols (which may be known from a stride
     alone) or expressions of them. Where the caller's tensor is not dense, a call packs it before
     the kernel runs, and writes it back after it if the kernel writes it.
+
+    Example:
+        @T.prim_func
+        def main(A: T.StridedTensor((64, 64), (64, 1), "float32"), B: T.Tensor((64, 64))):
+            with T.Kernel(1, threads=128):
+                T.copy(A, B)
     """
 
 
 class Buffer(metaclass=_TensorMeta):
-    """The old name of `T.Tensor`."""
+    """The old name of `T.Tensor`.
+
+    Example:
+        @T.prim_func
+        def main(A: T.Buffer((64, 64), "float16"), B: T.Buffer((64,), "float32")):
+            with T.Kernel(1, threads=64):
+                for i in T.Parallel(64):
+                    B[i] = A[i, i]
+    """
 
 
 class _OnChipType:
@@ -102,12 +123,58 @@ class _OnChipType:
 
 
 class SharedBuffer(_OnChipType):
-    """Annotates a macro parameter that takes a shared tile."""
+    """Annotates a macro parameter that takes a shared tile.
+
+    Example:
+        @T.macro
+        def double(x: T.SharedBuffer):
+            for i in T.Parallel(64):
+                x[i] = x[i] * 2.0
+
+        @T.prim_func
+        def main(A: T.Tensor((64,), "float32")):
+            with T.Kernel(1, threads=64):
+                x = T.alloc_shared((64,), "float32")
+                T.copy(A, x)
+                double(x)
+                T.copy(x, A)
+    """
 
 
 class FragmentBuffer(_OnChipType):
-    """Annotates a macro parameter that takes a fragment."""
+    """Annotates a macro parameter that takes a fragment.
+
+    Example:
+        @T.macro
+        def double(x: T.FragmentBuffer):
+            for i in T.Parallel(64):
+                x[i] = x[i] * 2.0
+
+        @T.prim_func
+        def main(A: T.Tensor((64,), "float32")):
+            with T.Kernel(1, threads=64):
+                x = T.alloc_fragment((64,), "float32")
+                T.copy(A, x)
+                double(x)
+                T.copy(x, A)
+    """
 
 
 class LocalBuffer(_OnChipType):
-    """Annotates a macro parameter that takes a thread's own tile."""
+    """Annotates a macro parameter that takes a thread's own tile.
+
+    Example:
+        @T.macro
+        def fill_two(x: T.LocalBuffer):
+            for k in T.serial(4):
+                x[k] = 2.0
+
+        @T.prim_func
+        def main(A: T.Tensor((64, 4), "float32")):
+            with T.Kernel(1, threads=64):
+                tx = T.get_thread_binding()
+                x = T.alloc_local((4,), "float32")
+                fill_two(x)
+                for k in T.serial(4):
+                    A[tx, k] = x[k]
+    """

@@ -22,7 +22,13 @@ _DIMS = {"x": 0, "y": 1, "z": 2}
 
 
 def get_thread_binding(dim: int = 0) -> Any:
-    """Where the thread that runs this stands in dimension `dim` of the block's threads."""
+    """Where the thread that runs this stands in dimension `dim` of the block's threads.
+
+    Example:
+        tx = T.get_thread_binding()
+        if tx < 64:
+            B[0, tx] = A[0, tx]
+    """
     state = _in_kernel("T.get_thread_binding")
     if is_kernel_value(dim) or not isinstance(dim, int):
         raise LanguageError(f"'T.get_thread_binding': dim must be a Python integer, got {dim!r}")
@@ -36,40 +42,73 @@ def get_thread_binding(dim: int = 0) -> Any:
 
 
 def get_thread_bindings() -> list[Any]:
-    """The indices of the thread in all three dimensions."""
+    """The indices of the thread in all three dimensions.
+
+    Example:
+        tx, ty, tz = T.get_thread_bindings()
+        if tx < 64:
+            B[0, tx] = A[0, tx]
+    """
     return [get_thread_binding(dim) for dim in range(3)]
 
 
 def get_thread_extent(dim: int = 0) -> int:
-    """How many threads the block has in dimension `dim`."""
+    """How many threads the block has in dimension `dim`.
+
+    Example:
+        B[0, 0] = T.get_thread_extent()
+    """
     threads = _in_kernel("T.get_thread_extent").threads
     return threads[dim] if dim < len(threads) else 1
 
 
 def get_thread_extents() -> list[int]:
-    """How many threads the block has in each of the three dimensions."""
+    """How many threads the block has in each of the three dimensions.
+
+    Example:
+        x, y, z = T.get_thread_extents()
+        B[0, 0] = x
+    """
     return [get_thread_extent(dim) for dim in range(3)]
 
 
 def get_block_binding(dim: int = 0) -> Any:
-    """The index of the block in dimension `dim` of the grid."""
+    """The index of the block in dimension `dim` of the grid.
+
+    Example:
+        B[0, 0] = T.get_block_binding()
+    """
     blocks = _in_kernel("T.get_block_binding").blocks
     return blocks[dim] if dim < len(blocks) else 0
 
 
 def get_block_bindings() -> list[Any]:
-    """The indices of the block in all three dimensions."""
+    """The indices of the block in all three dimensions.
+
+    Example:
+        x, y, z = T.get_block_bindings()
+        B[0, 0] = x
+    """
     return [get_block_binding(dim) for dim in range(3)]
 
 
 def get_block_extent(dim: int = 0) -> Any:
-    """How many blocks the grid has in dimension `dim`."""
+    """How many blocks the grid has in dimension `dim`.
+
+    Example:
+        B[0, 0] = T.get_block_extent()
+    """
     grid = _in_kernel("T.get_block_extent").grid
     return grid[dim] if dim < len(grid) else 1
 
 
 def get_block_extents() -> list[Any]:
-    """How many blocks the grid has in each of the three dimensions."""
+    """How many blocks the grid has in each of the three dimensions.
+
+    Example:
+        x, y, z = T.get_block_extents()
+        B[0, 0] = x
+    """
     return [get_block_extent(dim) for dim in range(3)]
 
 
@@ -79,6 +118,11 @@ def thread_binding(
     """`T.thread_binding(0, n, thread="threadIdx.x")`: the index of the thread, or of the block.
 
     The range must be that of the block's threads (of the grid): a launch has one shape.
+
+    Example:
+        tid = T.thread_binding(0, 128, thread="threadIdx.x")
+        if tid < 64:
+            B[0, tid] = A[0, tid]
     """
     state = _in_kernel("T.thread_binding")
     if thread is None:  # (n, "threadIdx.x")
@@ -118,22 +162,42 @@ def linear_thread(what: str) -> Any:
 
 
 def get_lane_idx(warp_size: int | None = None) -> Any:
-    """The number of the thread in its warp."""
+    """The number of the thread in its warp.
+
+    Example:
+        if tx < 64:
+            B[0, tx] = T.get_lane_idx()
+    """
     return linear_thread("T.get_lane_idx") % (warp_size or WARP_SIZE)
 
 
 def get_warp_idx(warp_size: int | None = None) -> Any:
-    """The number of the thread's warp."""
+    """The number of the thread's warp.
+
+    Example:
+        if tx < 64:
+            B[0, tx] = T.get_warp_idx()
+    """
     return linear_thread("T.get_warp_idx") // (warp_size or WARP_SIZE)
 
 
 def get_warp_idx_sync(warp_size: int | None = None) -> Any:
-    """As `T.get_warp_idx`."""
+    """As `T.get_warp_idx`.
+
+    Example:
+        if tx < 64:
+            B[0, tx] = T.get_warp_idx_sync()
+    """
     return get_warp_idx(warp_size)
 
 
 def get_warp_group_idx(warp_size: int | None = None, warps_per_group: int | None = None) -> Any:
-    """The number of the thread's warp group, four warps each."""
+    """The number of the thread's warp group, four warps each.
+
+    Example:
+        if tx < 64:
+            B[0, tx] = T.get_warp_group_idx()
+    """
     threads = (warp_size or WARP_SIZE) * (warps_per_group or _WARPS_OF_A_GROUP)
     return linear_thread("T.get_warp_group_idx") // threads
 
@@ -143,6 +207,17 @@ class ws:  # noqa: N801 - the language calls it `T.ws`
 
     Warp groups follow the text: a group's statements begin when those in front of them, of any
     group, are through, or wait at a barrier (`T.barrier_wait`).
+
+    Example:
+        with T.Kernel(1, threads=256):
+            x = T.alloc_shared((64, 64), "float32")
+            ready = T.alloc_barrier(128)
+            with T.ws(1):
+                T.copy(A, x)
+                T.barrier_arrive(ready)
+            with T.ws(0):
+                T.barrier_wait(ready, 0)
+                T.copy(x, B)
     """
 
     def __init__(self, *groups: int) -> None:
@@ -191,5 +266,11 @@ def _meet(what: str) -> None:
 
 
 def sync_warp(mask: Any = None) -> None:
-    """The threads of each warp meet. Every statement ends so: it adds nothing."""
+    """The threads of each warp meet. Every statement ends so: it adds nothing.
+
+    Example:
+        T.sync_warp()
+        for i, j in T.Parallel(64, 64):
+            B[i, j] = A[i, j]
+    """
     _meet("T.sync_warp")

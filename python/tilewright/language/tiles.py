@@ -22,7 +22,15 @@ from tilewright.types.tensor_type import check_shape
 
 
 class GemmWarpPolicy(IntEnum):
-    """How `T.gemm` deals the tiles of C to warps; it changes layouts, never values."""
+    """How `T.gemm` deals the tiles of C to warps; it changes layouts, never values.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.gemm(a, a, c, clear_accum=True, policy=T.GemmWarpPolicy.FullRow)
+        T.copy(c, B)
+    """
 
     Square = 0
     FullRow = 1
@@ -69,6 +77,10 @@ def copy(
     Each side is a tile, a region (`A[0:64, k:k + 32]`) or an address (`A[i, j]`), which takes the
     extents of the other side. Reads beyond the edge of a global tensor give 0 (or what
     `T.annotate_safe_value` says), writes there are dropped. The keywords are performance hints.
+
+    Example:
+        T.copy(A[0:32, :], B[0:32, :])
+        T.copy(s, C)
     """
     state = _in_kernel("T.copy")
     if narrow.is_narrow(src) or narrow.is_narrow(dst):
@@ -87,7 +99,12 @@ def copy(
 
 
 def fill(buffer: Any, value: Any, annotations: dict[str, Any] | None = None) -> None:
-    """Sets every element of a tile or region, or a variable, to `value`."""
+    """Sets every element of a tile or region, or a variable, to `value`.
+
+    Example:
+        T.fill(f, 1.0)
+        T.copy(f, B)
+    """
     state = _in_kernel("T.fill")
     if not is_scalar(value):
         raise LanguageError(f"'T.fill': the value must be a scalar, got {describe(value)}")
@@ -104,7 +121,12 @@ def _fill(state: trace.TraceState, what: str, target: Any, value: Any) -> None:
 
 
 def clear(buffer: Any) -> None:
-    """Sets every element of a tile or region, or a variable, to zero."""
+    """Sets every element of a tile or region, or a variable, to zero.
+
+    Example:
+        T.clear(f)
+        T.copy(f, B)
+    """
     _fill(_in_kernel("T.clear"), "T.clear", buffer, 0)
 
 
@@ -125,6 +147,13 @@ def gemm(
     A is (M, K), or (K, M) with `transpose_A`; B is (K, N), or (N, K) with `transpose_B`; C is
     (M, N). `clear_accum` (True, or a run-time condition such as `k == 0`) starts from zero.
     `policy` deals the work to warps and changes no value.
+
+    Example:
+        a = T.alloc_shared((64, 64), "float16")
+        c = T.alloc_fragment((64, 64), "float32")
+        T.copy(H, a)
+        T.gemm(a, a, c, clear_accum=True)
+        T.copy(c, B)
     """
     state = _in_kernel("T.gemm")
     if mbar is not None:
@@ -183,6 +212,11 @@ def reduce_sum(
     """Sums along `dim` into `out`, whose shape drops that dimension (or has 1 there).
 
     `clear=False` adds to what `out` holds.
+
+    Example:
+        r = T.alloc_fragment((64,), "float32")
+        T.reduce_sum(f, r, dim=1)  # of each row
+        T.copy(r, B[0, :])
     """
     _reduce("T.reduce_sum", "sum", buffer, out, dim, clear)
 
@@ -191,7 +225,13 @@ def reduce_max(
     buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1,
     nan_propagate: bool = False, annotations: Any = None,
 ) -> None:  # fmt: skip
-    """Maximum along `dim`; a NaN loses unless `nan_propagate`. `clear=False` keeps `out` in."""
+    """Maximum along `dim`; a NaN loses unless `nan_propagate`. `clear=False` keeps `out` in.
+
+    Example:
+        r = T.alloc_fragment((64,), "float32")
+        T.reduce_max(f, r, dim=1)  # of each row
+        T.copy(r, B[0, :])
+    """
     _reduce("T.reduce_max", "max", buffer, out, dim, clear, nan_propagate)
 
 
@@ -199,7 +239,13 @@ def reduce_min(
     buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1,
     nan_propagate: bool = False, annotations: Any = None,
 ) -> None:  # fmt: skip
-    """Minimum along `dim`; a NaN loses unless `nan_propagate`. `clear=False` keeps `out` in."""
+    """Minimum along `dim`; a NaN loses unless `nan_propagate`. `clear=False` keeps `out` in.
+
+    Example:
+        r = T.alloc_fragment((64,), "float32")
+        T.reduce_min(f, r, dim=1)  # of each row
+        T.copy(r, B[0, :])
+    """
     _reduce("T.reduce_min", "min", buffer, out, dim, clear, nan_propagate)
 
 
@@ -207,7 +253,13 @@ def reduce_absmax(
     buffer: Any, out: Any, dim: int = -1, clear: bool = True, batch: int = 1,
     nan_propagate: bool = False, annotations: Any = None,
 ) -> None:  # fmt: skip
-    """Maximum of absolute values along `dim`."""
+    """Maximum of absolute values along `dim`.
+
+    Example:
+        r = T.alloc_fragment((64,), "float32")
+        T.reduce_absmax(f, r, dim=1)  # of each row
+        T.copy(r, B[0, :])
+    """
     _reduce("T.reduce_absmax", "absmax", buffer, out, dim, clear, nan_propagate)
 
 
@@ -219,7 +271,13 @@ def reduce_abssum(
     batch: int = 1,
     annotations: Any = None,
 ) -> None:
-    """Sum of absolute values along `dim`."""
+    """Sum of absolute values along `dim`.
+
+    Example:
+        r = T.alloc_fragment((64,), "float32")
+        T.reduce_abssum(f, r, dim=1)  # of each row
+        T.copy(r, B[0, :])
+    """
     _reduce("T.reduce_abssum", "abssum", buffer, out, dim, clear)
 
 
@@ -231,7 +289,15 @@ def reduce_bitand(
     batch: int = 1,
     annotations: Any = None,
 ) -> None:
-    """Bitwise and along `dim` (integers)."""
+    """Bitwise and along `dim` (integers).
+
+    Example:
+        x = T.alloc_fragment((64, 64), "int32")
+        r = T.alloc_fragment((64,), "int32")
+        T.copy(N, x)
+        T.reduce_bitand(x, r, dim=1)
+        T.copy(r, M[0, :])
+    """
     _reduce("T.reduce_bitand", "and", buffer, out, dim, clear)
 
 
@@ -243,7 +309,15 @@ def reduce_bitor(
     batch: int = 1,
     annotations: Any = None,
 ) -> None:
-    """Bitwise or along `dim` (integers)."""
+    """Bitwise or along `dim` (integers).
+
+    Example:
+        x = T.alloc_fragment((64, 64), "int32")
+        r = T.alloc_fragment((64,), "int32")
+        T.copy(N, x)
+        T.reduce_bitor(x, r, dim=1)
+        T.copy(r, M[0, :])
+    """
     _reduce("T.reduce_bitor", "or", buffer, out, dim, clear)
 
 
@@ -255,7 +329,15 @@ def reduce_bitxor(
     batch: int = 1,
     annotations: Any = None,
 ) -> None:
-    """Bitwise exclusive or along `dim` (integers)."""
+    """Bitwise exclusive or along `dim` (integers).
+
+    Example:
+        x = T.alloc_fragment((64, 64), "int32")
+        r = T.alloc_fragment((64,), "int32")
+        T.copy(N, x)
+        T.reduce_bitxor(x, r, dim=1)
+        T.copy(r, M[0, :])
+    """
     _reduce("T.reduce_bitxor", "xor", buffer, out, dim, clear)
 
 
@@ -266,7 +348,12 @@ def cumsum(
     reverse: bool = False,
     annotations: dict[str, Any] | None = None,
 ) -> None:
-    """Running sums along `dim`, into `dst` or in place; `reverse` runs from the end."""
+    """Running sums along `dim`, into `dst` or in place; `reverse` runs from the end.
+
+    Example:
+        T.cumsum(s, dim=1)
+        T.copy(s, B)
+    """
     state = _in_kernel("T.cumsum")
     require_tile(src, "T.cumsum", "the source")
     require_tile(src if dst is None else dst, "T.cumsum", "the destination")
@@ -276,7 +363,17 @@ def cumsum(
 
 def reducer_init(reducer: Any, value: Any = None) -> None:
     """Starts a reducer with `value`, which counts once, or with nothing: zero for sums, the lowest
-    or highest value for max and min."""
+    or highest value for max and min.
+
+    Example:
+        r = T.alloc_reducer((64,), "float32", op="sum")
+        T.reducer_init(r)
+        for i, j in T.Parallel(64, 64):
+            T.reducer_update(r[i], A[i, j])
+        T.finalize_reducer(r)
+        for i in T.Parallel(64):
+            B[0, i] = r[i]
+    """
     state = _in_kernel("T.reducer_init")
     require_tile(reducer, "T.reducer_init", "the reducer")
     if value is None:
@@ -286,7 +383,17 @@ def reducer_init(reducer: Any, value: Any = None) -> None:
 
 
 def reducer_update(element: Any, value: Any) -> None:
-    """`T.reducer_update(r[i], x)` contributes `x`; each contribution counts once."""
+    """`T.reducer_update(r[i], x)` contributes `x`; each contribution counts once.
+
+    Example:
+        r = T.alloc_reducer((64,), "float32", op="sum")
+        T.reducer_init(r)
+        for i, j in T.Parallel(64, 64):
+            T.reducer_update(r[i], A[i, j])
+        T.finalize_reducer(r)
+        for i in T.Parallel(64):
+            B[0, i] = r[i]
+    """
     state = _in_kernel("T.reducer_update")
     if type(element) is not Element:
         raise LanguageError(f"'T.reducer_update' needs an element r[i], got {describe(element)}")
@@ -295,7 +402,17 @@ def reducer_update(element: Any, value: Any) -> None:
 
 def finalize_reducer(reducer: Any, dst: Any = None, batch: int | None = None) -> None:
     """Ends the reduction; the result is in `dst`, or in the reducer itself. `batch` (how many
-    results threads exchange at once) is a performance hint."""
+    results threads exchange at once) is a performance hint.
+
+    Example:
+        r = T.alloc_reducer((64,), "float32", op="sum")
+        T.reducer_init(r)
+        for i, j in T.Parallel(64, 64):
+            T.reducer_update(r[i], A[i, j])
+        T.finalize_reducer(r)
+        for i in T.Parallel(64):
+            B[0, i] = r[i]
+    """
     state = _in_kernel("T.finalize_reducer")
     require_tile(reducer, "T.finalize_reducer", "the reducer")
     state.core.finalize_reducer(reducer, reducer if dst is None else dst)
@@ -305,7 +422,12 @@ def finalize_reducer(reducer: Any, dst: Any = None, batch: int | None = None) ->
 
 
 def view(buffer: Any, shape: Any = None, dtype: Any = None) -> Buffer:
-    """The same storage with another shape or element type (of equal size in bytes)."""
+    """The same storage with another shape or element type (of equal size in bytes).
+
+    Example:
+        x = T.view(s, (64, 64), "int32")  # the bits of the floats
+        T.copy(x, M)
+    """
     state = trace.require("T.view")
     if hasattr(buffer, "view_as"):  # packed values
         return buffer.view_as(shape, dtype)
@@ -316,7 +438,13 @@ def view(buffer: Any, shape: Any = None, dtype: Any = None) -> Buffer:
 
 
 def reshape(buffer: Any, shape: Any) -> Buffer:
-    """The same storage with another shape of as many elements."""
+    """The same storage with another shape of as many elements.
+
+    Example:
+        x = T.reshape(s, (4096,))
+        for i in T.Parallel(64):
+            B[0, i] = x[i * 64]
+    """
     require_tile(getattr(buffer, "tile", buffer), "T.reshape", "the buffer")
     return view(buffer, shape)
 
@@ -337,6 +465,14 @@ def im2col(
 
     Row r of `col` is output position `nhw_step * rows + r` of n*h*w, column c is element
     `c_step * columns + c` of (kernel row, kernel column, channel); padding reads as zero.
+
+    Example:
+        @T.prim_func
+        def main(image: T.Tensor((1, 8, 8, 16), "float16"), rows: T.Tensor((64, 16), "float16")):
+            with T.Kernel(1, threads=128):
+                tile = T.alloc_shared((64, 16), "float16")
+                T.im2col(image, tile, 0, 0, 3, 1, 1, 1)
+                T.copy(tile, rows)
     """
     state = _in_kernel("T.im2col")
     require_tile(img, "T.im2col", "the image")
@@ -345,5 +481,14 @@ def im2col(
 
 
 def c2d_im2col(*arguments: Any, **options: Any) -> None:
-    """The old name of `T.im2col`."""
+    """The old name of `T.im2col`.
+
+    Example:
+        @T.prim_func
+        def main(image: T.Tensor((1, 8, 8, 16), "float16"), rows: T.Tensor((64, 16), "float16")):
+            with T.Kernel(1, threads=128):
+                tile = T.alloc_shared((64, 16), "float16")
+                T.c2d_im2col(image, tile, 0, 0, 3, 1, 1, 1)
+                T.copy(tile, rows)
+    """
     im2col(*arguments, **options)

@@ -62,7 +62,12 @@ class attr:  # noqa: N801 - the language calls it `T.attr`
 
 
 def evaluate(value: Any) -> None:
-    """A statement for its effect, which tracing the value has had already."""
+    """A statement for its effect, which tracing the value has had already.
+
+    Example:
+        T.evaluate(0)
+        T.copy(A, B)
+    """
 
 
 def tvm_thread_allreduce(

@@ -167,14 +167,23 @@ VECTOR_TYPES = {
 
 
 def Broadcast(value: Any, lanes: int) -> Vector:
-    """A packed value with the same scalar in all lanes."""
+    """A packed value with the same scalar in all lanes.
+
+    Example:
+        x = T.Broadcast(A[i, j], 2)
+        B[i, j] = x[1]
+    """
     if isinstance(lanes, bool) or not isinstance(lanes, int) or lanes < 1 or not is_scalar(value):
         raise LanguageError(f"'T.Broadcast' takes a scalar and a number of lanes, got {lanes!r}")
     return Vector([value] * lanes)
 
 
 def reinterpret(value: Any, dtype: Any) -> Any:
-    """The bits of `value` as a `dtype` of the same width; lanes are in the order of memory."""
+    """The bits of `value` as a `dtype` of the same width; lanes are in the order of memory.
+
+    Example:
+        M[i, j] = T.reinterpret(A[i, j], "int32")
+    """
     if isinstance(value, VectorType):
         value, dtype = dtype, value
     if isinstance(dtype, str):
@@ -208,37 +217,72 @@ def _two(what: str, function: Callable[..., Any], *operands: Any) -> Vector:
 
 
 def add2(x: Any, y: Any) -> Vector:
-    """x + y, lane by lane."""
+    """x + y, lane by lane.
+
+    Example:
+        x = T.add2(T.Broadcast(A[i, j], 2), T.Broadcast(2.0, 2))
+        B[i, j] = x[0]
+    """
     return _two("T.add2", lambda a, b: a + b, x, y)
 
 
 def sub2(x: Any, y: Any) -> Vector:
-    """x - y, lane by lane."""
+    """x - y, lane by lane.
+
+    Example:
+        x = T.sub2(T.Broadcast(A[i, j], 2), T.Broadcast(2.0, 2))
+        B[i, j] = x[0]
+    """
     return _two("T.sub2", lambda a, b: a - b, x, y)
 
 
 def mul2(x: Any, y: Any) -> Vector:
-    """x * y, lane by lane."""
+    """x * y, lane by lane.
+
+    Example:
+        x = T.mul2(T.Broadcast(A[i, j], 2), T.Broadcast(2.0, 2))
+        B[i, j] = x[0]
+    """
     return _two("T.mul2", lambda a, b: a * b, x, y)
 
 
 def fma2(x: Any, y: Any, z: Any) -> Vector:
-    """x * y + z rounded once, lane by lane."""
+    """x * y + z rounded once, lane by lane.
+
+    Example:
+        x = T.fma2(T.Broadcast(A[i, j], 2), T.Broadcast(2.0, 2), T.Broadcast(1.0, 2))
+        B[i, j] = x[0]
+    """
     return _two("T.fma2", fma, x, y, z)
 
 
 def max2(x: Any, y: Any) -> Vector:
-    """The larger one, lane by lane."""
+    """The larger one, lane by lane.
+
+    Example:
+        x = T.max2(T.Broadcast(A[i, j], 2), T.Broadcast(2.0, 2))
+        B[i, j] = x[0]
+    """
     return _two("T.max2", scalars.max, x, y)
 
 
 def min2(x: Any, y: Any) -> Vector:
-    """The smaller one, lane by lane."""
+    """The smaller one, lane by lane.
+
+    Example:
+        x = T.min2(T.Broadcast(A[i, j], 2), T.Broadcast(2.0, 2))
+        B[i, j] = x[0]
+    """
     return _two("T.min2", scalars.min, x, y)
 
 
 def abs2(x: Any) -> Vector:
-    """The magnitude, lane by lane."""
+    """The magnitude, lane by lane.
+
+    Example:
+        x = T.abs2(T.Broadcast(A[i, j], 2))
+        B[i, j] = x[0]
+    """
     return _two("T.abs2", scalars.abs, x)
 
 
@@ -287,6 +331,10 @@ def _row(place: Any, bits: int, what: str) -> Pointer:
     return access_ptr(place, "rw", bits // width)
 
 
+def _with_example(text: str, example: str) -> str:
+    return f"{text}\n\nExample:\n    if tx < 64:\n        {example}\n"
+
+
 def _load(what: str, bits: int) -> Callable[..., Any]:
     def load(src: Any, pred: Any = None) -> Any:
         row = _row(src, bits, what)
@@ -296,7 +344,10 @@ def _load(what: str, bits: int) -> Callable[..., Any]:
             words = [scalars.if_then_else(pred, w, constant(0, "uint32")) for w in words]
         return words[0] if bits == 32 else Vector(words)
 
-    load.__doc__ = f"The {bits} bits from an element on, as uint32; 0 where `pred` does not hold."
+    load.__doc__ = _with_example(
+        f"The {bits} bits from an element on, as uint32; 0 where `pred` does not hold.",
+        f"T.stg{bits}(B[tx, 0], {what}({'A' if 'ldg' in what else 's'}[tx, 0]))",
+    )
     return load
 
 
@@ -317,7 +368,10 @@ def _store(what: str, bits: int) -> Callable[..., None]:
         if region is not None:
             state.close(region)
 
-    store.__doc__ = f"Writes {bits} bits from an element on, where `pred` holds."
+    store.__doc__ = _with_example(
+        f"Writes {bits} bits from an element on, where `pred` holds.",
+        f"{what}({'B' if 'stg' in what else 's'}[tx, 0], T.ldg{bits}(A[tx, 0]))",
+    )
     return store
 
 

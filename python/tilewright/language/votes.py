@@ -49,17 +49,35 @@ def _truth(what: str, predicate: Any, mask: Any = _ALL_LANES) -> Any:
 
 
 def any_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
-    """1 if the predicate of some lane of the warp is not zero, else 0."""
+    """1 if the predicate of some lane of the warp is not zero, else 0.
+
+    Example:
+        total = T.any_sync(tx < 40)
+        if tx < 64:
+            N[0, tx] = total
+    """
     return _combined("T.any_sync", _truth("T.any_sync", predicate, mask), "int32", "max", WARP_SIZE)
 
 
 def all_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
-    """1 if the predicate of no lane of the warp is zero, else 0."""
+    """1 if the predicate of no lane of the warp is zero, else 0.
+
+    Example:
+        total = T.all_sync(tx < 40)
+        if tx < 64:
+            N[0, tx] = total
+    """
     return _combined("T.all_sync", _truth("T.all_sync", predicate, mask), "int32", "min", WARP_SIZE)
 
 
 def ballot_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
-    """A number (uint64) whose bit n says whether the predicate of lane n is not zero."""
+    """A number (uint64) whose bit n says whether the predicate of lane n is not zero.
+
+    Example:
+        bits = T.ballot_sync(tx % 2 == 0)
+        if tx < 64:
+            N[0, tx] = T.cast(bits, "int32")
+    """
     vote = _truth("T.ballot_sync", predicate, mask)
     lane = linear_thread("T.ballot_sync") % WARP_SIZE
     bit = scalars.cast(vote, "uint64") << scalars.cast(lane, "uint64")
@@ -67,7 +85,13 @@ def ballot_sync(predicate: Any, mask: Any = _ALL_LANES) -> Any:
 
 
 def ballot(predicate: Any) -> Any:
-    """`T.ballot_sync` of all lanes."""
+    """`T.ballot_sync` of all lanes.
+
+    Example:
+        bits = T.ballot(tx % 2 == 0)
+        if tx < 64:
+            N[0, tx] = T.cast(bits, "int32")
+    """
     return ballot_sync(predicate)
 
 
@@ -79,7 +103,13 @@ def _lane_values(what: str, value: Any, mask: Any) -> tuple[Any, Any]:
 
 
 def match_any_sync(value: Any, mask: Any = _ALL_LANES) -> Any:
-    """A number (uint32) whose bit n says whether lane n has the value of this lane."""
+    """A number (uint32) whose bit n says whether lane n has the value of this lane.
+
+    Example:
+        bits = T.match_any_sync(tx // 4)
+        if tx < 64:
+            N[0, tx] = T.cast(bits, "int32")
+    """
     tile, first = _lane_values("T.match_any_sync", value, mask)
     own = tile[linear_thread("T.match_any_sync")].load()
     state = _in_kernel("T.match_any_sync")
@@ -92,7 +122,13 @@ def match_any_sync(value: Any, mask: Any = _ALL_LANES) -> Any:
 
 
 def match_all_sync(value: Any, mask: Any = _ALL_LANES) -> Any:
-    """The mask of all lanes (uint32) if they have one value, else 0."""
+    """The mask of all lanes (uint32) if they have one value, else 0.
+
+    Example:
+        bits = T.match_all_sync(tx // 4)
+        if tx < 64:
+            N[0, tx] = T.cast(bits, "int32")
+    """
     state = _in_kernel("T.match_all_sync")
     everyone = state.core.constant(_ALL_LANES, "uint32")
     found = match_any_sync(value, mask)
@@ -101,7 +137,13 @@ def match_all_sync(value: Any, mask: Any = _ALL_LANES) -> Any:
 
 def activemask() -> Any:
     """The lanes that come here, as bits of a uint64: those for which the conditions around it
-    hold."""
+    hold.
+
+    Example:
+        bits = T.activemask()
+        if tx < 64:
+            N[0, tx] = T.cast(bits, "int32")
+    """
     what = "T.activemask"
     state = _in_kernel(what)
     if state.control_flow() is not None:
@@ -110,25 +152,48 @@ def activemask() -> Any:
 
 
 def syncthreads_count(predicate: Any) -> Any:
-    """How many threads of the block have a predicate that is not zero."""
+    """How many threads of the block have a predicate that is not zero.
+
+    Example:
+        total = T.syncthreads_count(tx < 40)
+        if tx < 64:
+            N[0, tx] = total
+    """
     what = "T.syncthreads_count"
     return _combined(what, _truth(what, predicate), "int32", "sum")
 
 
 def syncthreads_and(predicate: Any) -> Any:
-    """1 if the predicate of no thread of the block is zero, else 0."""
+    """1 if the predicate of no thread of the block is zero, else 0.
+
+    Example:
+        total = T.syncthreads_and(tx < 40)
+        if tx < 64:
+            N[0, tx] = total
+    """
     what = "T.syncthreads_and"
     return _combined(what, _truth(what, predicate), "int32", "min")
 
 
 def syncthreads_or(predicate: Any) -> Any:
-    """1 if the predicate of some thread of the block is not zero, else 0."""
+    """1 if the predicate of some thread of the block is not zero, else 0.
+
+    Example:
+        total = T.syncthreads_or(tx < 40)
+        if tx < 64:
+            N[0, tx] = total
+    """
     what = "T.syncthreads_or"
     return _combined(what, _truth(what, predicate), "int32", "max")
 
 
 def shuffle_elect(thread_extent: int) -> Any:
-    """Whether this is the first thread of its group of `thread_extent`, 0 for the whole block."""
+    """Whether this is the first thread of its group of `thread_extent`, 0 for the whole block.
+
+    Example:
+        if T.shuffle_elect(128):
+            B[0, 0] = 1.0
+    """
     if isinstance(thread_extent, bool) or not isinstance(thread_extent, int) or thread_extent < 0:
         raise LanguageError(
             f"'T.shuffle_elect': expected a number of threads, got {describe(thread_extent)}"

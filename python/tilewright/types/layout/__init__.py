@@ -55,7 +55,12 @@ def _write_picture(svg: str, path: str | None) -> str:
 
 
 class Layout:
-    """`T.Layout(shape, lambda i, j: [...])`: from logical to physical indices; ranks may differ."""
+    """`T.Layout(shape, lambda i, j: [...])`: from logical to physical indices; ranks may differ.
+
+    Example:
+        T.annotate_layout({s: T.Layout((64, 64), lambda i, j: [i, j ^ (i % 32)])})
+        T.copy(s, B)
+    """
 
     @reporting
     def __init__(self, shape: Any, forward_fn: Callable[..., Any]) -> None:
@@ -132,6 +137,10 @@ class Fragment:
     `replicate` copies of each element exist; the function then takes the copy's number as a last
     argument `rep`. `forward_thread_fn` and `forward_index_fn` give the two parts apart; slots are
     inferred where only the threads are given.
+
+    Example:
+        T.annotate_layout({f: T.Fragment((64, 64), lambda i, j: (2 * i + j // 32, j % 32))})
+        T.copy(f, B)
     """
 
     @reporting
