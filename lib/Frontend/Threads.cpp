@@ -37,7 +37,7 @@ void Trace::barrierArrive(const Element &barrier, bool once, std::optional<int64
   checkOwn(barrier.buffer.traceId);
   Value bytes = expectedBytes ? toIndex(*expectedBytes, "expected bytes") : Value();
   verified(create<tile::BarrierArriveOp>(barrier.buffer.value, barrier.indices.front().value, bytes,
-                                         once ? builder.getUnitAttr() : UnitAttr(),
+                                         once ? builder.getUnitAttr() : UnitAttr(), UnitAttr(),
                                          makeCount(builder, count)));
 }
 

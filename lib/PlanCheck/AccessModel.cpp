@@ -48,6 +48,7 @@ public:
   }
 
   void build();
+  void build(TensorMapAttr map);
 
 private:
   Register valueOf(Value value, unsigned depth = 0);
@@ -58,6 +59,7 @@ private:
   Register folded(OpFoldResult result);
   Register extentOf(Value buffer, unsigned dim);
   Register rootExtent(Value root, unsigned dim);
+  SmallVector<Register> symbolsOf(func::FuncOp function, ShapeAttr shape);
   SmallVector<Register, 4> ownCoordinates();
   SmallVector<Register, 4> rootCoordinates();
   SmallVector<Register, 4> renumber(ViewOp view, ArrayRef<Register> coordinates);
@@ -234,6 +236,12 @@ std::optional<Register> ModelBuilder::translateOp(Operation *op, unsigned depth)
                                               tape.constant(version.getAhead())});
         return tape.emit(Op::FloorMod, {number, tape.constant(version.getCount())});
       })
+      .Case([&](PhaseOp phase) -> std::optional<Register> {
+        Register number = tape.emit(Op::Add, {tape.emit(Op::Sub, {operand(0), operand(1)}),
+                                              tape.constant(phase.getAhead())});
+        number = tape.emit(Op::FloorDiv, {number, tape.constant(phase.getCount())});
+        return tape.emit(Op::FloorMod, {number, tape.constant(2)});
+      })
       .Case([&](memref::DimOp dim) -> std::optional<Register> {
         std::optional<int64_t> position = dim.getConstantIndex();
         return position ? std::optional(extentOf(dim.getSource(), *position)) : std::nullopt;
@@ -276,6 +284,11 @@ Register ModelBuilder::rootExtent(Value root, unsigned dim) {
                         : ShapeAttr();
   if (!shape)
     return tape.emit(Op::Extent, {});
+  return tape.emit(shape.getExtents()[dim], {}, symbolsOf(function, shape));
+}
+
+/// The shape symbols that a formula names.
+SmallVector<Register> ModelBuilder::symbolsOf(func::FuncOp function, ShapeAttr shape) {
   SmallVector<Register> symbols;
   for (StringAttr name : shape.getSymbols()) {
     std::optional<Register> bound;
@@ -284,7 +297,7 @@ Register ModelBuilder::rootExtent(Value root, unsigned dim) {
         bound = valueOf(other);
     symbols.push_back(bound ? *bound : tape.emit(Op::Extent, {}));
   }
-  return tape.emit(shape.getExtents()[dim], {}, symbols);
+  return symbols;
 }
 
 /// The coordinates in the buffer that is named: the indices of an element, or the row and column of
@@ -422,9 +435,20 @@ void ModelBuilder::build() {
   addConditions();
 }
 
-AccessModel::AccessModel(const Subject &subject)
+void ModelBuilder::build(TensorMapAttr map) {
+  auto function = subject.op->getParentOfType<func::FuncOp>();
+  for (const IndexExpr &extent : map.getExtents().getExtents())
+    model.mapExtents.push_back(tape.emit(extent, {}, symbolsOf(function, map.getExtents())));
+  for (const IndexExpr &stride : map.getStrides().getExtents())
+    model.mapStrides.push_back(tape.emit(stride, {}, symbolsOf(function, map.getStrides())));
+}
+
+AccessModel::AccessModel(const Subject &subject, TensorMapAttr map)
     : root(tile::getRoot(subject.buffer)), reads(subject.isRead) {
-  ModelBuilder(*this, subject).build();
+  ModelBuilder builder(*this, subject);
+  builder.build();
+  if (map)
+    builder.build(map);
 }
 
 bool AccessModel::holds(const Condition &condition, bool &isKnown) const {

@@ -25,7 +25,7 @@ struct Point {
 /// around it, all read off the SSA values of the program.
 class AccessModel {
 public:
-  explicit AccessModel(const Subject &subject);
+  explicit AccessModel(const Subject &subject, tile::TensorMapAttr map = {});
 
   bool isRead() const { return reads; }
   bool isGlobal() const { return tile::getSpace(root) == tile::Space::Global; }
@@ -36,6 +36,15 @@ public:
   /// Chooses the values outside the loop; false where the loop does not run under them.
   bool startRound(uint64_t round);
   Point at(llvm::ArrayRef<int64_t> iterators);
+  /// The coordinate in a dimension of the root at the last point; nothing where it has none.
+  std::optional<int64_t> getCoordinate(unsigned dim) const { return tape.get(coordinates[dim]); }
+  /// An extent of the root in this round.
+  std::optional<int64_t> getExtent(unsigned dim) const { return tape.get(extents[dim]); }
+  /// What the formulas of the tensor map give in this round.
+  std::optional<int64_t> getMapExtent(unsigned digit) const { return tape.get(mapExtents[digit]); }
+  std::optional<int64_t> getMapStride(unsigned digit) const {
+    return digit == 0 ? std::nullopt : tape.get(mapStrides[digit - 1]);
+  }
 
 private:
   friend class ModelBuilder;
@@ -50,6 +59,7 @@ private:
   IndexTape tape;
   llvm::SmallVector<Condition, 4> outerConditions, innerConditions;
   llvm::SmallVector<IndexTape::Register, 4> coordinates, extents;
+  llvm::SmallVector<IndexTape::Register, 4> mapExtents, mapStrides;
   IndexTape::Register offset = 0;
 };
 

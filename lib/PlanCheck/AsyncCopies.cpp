@@ -15,8 +15,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tile;
 
-/// Whether the bits of a read outside the tensor are zeros in this kernel.
-static bool isSafeValueZero(Value root, KernelOp kernel) {
+bool plancheck::isSafeValueZero(Value root, KernelOp kernel) {
   bool isZero = true;
   kernel.walk([&](AnnotateSafeValueOp note) {
     if (note.getBuffer() != root)

@@ -12,6 +12,9 @@ namespace tilewright::plancheck {
 /// what may be wrong with the plans of its read and its write; empty if nothing.
 std::string findAsyncFault(tile::ParallelOp loop, const Arch &arch);
 
+/// Whether the bits of a read outside a tensor are zeros in this kernel.
+bool isSafeValueZero(mlir::Value root, tile::KernelOp kernel);
+
 } // namespace tilewright::plancheck
 
 #endif // TILEWRIGHT_LIB_PLANCHECK_ASYNCCOPIES_H

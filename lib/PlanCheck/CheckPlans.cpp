@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "AsyncCopies.h"
+#include "BulkCopies.h"
 #include "Conditions.h"
 #include "ProductOperands.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
@@ -42,11 +43,15 @@ void forEachPlan(Operation *root,
 LogicalResult checkPlans(Operation *root, const Options &options) {
   bool isRight = true;
   root->walk([&](ParallelOp loop) {
-    std::string fault =
-        isa<AsyncGroupOp>(loop->getParentOp()) ? findAsyncFault(loop, options.arch) : std::string();
+    bool isBulk = loop->hasAttr(kBulkAttr);
+    std::string fault = isBulk ? findBulkFault(loop, options)
+                        : isa<AsyncGroupOp>(loop->getParentOp())
+                            ? findAsyncFault(loop, options.arch)
+                            : std::string();
     if (fault.empty())
       return;
-    loop.emitError() << "internal error: the plan of this asynchronous copy is wrong: " << fault;
+    loop.emitError() << "internal error: the plan of this " << (isBulk ? "bulk" : "asynchronous")
+                     << " copy is wrong: " << fault;
     isRight = false;
   });
   root->walk([&](GemmOp gemm) {

@@ -162,3 +162,32 @@ LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
     return emitError() << "L2 promotion is 0, 64, 128 or 256 bytes, got " << promotion;
   return success();
 }
+
+LogicalResult BulkAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t map,
+                               ArrayRef<int64_t> dims, ArrayRef<int64_t> divisors,
+                               ArrayRef<int64_t> box, int64_t swizzle, ArrayRef<int64_t> origins,
+                               ArrayRef<int64_t> places, ArrayRef<int64_t> clamped) {
+  size_t rank = box.size();
+  if (map < 0)
+    return emitError() << "expected the position of a tensor map, got " << map;
+  if (rank < 1 || dims.size() != rank || divisors.size() != rank || places.empty() ||
+      origins.size() != rank * places.size())
+    return emitError() << "expected a dimension, a divisor and an origin in each instruction for "
+                          "every digit of the box";
+  for (auto [dim, divisor, extent] : llvm::zip_equal(dims, divisors, box))
+    if (dim < 0 || divisor < 0 || extent < 1)
+      return emitError() << "dimensions and divisors are not negative, extents positive";
+  if (!llvm::is_contained({0, 32, 64, 128}, swizzle))
+    return emitError() << "a swizzle permutes 0, 32, 64 or 128 bytes, got " << swizzle;
+  for (int64_t digit : clamped)
+    if (digit < 0 || size_t(digit) >= rank)
+      return emitError() << "a box of " << rank << " digits has no digit " << digit;
+  return success();
+}
+
+int64_t BulkAttr::getNumElements() const {
+  int64_t elements = getNumIssues();
+  for (int64_t extent : getBox())
+    elements *= extent;
+  return elements;
+}

@@ -1,6 +1,7 @@
 //===- Dialect.cpp - registration of the tile dialect --------------------------------------===//
 
 #include "tilewright/Tile/CpuPlan.h"
+#include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Strides.h"
 #include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
@@ -104,7 +105,7 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "'" << name << "' is a layout or fragment of 'tile.alloc'";
   }
   if (name == kOffsetAttr) {
-    if (isa<AllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+    if (isa<AllocOp, BarrierAllocOp>(op) && isa<IntegerAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a number of bytes of 'tile.alloc'";
   }
@@ -174,6 +175,32 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (isa<BarrierOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier'";
+  }
+  if (name == kBulkAttr) {
+    if (isa<ParallelOp>(op) && isa<BulkAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is the #tile.bulk plan of 'tile.parallel'";
+  }
+  if (name == kNoBulkAttr) {
+    if (isa<ParallelOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.parallel'";
+  }
+  if (name == kExtraThreadsAttr) {
+    if (isa<KernelOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a number of threads of 'tile.kernel'";
+  }
+  if (name == kRegistersAttr) {
+    if (isa<KernelOp, RoleOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name
+                           << "' is a number of registers of 'tile.kernel' or 'tile.role'";
+  }
+  if (name == kTurnsAttr) {
+    if (isa<AllocOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.alloc'";
   }
   if (name == kTensorMapsAttr)
     return verifyTensorMaps(op, dyn_cast<ArrayAttr>(attribute.getValue()));

@@ -270,8 +270,21 @@ void PipelinedOp::print(OpAsmPrinter &printer) {
   printBody(printer, getBody());
 }
 
-void AsyncGroupOp::build(OpBuilder &builder, OperationState &state, Value iteration, Value upper) {
+void AsyncGroupOp::build(OpBuilder &builder, OperationState &state, Value iteration, Value upper,
+                         Value full, Value version, Value empty) {
   state.addOperands({iteration, upper});
+  for (Value optional : {full, version, empty})
+    if (optional)
+      state.addOperands(optional);
+  state.getOrAddProperties<Properties>().operandSegmentSizes = {1, 1, full ? 1 : 0, version ? 1 : 0,
+                                                                empty ? 1 : 0};
+  addIndexRegion(builder, state, 0);
+}
+
+void RoleOp::build(OpBuilder &builder, OperationState &state, StringRef name, int64_t threads) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.name = builder.getStringAttr(name);
+  properties.threads = builder.getI64IntegerAttr(threads);
   addIndexRegion(builder, state, 0);
 }
 

@@ -164,16 +164,33 @@ LogicalResult AsyncGroupOp::verify() {
     if (!isa<ParallelOp, SliceOp, ViewOp>(op) && (op.getNumRegions() || !isMemoryEffectFree(&op)))
       return op.emitOpError() << "in 'tile.async_group', which holds copies ('tile.parallel') and "
                                  "the arithmetic of their indices";
+  if (bool(getFull()) != bool(getVersion()) || (getEmpty() && !getFull()))
+    return emitOpError()
+           << "names a barrier without its version, or one to start after and none to "
+              "arrive at";
+  for (Value barriers : {getFull(), getEmpty()})
+    if (barriers && !barriers.getDefiningOp<BarrierAllocOp>())
+      return emitOpError() << "needs barriers of 'tile.barrier_alloc'";
+  for (ParallelOp copy : getBody().getOps<ParallelOp>())
+    if (bool(getFull()) != copy->hasAttr(kBulkAttr))
+      return copy.emitOpError() << "in a group "
+                                << (getFull() ? "on a barrier has no"
+                                              : "without a "
+                                                "barrier has a")
+                                << " plan as a bulk copy";
   return verifyUniformFlow(*this, "a group of asynchronous copies");
 }
 
-LogicalResult VersionOp::verify() {
-  if (int64_t(getCount()) < 1)
-    return emitOpError() << "of " << int64_t(getCount()) << " versions, expected at least 1";
-  if (int64_t(getAhead()) < 0)
-    return emitOpError() << "ahead " << int64_t(getAhead()) << " is negative";
+static LogicalResult verifyVersion(Operation *op, int64_t count, int64_t ahead) {
+  if (count < 1)
+    return op->emitOpError() << "of " << count << " versions, expected at least 1";
+  if (ahead < 0)
+    return op->emitOpError() << "ahead " << ahead << " is negative";
   return success();
 }
+
+LogicalResult VersionOp::verify() { return verifyVersion(*this, getCount(), getAhead()); }
+LogicalResult PhaseOp::verify() { return verifyVersion(*this, getCount(), getAhead()); }
 
 //===----------------------------------------------------------------------------------------===//
 // Buffers

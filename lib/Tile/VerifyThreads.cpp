@@ -42,7 +42,7 @@ LogicalResult BarrierAllocOp::verify() {
   if (failed(verifyUniformFlow(*this, "a barrier")))
     return failure();
   for (Operation *user : getBarriers().getUsers())
-    if (!isa<BarrierArriveOp, BarrierWaitOp>(user)) {
+    if (!isa<BarrierArriveOp, BarrierWaitOp, AsyncGroupOp>(user)) {
       InFlightDiagnostic diag = user->emitOpError() << "uses the barriers '" << getName()
                                                     << "', which only arrivals and waits may touch";
       diag.attachNote(getLoc()) << "'" << getName() << "' is allocated here";

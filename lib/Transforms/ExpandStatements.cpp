@@ -116,6 +116,8 @@ ParallelOp Expander::expand(CopyOp op) {
     loop.setCoalescedWidth(*width);
   if (auto layout = op.getLoopLayoutAttr())
     loop.setLoopLayoutAttr(layout);
+  if (op->hasAttr("disable_tma"))
+    loop->setAttr(kNoBulkAttr, b.getUnitAttr());
   Value value =
       load(op.getSource(), makePairedIndices(b, op.getSource(), like, loop.getIterators()));
   value = convert(value, elementType(op.getSource()), elementType(op.getDest()));

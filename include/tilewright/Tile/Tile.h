@@ -88,6 +88,12 @@ inline constexpr llvm::StringLiteral kMatrixRowsAttr = "tile.matrix_rows";
 inline constexpr llvm::StringLiteral kAlignmentAttr = "tile.alignment";
 /// Of tile.barrier: what threads wrote before it is read by the asynchronous proxy after it.
 inline constexpr llvm::StringLiteral kProxyFenceAttr = "tile.proxy_fence";
+/// Of tile.parallel: the #tile.bulk plan of a copy that TMA may do.
+inline constexpr llvm::StringLiteral kBulkAttr = "tile.bulk";
+/// Of tile.parallel: a copy that the user keeps from TMA (`T.copy(disable_tma=True)`).
+inline constexpr llvm::StringLiteral kNoBulkAttr = "tile.no_bulk";
+/// Of tile.kernel: threads after those of the program, which run the `tile.role` regions.
+inline constexpr llvm::StringLiteral kExtraThreadsAttr = "tile.extra_threads";
 /// Of tile.kernel: the #tile.tensor_map of each tensor map that its bulk copies use, in the order of
 /// the kernel's parameters.
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "tile.tensor_maps";

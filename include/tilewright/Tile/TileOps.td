@@ -137,7 +137,7 @@ def Tile_PipelinedOp : TileOp<"pipelined", [
 }
 
 def Tile_YieldOp : TileOp<"yield", [Pure, Terminator,
-    ParentOneOf<["AsyncGroupOp", "KernelOp", "ParallelOp", "PipelinedOp"]>]> {
+    ParentOneOf<["AsyncGroupOp", "KernelOp", "ParallelOp", "PipelinedOp", "RoleOp"]>]> {
   let summary = "end of a region";
   let assemblyFormat = "attr-dict";
 }
@@ -448,7 +448,7 @@ def Tile_BarrierArriveOp : TileBarrierUseOp<"barrier_arrive"> {
   let summary = "each thread that comes here arrives at a barrier";
   let description = [{
     Counts one arrival for each thread that comes; with `once` one arrival, however many threads
-    come (the completion of an asynchronous statement). What the threads did before is visible after
+    come (the completion of an asynchronous statement); with `by_warp` one for each warp. What the threads did before is visible after
     a wait for the phase that the arrival ends. `count` states how many arrivals end a phase, where
     the allocation leaves that open. `expect_bytes` is what the user says asynchronous copies will
     still deliver to this phase; a copy is over before the next statement, so that it changes no
@@ -462,9 +462,9 @@ def Tile_BarrierArriveOp : TileBarrierUseOp<"barrier_arrive"> {
   }];
   let arguments = (ins Arg<TileBuffer, "", [MemRead, MemWrite]>:$barriers, Index:$index,
                        Optional<Index>:$expectedBytes, UnitAttr:$once,
-                       OptionalAttr<I64Attr>:$count);
+                       UnitAttr:$byWarp, OptionalAttr<I64Attr>:$count);
   let assemblyFormat = [{
-    $barriers `[` $index `]` (`once` $once^)? (`count` $count^)?
+    $barriers `[` $index `]` (`once` $once^)? (`by_warp` $byWarp^)? (`count` $count^)?
     (`expect_bytes` $expectedBytes^)? attr-dict `:` type($barriers)
   }];
 }
@@ -540,26 +540,43 @@ def Tile_BarrierOp : TileOp<"barrier", [MemoryEffects<[MemRead, MemWrite]>,
 }
 
 def Tile_AsyncGroupOp : TileOp<"async_group", [
-    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, AttrSizedOperandSegments]> {
   let summary = "copies of one iteration of a loop, which run on while the threads go on";
   let description = [{
     If `iteration < upper`, starts the copies of its region (`tile.parallel` loops from global to
-    shared memory); from `upper` on there is nothing to copy. Either way they form one group: groups
-    of a thread end in the order in which they started. The effects of the copies last until a
-    `tile.async_wait` that waits for the group (`Effect::until`).
+    shared memory); from `upper` on there is nothing to copy. The effects of the copies last until a
+    wait for the group (`Effect::until`).
+
+    Without `on`, every thread copies its part, and the copies of a thread form one group, also where
+    there is nothing to copy: groups end in the order in which they started, and `tile.async_wait`
+    counts them. With `on`, one thread starts bulk copies (`tile.bulk`): the end of all of them is one
+    arrival at the barrier `full[version]`, and `tile.barrier_wait` waits for it.
+
+    With `after`, the copies start when the barrier `empty[version]` says that all threads have
+    read what they overwrite; `tile-split-roles` moves such groups to threads of their own.
 
     ```mlir
     tile.async_group %next below %upper {
       tile.parallel ... // A[next] -> S
     }
+    tile.async_group %k below %upper on %full[%v] : !row after %empty : !row {
+      tile.parallel ... {tile.bulk = ...} // A[k] -> S[v]
+    }
     ```
   }];
-  let arguments = (ins Index:$iteration, Index:$upper);
+  let arguments = (ins Index:$iteration, Index:$upper, Optional<TileBuffer>:$full,
+                       Optional<Index>:$version, Optional<TileBuffer>:$empty);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$iteration `below` $upper $body attr-dict";
+  let assemblyFormat = [{
+    $iteration `below` $upper (`on` $full^ `[` $version `]` `:` type($full))?
+    (`after` $empty^ `:` type($empty))? $body attr-dict
+  }];
   let hasVerifier = 1;
   let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "::mlir::Value":$iteration, "::mlir::Value":$upper)>];
+  let builders = [OpBuilder<(ins "::mlir::Value":$iteration, "::mlir::Value":$upper,
+                                 CArg<"::mlir::Value", "{}">:$full,
+                                 CArg<"::mlir::Value", "{}">:$version,
+                                 CArg<"::mlir::Value", "{}">:$empty)>];
 }
 
 def Tile_VersionOp : TileOp<"version", [Pure]> {
@@ -578,6 +595,46 @@ def Tile_VersionOp : TileOp<"version", [Pure]> {
   let results = (outs Index:$result);
   let assemblyFormat = "$iteration `from` $first `ahead` $ahead `of` $count attr-dict";
   let hasVerifier = 1;
+}
+
+def Tile_PhaseOp : TileOp<"phase", [Pure]> {
+  let summary = "the parity of the round in which an iteration of a loop uses its version";
+  let description = [{
+    `(iteration - first + ahead) div count mod 2`: the versions of a multi-buffered tile are used in
+    rounds, and a barrier of a version ends one phase in each round. Code generation carries it
+    around the loop, beside the `tile.version` of the same numbers.
+
+    ```mlir
+    %now = tile.version %k from %lower ahead 0 of 3
+    %phase = tile.phase %k from %lower ahead 0 of 3
+    tile.barrier_wait %full[%now] parity %phase : !row
+    ```
+  }];
+  let arguments = (ins Index:$iteration, Index:$first, I64Attr:$ahead, I64Attr:$count);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$iteration `from` $first `ahead` $ahead `of` $count attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_RoleOp : TileOp<"role", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, HasParent<"KernelOp">]> {
+  let summary = "what threads of their own do beside the threads of the program";
+  let description = [{
+    `threads` threads after those of the program (`tile.extra_threads` of the kernel) run the region
+    from the start of the block on, and none of the other statements; the program's threads skip it.
+    Barriers (`tile.barrier_wait`) are all that orders the two. Made by `tile-split-roles`.
+
+    ```mlir
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %lower to %upper stages 3 { ... }
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$threads);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `threads` $threads $body attr-dict";
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "int64_t":$threads)>];
 }
 
 def Tile_AsyncWaitOp : TileOp<"async_wait", [MemoryEffects<[MemRead, MemWrite]>,

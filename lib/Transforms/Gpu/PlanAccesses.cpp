@@ -5,13 +5,15 @@
 // that follow, and as remarks for the user.
 //
 // Expects: placements and distributions (infer-layouts).   Leaves: `tile.access` on accesses inside
-// loops, `tile.matrix_rows` on stores of stmatrix, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
+// loops, `tile.matrix_rows` on stores of stmatrix, `tile.bulk` on copies that TMA may do, with the kernel's
+// `tile.tensor_maps`, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
 // those of wgmma.
 //
 //   %v = tile.load %q[%i, %j]     ──▶    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>}
 //===----------------------------------------------------------------------------------------===//
 
 #include "TargetArch.h"
+#include "tilewright/Access/Bulk.h"
 #include "tilewright/Access/MatrixStores.h"
 #include "tilewright/Access/Products.h"
 #include "tilewright/Tile/Remarks.h"
@@ -69,6 +71,8 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     getOperation()->walk([&](KernelOp kernel) {
       Context context{kernel, *target, CallFacts{.argumentAlignment = alignment}};
       kernel.walk([&](ParallelOp loop) { planLoop(loop, context); });
+      if (bulk && target->hasBulkCopies)
+        planBulkCopies(kernel, context);
       kernel.walk([&](GemmOp gemm) {
         if (gemm->hasAttr(kGroupsAttr))
           return planProduct(gemm, context);
@@ -76,6 +80,50 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
         planOperand(gemm, GemmOperand::B, kAccessBAttr, context);
       });
     });
+  }
+
+  /// The copies of pipelined loops that TMA may do. Whether they run ahead is plan-pipeline's business.
+  void planBulkCopies(KernelOp kernel, const Context &context) {
+    BulkContext all{context, {}, false};
+    std::optional<SmallVector<Effect>> effects = getEffects(kernel);
+    all.isAliased = !effects;
+    for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
+      if (effect.kind != EffectKind::Read && getSpace(effect.root) == Space::Global) {
+        all.written.push_back(effect.root);
+        all.isAliased |= !disjoint;
+      }
+    SmallVector<Attribute> maps;
+    kernel.walk([&](ParallelOp loop) {
+      auto pipeline = dyn_cast<PipelinedOp>(loop->getParentOp());
+      std::optional<CopyLoop> copy = CopyLoop::get(loop);
+      if (!pipeline || pipeline.getNumStages() < 1 || !copy || !copy->isFill())
+        return;
+      auto tile = getRoot(copy->store.getBuffer()).getDefiningOp<AllocOp>();
+      llvm::Expected<BulkPlan> plan =
+          loop->hasAttr(kNoBulkAttr)
+              ? llvm::Expected<BulkPlan>(llvm::createStringError("the program says disable_tma"))
+              : planBulk(loop, *copy, all);
+      if (!plan)
+        return refuseBulk(loop, tile, llvm::toString(plan.takeError()));
+      auto *known = llvm::find(maps, Attribute(plan->map));
+      int64_t number = known - maps.begin();
+      if (known == maps.end())
+        maps.push_back(plan->map);
+      loop->setAttr(kBulkAttr, makeAttr(&getContext(), *plan, number));
+      Builder b(&getContext());
+      auto alignment = tile->getAttrOfType<IntegerAttr>(kAlignmentAttr);
+      tile->setAttr(kAlignmentAttr,
+                    b.getI64IntegerAttr(std::max(plan->alignmentBytes,
+                                                 alignment ? alignment.getInt() : int64_t(0))));
+    });
+    if (!maps.empty())
+      kernel->setAttr(kTensorMapsAttr, ArrayAttr::get(&getContext(), maps));
+  }
+
+  void refuseBulk(ParallelOp loop, AllocOp tile, StringRef reason) {
+    InFlightDiagnostic diag = loop.emitRemark();
+    diag << tile.getName() << ": not copied by TMA: " << reason;
+    describeRemark(diag, "bulk", tile.getName(), {{"reason", reason}});
   }
 
   void planOperand(GemmOp gemm, GemmOperand operand, StringRef attribute, const Context &context) {

@@ -36,3 +36,38 @@ func.func @async(%a: memref<64xf32, #tile.space<global>>) {
   }
   return
 }
+
+// Bulk copies arrive at barriers; a role waits and copies beside the threads of the program.
+// CHECK-LABEL: func.func @bulk
+func.func @bulk(%a: memref<64xf32, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: tile.kernel {{.*}} attributes {tile.extra_threads = 128 : i64, tile.registers = 240 : i64}
+  tile.kernel (%bx) in (%c1) threads [32] attributes {tile.extra_threads = 128 : i64, tile.registers = 240 : i64} {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : memref<2xi64, #tile.space<shared>>
+    %empty = tile.barrier_alloc "empty" arrivals [1, 1] : memref<2xi64, #tile.space<shared>>
+    %s = tile.alloc "s" : memref<64xf32, #tile.space<shared>>
+    // CHECK: %[[P:.*]] = tile.phase %{{.*}} from %{{.*}} ahead 0 of 2
+    %phase = tile.phase %bx from %c0 ahead 0 of 2
+    // CHECK: tile.async_group %{{.*}} below %{{.*}} on %full[%{{.*}}] : memref<2xi64, #tile.space<shared>> after %empty : memref<2xi64, #tile.space<shared>> {
+    tile.async_group %bx below %c1 on %full[%c0] : memref<2xi64, #tile.space<shared>> after %empty : memref<2xi64, #tile.space<shared>> {
+      // CHECK: tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] places = [0] clamped = [0]>
+      tile.parallel (%i) in (64) attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] places = [0] clamped = [0]>} {
+        %v = tile.load %a[%i] : memref<64xf32, #tile.space<global>>
+        tile.store %v, %s[%i] : memref<64xf32, #tile.space<shared>>
+      }
+    }
+    // CHECK: tile.barrier_wait %full[%{{.*}}] parity %[[P]]
+    tile.barrier_wait %full[%c0] parity %phase : memref<2xi64, #tile.space<shared>>
+    // CHECK: tile.barrier_arrive %empty[%{{.*}}] by_warp :
+    tile.barrier_arrive %empty[%c0] by_warp : memref<2xi64, #tile.space<shared>>
+    // CHECK: tile.role "producer" threads 128 {
+    tile.role "producer" threads 128 {
+      // CHECK: tile.async_group %{{.*}} below %{{.*}} on %full[%{{.*}}] : memref<2xi64, #tile.space<shared>> {
+      tile.async_group %bx below %c1 on %full[%c0] : memref<2xi64, #tile.space<shared>> {
+      }
+    // CHECK: } {tile.registers = 24 : i64}
+    } {tile.registers = 24 : i64}
+  }
+  return
+}

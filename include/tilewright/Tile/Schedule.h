@@ -1,0 +1,18 @@
+//===- Schedule.h - what a schedule leaves on a kernel and its roles ----------------*- C++ -*-===//
+
+#ifndef TILEWRIGHT_TILE_SCHEDULE_H
+#define TILEWRIGHT_TILE_SCHEDULE_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tilewright::tile {
+
+/// Of tile.kernel and tile.role: the registers that each of its threads asks for (setmaxnreg).
+inline constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
+/// Of tile.alloc: the variable that counts the iterations of a loop over all its rounds; each role
+/// has its own.
+inline constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
+
+} // namespace tilewright::tile
+
+#endif // TILEWRIGHT_TILE_SCHEDULE_H
