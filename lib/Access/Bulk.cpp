@@ -117,9 +117,9 @@ bool BulkPlanner::checkSource() {
   auto argument = dyn_cast<BlockArgument>(source);
   if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
     return refuse(name(source) + " is a workspace");
-  if (context.assumptions.argumentAlignment < kGranule)
+  if (context.calls.argumentAlignment < kGranule)
     return refuse("tensors are not known to start on 16 bytes");
-  std::optional<Memory> found = getMemory(source, context.kernel, context.assumptions);
+  std::optional<Memory> found = getMemory(source, context.kernel, context.calls);
   if (!found || found->layout)
     return refuse(name(source) + " has a layout of its own");
   memory = std::move(*found);
@@ -208,7 +208,7 @@ bool BulkPlanner::findBox() {
 /// Where the loop writes.
 bool BulkPlanner::findPlace() {
   auto found = getCoordinates(store, loop, store.getBuffer(), store.getIndices());
-  std::optional<Memory> placed = getMemory(tile, bulk.context.kernel, bulk.context.assumptions);
+  std::optional<Memory> placed = getMemory(tile, bulk.context.kernel, bulk.context.calls);
   std::optional<IndexExpr> place =
       placed && placed->layout ? placed->layout->getOffset() : std::nullopt;
   if (!found || !place)

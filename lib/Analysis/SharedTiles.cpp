@@ -60,6 +60,13 @@ llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
       Operation *statement = alloc->getBlock()->findAncestorOpInBlock(*user);
       range.first = std::min(range.first, numbers[statement].first);
       range.last = std::max(range.last, numbers[statement].last);
+      // A producer may fill it from the start of the block on, until the loop of its readers ends.
+      auto group = user->getParentOfType<AsyncGroupOp>();
+      if (!group || !group.getEmpty())
+        continue;
+      Operation *whole = kernel.getBody().front().findAncestorOpInBlock(*user);
+      range.first = 0;
+      range.last = std::max(range.last, numbers[whole].last);
     }
   });
   return ranges;

@@ -35,7 +35,7 @@ static Decision toDecision(Diagnostic &remark) {
 }
 
 /// A copy that became asynchronous: what was said about its load names the instruction that it has
-/// now, and what was said about its store is no longer so.
+/// now, and what was said about its store is no longer so. A bulk copy has no accesses of threads.
 static void replaceByAsyncCopy(std::vector<Decision> &decisions, const Decision &copy) {
   std::optional<StringRef> source = copy.data.getString("copies");
   std::optional<StringRef> now = copy.data.getString("instruction");
@@ -43,10 +43,12 @@ static void replaceByAsyncCopy(std::vector<Decision> &decisions, const Decision 
     return other.kind == "access" && other.file == copy.file && other.line == copy.line &&
            other.column == copy.column;
   };
+  bool isBulk = now && now->starts_with("cp.async.bulk");
   llvm::erase_if(decisions, [&](const Decision &other) {
     std::optional<StringRef> was = other.data.getString("instruction");
-    return isSameStatement(other) && other.buffer == copy.buffer && was &&
-           was->starts_with("st.shared");
+    bool isStore = other.buffer == copy.buffer && was && was->starts_with("st.shared");
+    bool isLoad = other.buffer == source && was && was->starts_with("ld.global");
+    return isSameStatement(other) && (isStore || (isBulk && isLoad));
   });
   for (Decision &other : decisions) {
     std::optional<StringRef> was = other.data.getString("instruction");

@@ -45,12 +45,15 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createShrinkLoops());         // no iteration names what does not exist
   // Who holds what, who runs what, and how wide each access is.
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
-  pm.addPass(createPlanAccesses(PlanAccessesOptions{arch.str(), alignment}));
+  pm.addPass(
+      createPlanAccesses(PlanAccessesOptions{arch.str(), alignment, disjoint, /*bulk=*/false}));
   pm.addPass(createPlanPipeline(PlanPipelineOptions{disjoint})); // what runs ahead
   if (options.checkPlans)
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
+  pm.addPass(createSplitRoles());    // copies that wait for their readers get threads of their own
+  pm.addPass(createCheckSchedule()); // which never stop
 }
 
 void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {

@@ -174,13 +174,20 @@ def PlanAccesses : Pass<"tile-plan-accesses"> {
     loop, and for the way in which gemms read operands from shared memory. The answer is an
     attribute for the passes that follow and a remark for the user.
 
+    Copies of pipelined loops that TMA may do (Access/Bulk.h) get a `tile.bulk` plan, their kernel
+    the tensor maps that the launcher has to make; a remark says why a copy has none.
+
     ```mlir
     %v = tile.load %q[%i, %j] : ...    ->    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>} : ...
+    tile.parallel … { copy A -> S }    ->    tile.parallel … {tile.bulk = #tile.bulk<map = 0 …>}
     ```
   }];
   let options = [
     Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
-    Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
+    Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">,
+    Option<"disjoint", "disjoint", "bool", "true",
+           "arguments of which one is written share no memory">,
+    Option<"bulk", "bulk", "bool", "true", "launches make tensor maps">];
 }
 
 def PlanPipeline : Pass<"tile-plan-pipeline"> {
@@ -192,6 +199,10 @@ def PlanPipeline : Pass<"tile-plan-pipeline"> {
     iteration; `tile-insert-orderings` places the waits and barriers. A copy that cannot move stays,
     and a remark says why.
 
+    Bulk copies (`tile.bulk`) whose tiles have the same last reader arrive at barriers of their own,
+    one for each version, and readers wait for them. Where products read the tiles, a second row of
+    barriers tells a producer that a version has been read (`tile-split-roles`).
+
     ```mlir
     tile.pipelined %k = %a to %b stages 2 {    ->    tile.async_group %a below %b { copy A[a] -> S[0] }
       copy A[k] -> S                                 tile.pipelined %k = %a to %b stages 2 {
@@ -202,8 +213,10 @@ def PlanPipeline : Pass<"tile-plan-pipeline"> {
                                                      }
     ```
   }];
-  let options = [Option<"disjoint", "disjoint", "bool", "true",
-                        "arguments of which one is written share no memory">];
+  let options = [
+    Option<"disjoint", "disjoint", "bool", "true",
+           "arguments of which one is written share no memory">,
+    Option<"roles", "roles", "bool", "true", "bulk copies may have a producer warp">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -240,6 +253,50 @@ def InsertOrderings : Pass<"tile-insert-orderings"> {
   }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",
                         "arguments of which one is written share no memory">];
+}
+
+def SplitRoles : Pass<"tile-split-roles"> {
+  let summary = "Move bulk copies that wait for their readers to threads of their own";
+  let description = [{
+    Groups of bulk copies that start after a barrier of their readers move to a producer, a `tile.role`
+    that runs the control flow around them again. The producer waits until a version has been read
+    in the round before. It is one warp, or a warpgroup that gives registers away where those of the
+    program's threads would not suffice.
+
+    ```mlir
+    tile.pipelined %k = %a to %b stages 2 {             tile.pipelined %k = %a to %b stages 2 {
+      tile.async_group %k … on %full[%v] after %empty     tile.barrier_wait %full[%v] parity %p
+      tile.barrier_wait %full[%v] parity %p          ->   …
+      …                                                   tile.barrier_arrive %empty[%v] by_warp
+      tile.barrier_arrive %empty[%v] by_warp            }
+    }                                                   tile.role "producer" threads 32 {
+                                                          tile.pipelined %k = %a to %b stages 2 {
+                                                            tile.barrier_wait %empty[%v] parity %q
+                                                            tile.async_group %k … on %full[%v]
+                                                          }
+                                                        }
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+def CheckSchedule : Pass<"tile-check-schedule"> {
+  let summary = "Prove that roles which wait for each other go on";
+  let description = [{
+    A producer and the threads of the program meet at barriers. The pass proves that each version of a
+    tile is acquired, filled, waited for and released once in every iteration of equal loops of both,
+    that counts of arrivals and parities fit, and that the statements, as a marked graph, have no
+    cycle without a token. It changes nothing; what fails is an internal error.
+
+    ```mlir
+    tile.pipelined %k = %a to %b stages 2 {
+      tile.barrier_wait %full[%v] parity %p      // "filled": no token
+      …
+      tile.barrier_arrive %empty[%v] by_warp     // "read": a token for each of the 2 versions
+    }
+    tile.role "producer" threads 32 { tile.pipelined … { wait %empty; async_group on %full } }
+    ```
+  }];
 }
 
 def FlattenBranches : Pass<"tile-flatten-branches"> {

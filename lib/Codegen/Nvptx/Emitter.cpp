@@ -97,6 +97,17 @@ void Emitter::guarded(Value condition, llvm::function_ref<void()> body) {
   body();
 }
 
+void Emitter::barrier() {
+  if (!meeting) {
+    NVVM::Barrier0Op::create(b);
+    return;
+  }
+  // Barrier 0 is that of all threads.
+  NVVM::BarrierOp::create(b, TypeRange(), constant(b.getI32IntegerAttr(1)),
+                          constant(b.getI32IntegerAttr(int32_t(meeting))),
+                          NVVM::BarrierReductionAttr(), Value());
+}
+
 Value Emitter::allocateStack(Type type, int64_t count) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&thread.front());

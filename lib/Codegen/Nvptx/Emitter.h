@@ -44,12 +44,14 @@ public:
   void guarded(Value condition, llvm::function_ref<void()> body);
   /// An array on the stack, for the whole thread.
   Value allocateStack(mlir::Type type, int64_t count);
-  void barrier() { mlir::NVVM::Barrier0Op::create(b); }
+  /// The threads of the program meet; the block may have others.
+  void barrier();
 
   mlir::ModuleOp module;
   const Arch &arch;
   mlir::ImplicitLocOpBuilder b;
   mlir::LLVM::LLVMFuncOp thread; ///< The function that is written.
+  int64_t meeting = 0;           ///< The threads that meet at a barrier; 0: all of the block.
 
 private:
   llvm::DenseMap<mlir::Attribute, Value> constants;

@@ -31,6 +31,8 @@ static LogicalResult lowerFor(Thread &t, scf::ForOp op) {
 /// Copies of an iteration that does not exist are left out; the group is committed all the same, so
 /// that groups can be counted.
 static LogicalResult lowerAsyncGroup(Thread &t, AsyncGroupOp op) {
+  if (op.getFull())
+    return lowerBulkGroup(t, op);
   ImplicitLocOpBuilder &b = t.b;
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, t.mapped(op.getIteration()),
                                        t.mapped(op.getUpper()));
@@ -42,53 +44,145 @@ static LogicalResult lowerAsyncGroup(Thread &t, AsyncGroupOp op) {
 }
 
 /// Carried by the loop whose iterations it counts, or computed.
-static void lowerVersion(Thread &t, VersionOp op) {
+template <typename CountOp> static void lowerCount(Thread &t, CountOp op) {
   ImplicitLocOpBuilder &b = t.b;
   if (Value known = t.carried.lookup(op))
     return t.define(op, known);
   Value number =
       b.createOrFold<arith::SubIOp>(t.mapped(op.getIteration()), t.mapped(op.getFirst()));
   number = b.createOrFold<arith::AddIOp>(number, t.index(op.getAhead()));
-  t.define(op, t.floorModConstant(number, op.getCount()));
+  if (isa<PhaseOp>(op.getOperation()))
+    number = t.floorModConstant(t.floorDivConstant(number, op.getCount()), 2);
+  else
+    number = t.floorModConstant(number, op.getCount());
+  t.define(op, number);
 }
 
-/// Versions of its own iterations go round as the loop runs, so no iteration divides: each is
-/// carried by the loop, in 32 bits. The next iteration's version at distance d is this one's at
-/// d + 1, where there is such, else one more, or 0 after the last.
+namespace {
+/// The versions and phases of a loop's own iterations go round as the loop runs, so no iteration
+/// divides: each is carried by the loop, in 32 bits. The next iteration's version at distance d is
+/// this one's at d + 1, where there is such, else one more, or 0 after the last; then the phase
+/// changes. Distances of whole rounds have the same version, and the same or the other phase.
+class CarriedCounts {
+public:
+  CarriedCounts(Thread &t, PipelinedOp loop) : t(t), b(t.b), loop(loop) {
+    for (Operation &op : loop.getBody().front()) {
+      if (auto version = dyn_cast<VersionOp>(op); version && isOwn(version))
+        find(version.getFirst(), version.getAhead(), version.getCount()).versions.push_back(&op);
+      if (auto phase = dyn_cast<PhaseOp>(op); phase && isOwn(phase)) {
+        Count &count = find(phase.getFirst(), phase.getAhead(), phase.getCount());
+        bool isOther = phase.getAhead() / phase.getCount() % 2;
+        (isOther ? count.otherPhases : count.phases).push_back(&op);
+      }
+    }
+  }
+
+  SmallVector<Value> getStarts();
+  /// Defines the ops for this iteration; gives what the next one starts from.
+  SmallVector<Value> advance(ValueRange current);
+
+private:
+  /// Ops of one distance.
+  struct Count {
+    Value first;
+    int64_t ahead, count;
+    SmallVector<Operation *> versions, phases, otherPhases;
+
+    bool hasPhases() const { return !phases.empty() || !otherPhases.empty(); }
+  };
+  template <typename CountOp> bool isOwn(CountOp op) {
+    return op.getIteration() == loop.getInductionVar() &&
+           (op.getFirst() == loop.getLower() ||
+            !loop->isAncestor(op.getFirst().getParentRegion()->getParentOp()));
+  }
+  Count &find(Value first, int64_t ahead, int64_t count) {
+    ahead %= count;
+    for (Count &known : counts)
+      if (known.first == first && known.ahead == ahead && known.count == count)
+        return known;
+    return counts.emplace_back(Count{first, ahead, count, {}, {}, {}});
+  }
+  Value number(int64_t value) { return t.constant(b.getI32IntegerAttr(int32_t(value))); }
+  Value startOf(const Count &count, bool isPhase);
+
+  Thread &t;
+  ImplicitLocOpBuilder &b;
+  PipelinedOp loop;
+  SmallVector<Count> counts;
+};
+} // namespace
+
+Value CarriedCounts::startOf(const Count &count, bool isPhase) {
+  if (count.first == loop.getLower())
+    return number(isPhase ? 0 : count.ahead);
+  Value first = b.createOrFold<arith::SubIOp>(t.mapped(loop.getLower()), t.mapped(count.first));
+  first = b.createOrFold<arith::AddIOp>(first, t.index(count.ahead));
+  first = isPhase ? t.floorModConstant(t.floorDivConstant(first, count.count), 2)
+                  : t.floorModConstant(first, count.count);
+  return arith::IndexCastOp::create(b, b.getI32Type(), first);
+}
+
+SmallVector<Value> CarriedCounts::getStarts() {
+  SmallVector<Value> starts;
+  for (const Count &count : counts) {
+    starts.push_back(startOf(count, /*isPhase=*/false));
+    if (count.hasPhases())
+      starts.push_back(startOf(count, /*isPhase=*/true));
+  }
+  return starts;
+}
+
+SmallVector<Value> CarriedCounts::advance(ValueRange current) {
+  SmallVector<unsigned> positions; // of each count's version
+  unsigned next = 0;
+  for (const Count &count : counts) {
+    positions.push_back(next);
+    next += count.hasPhases() ? 2 : 1;
+  }
+  auto define = [&](ArrayRef<Operation *> ops, Value value) {
+    Value index = arith::IndexCastUIOp::create(b, b.getIndexType(), value);
+    for (Operation *op : ops)
+      t.carried[op] = index;
+  };
+  SmallVector<Value> following;
+  for (auto [count, position] : llvm::zip_equal(counts, positions)) {
+    Value version = current[position];
+    define(count.versions, version);
+    auto *after = llvm::find_if(counts, [&, &own = count](const Count &other) {
+      return other.first == own.first && other.count == own.count && !own.hasPhases() &&
+             other.ahead == (own.ahead + 1) % own.count;
+    });
+    if (after != counts.end()) {
+      following.push_back(current[positions[after - counts.begin()]]);
+      continue;
+    }
+    Value one = arith::AddIOp::create(b, version, number(1));
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, number(count.count));
+    following.push_back(arith::SelectOp::create(b, isLast, number(0), one));
+    if (!count.hasPhases())
+      continue;
+    Value phase = current[position + 1];
+    Value other = arith::XOrIOp::create(b, phase, number(1));
+    define(count.phases, phase);
+    define(count.otherPhases, other);
+    following.push_back(arith::SelectOp::create(b, isLast, other, phase));
+  }
+  return following;
+}
+
 static LogicalResult lowerPipelined(Thread &t, PipelinedOp op) {
   ImplicitLocOpBuilder &b = t.b;
-  SmallVector<VersionOp> versions;
-  for (auto version : op.getBody().front().getOps<VersionOp>())
-    if (version.getIteration() == op.getInductionVar() && version.getFirst() == op.getLower())
-      versions.push_back(version);
-  auto distanceOf = [](VersionOp version) { return version.getAhead() % version.getCount(); };
-  auto number = [&](int64_t value) { return t.constant(b.getI32IntegerAttr(int32_t(value))); };
-  SmallVector<Value> starts, next;
-  for (VersionOp version : versions)
-    starts.push_back(number(distanceOf(version)));
-  auto loop =
-      scf::ForOp::create(b, t.mapped(op.getLower()), t.mapped(op.getUpper()), t.index(1), starts);
+  CarriedCounts counts(t, op);
+  auto loop = scf::ForOp::create(b, t.mapped(op.getLower()), t.mapped(op.getUpper()), t.index(1),
+                                 counts.getStarts());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   b.setLoc(op.getLoc());
   t.define(op.getInductionVar(), loop.getInductionVar());
-  for (auto [version, current] : llvm::zip(versions, loop.getRegionIterArgs())) {
-    t.carried[version] = arith::IndexCastUIOp::create(b, b.getIndexType(), current);
-    uint64_t count = version.getCount(), distance = (distanceOf(version) + 1) % count;
-    auto *after = llvm::find_if(versions, [&](VersionOp other) {
-      return other.getCount() == count && distanceOf(other) == distance;
-    });
-    if (after != versions.end()) {
-      next.push_back(loop.getRegionIterArgs()[after - versions.begin()]);
-      continue;
-    }
-    Value one = arith::AddIOp::create(b, current, number(1));
-    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, one, number(count));
-    next.push_back(arith::SelectOp::create(b, isLast, number(0), one));
-  }
+  SmallVector<Value> next = counts.advance(loop.getRegionIterArgs());
   if (failed(lowerBlock(t, op.getBody().front())))
     return failure();
-  if (!versions.empty())
+  if (!next.empty())
     scf::YieldOp::create(b, next);
   return success();
 }
@@ -204,10 +298,19 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
         return lowerIf(t, branch, only);
       })
       .Case([&](scf::WhileOp loop) { return lowerWhile(t, loop); })
-      .Case([&](VersionOp version) {
-        lowerVersion(t, version);
+      .Case<VersionOp, PhaseOp>([&](auto count) {
+        lowerCount(t, count);
         return success();
       })
+      .Case([&](BarrierWaitOp wait) {
+        lowerBarrierWait(t, wait);
+        return success();
+      })
+      .Case([&](BarrierArriveOp arrive) {
+        lowerBarrierArrive(t, arrive);
+        return success();
+      })
+      .Case<BarrierAllocOp, RoleOp>([](Operation *) { return success(); }) // lowerKernel's
       .Case([&](GemmOp gemm) { return lowerGemm(t, gemm); })
       .Case([&](ReduceOp reduce) { return lowerReduce(t, reduce); })
       .Case([&](CumsumOp scan) { return lowerCumsum(t, scan); })

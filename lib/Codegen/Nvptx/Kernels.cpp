@@ -52,12 +52,26 @@ static llvm::DenseMap<Value, Value> beginFunction(Thread &t) {
     parameters.push_back(isa<MemRefType>(type) ? Type(globalPointer) : getRegisterType(type));
   SmallVector<AllocOp> allocations(t.function.getOps<AllocOp>());
   parameters.append(allocations.size(), globalPointer);
+  auto maps = t.kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
+  parameters.append(maps ? maps.size() : 0, LLVM::LLVMPointerType::get(context));
   b.setInsertionPointToEnd(t.module.getBody());
   t.thread = LLVM::LLVMFuncOp::create(
       b, t.name, LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), parameters));
   t.thread->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  t.thread->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(t.kernel.getNumThreads())}));
+  int64_t numThreads = t.kernel.getNumThreads();
+  if (auto extra = t.kernel->getAttrOfType<IntegerAttr>(kExtraThreadsAttr)) {
+    t.meeting = numThreads;
+    numThreads += extra.getInt();
+  }
+  // setmaxnreg moves registers that ptxas must know to be there. Else a block with a producer takes
+  // the registers of whole groups of four warps.
+  bool hasExactRegisters = t.kernel->hasAttr(kRegistersAttr);
+  t.thread->setAttr(hasExactRegisters ? NVVM::NVVMDialect::getReqntidAttrName()
+                                      : NVVM::NVVMDialect::getMaxntidAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(
+                        t.meeting ? llvm::alignTo(numThreads, 4 * kWarpSize) : numThreads)}));
+  if (hasExactRegisters)
+    t.thread->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   Block *entry = t.thread.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   describeParameters(t);
@@ -71,16 +85,24 @@ static llvm::DenseMap<Value, Value> beginFunction(Thread &t) {
     if (isa<MemRefType>(old.getType()))
       t.addGlobal(old, argument);
   llvm::DenseMap<Value, Value> workspaces;
-  for (auto [alloc, pointer] :
-       llvm::zip(allocations, entry->getArguments().take_back(allocations.size())))
-    workspaces[alloc.getBuffer()] = pointer;
+  unsigned next = t.function.getNumArguments();
+  for (AllocOp alloc : allocations)
+    workspaces[alloc.getBuffer()] = entry->getArgument(next++);
+  // Tensor maps come as 128 bytes each, which the kernel only passes on.
+  for (; next < entry->getNumArguments(); ++next) {
+    t.thread.setArgAttr(next, LLVM::LLVMDialect::getByValAttrName(),
+                        TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128)));
+    t.thread.setArgAttr(next, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    t.thread.setArgAttr(next, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+    t.maps.push_back(entry->getArgument(next));
+  }
 
   auto special = [&](auto op) -> Value {
     return arith::IndexCastUIOp::create(b, b.getIndexType(), op.getResult());
   };
   auto below = [&](int64_t count) { return LLVM::ConstantRangeAttr::get(context, 32, 0, count); };
   Type i32 = b.getI32Type();
-  t.threadId = special(NVVM::ThreadIdXOp::create(b, i32, below(t.kernel.getNumThreads())));
+  t.threadId = special(NVVM::ThreadIdXOp::create(b, i32, below(numThreads)));
   for (auto [position, id] : llvm::enumerate(t.kernel.getBlockIds())) {
     std::optional<int64_t> extent = getConstantIntValue(t.kernel.getGrid()[position]);
     bool isKnown = extent && *extent > 0 && *extent <= kMaxGrid[position];
@@ -154,6 +176,34 @@ static LogicalResult checkAddresses(Thread &t) {
   return failure(t.function.walk(check).wasInterrupted());
 }
 
+/// The program's threads run the kernel, those after them a role.
+static LogicalResult lowerRoles(Thread &t) {
+  ImplicitLocOpBuilder &b = t.b;
+  Block &body = t.kernel.getBody().front();
+  auto lowerProgram = [&]() -> LogicalResult {
+    clearByteAtomics(t);
+    return lowerBlock(t, body);
+  };
+  auto roles = body.getOps<RoleOp>();
+  if (roles.empty())
+    return lowerProgram();
+  // Shared tiles are known to both.
+  for (AllocOp alloc : body.getOps<AllocOp>())
+    if (getSpace(alloc.getBuffer()) == Space::Shared)
+      t.addTile(alloc);
+  Value limit = t.constant(b.getI32IntegerAttr(int32_t(t.kernel.getNumThreads() / kWarpSize)));
+  Value isExtra = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, warpNumber(t), limit);
+  auto branch = scf::IfOp::create(b, isExtra, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  if (failed(lowerRole(t, *roles.begin())))
+    return failure();
+  b.setInsertionPointToStart(&branch.getElseRegion().front());
+  if (auto registers = t.kernel->getAttrOfType<IntegerAttr>(kRegistersAttr))
+    NVVM::SetMaxRegisterOp::create(b, registers.getInt(), NVVM::SetMaxRegisterAction::increase);
+  return lowerProgram();
+}
+
 LogicalResult lowerKernel(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
   if (failed(checkAddresses(t)))
@@ -177,8 +227,8 @@ LogicalResult lowerKernel(Thread &t) {
   auto swizzles = t.kernel.getBody().front().getOps<UseSwizzleOp>();
   if (!swizzles.empty() && t.kernel.getGrid().size() >= 2)
     rasterise(t, *swizzles.begin());
-  clearByteAtomics(t);
-  if (failed(lowerBlock(t, t.kernel.getBody().front())))
+  initBarriers(t);
+  if (failed(lowerRoles(t)))
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());
   return success();

@@ -98,6 +98,8 @@ std::vector<KernelInfo> describeKernels(func::FuncOp function) {
     KernelInfo info;
     info.name = getKernelName(function, kernels.size());
     info.numThreads = kernel.getNumThreads();
+    if (auto extra = kernel->getAttrOfType<IntegerAttr>(kExtraThreadsAttr))
+      info.numThreads += extra.getInt();
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       info.sharedBytes = bytes.getInt();
     info.tiles = listSharedTiles(kernel);

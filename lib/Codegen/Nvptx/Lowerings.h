@@ -25,6 +25,7 @@
 #define TILEWRIGHT_LIB_CODEGEN_NVPTX_LOWERINGS_H
 
 #include "Memory.h"
+#include "tilewright/Tile/Schedule.h"
 
 namespace tilewright::nvptx {
 
@@ -97,6 +98,18 @@ Value reductionOperand(Emitter &e, tile::ReduceKind kind, Value value, mlir::Typ
 /// The element of the result, with what it held before if that takes part.
 Value finishReduction(Emitter &e, tile::ReduceOp op, Value combined, mlir::Type sumType,
                       llvm::function_ref<Value()> loadOld);
+
+// Bulk.cpp
+/// Makes the kernel's barriers; all threads meet after it.
+void initBarriers(Thread &t);
+void lowerBarrierWait(Thread &t, tile::BarrierWaitOp op);
+void lowerBarrierArrive(Thread &t, tile::BarrierArriveOp op);
+mlir::LogicalResult lowerBulkGroup(Thread &t, tile::AsyncGroupOp op);
+/// The number of the thread's warp, which ptxas knows to be the same in all its lanes. i32.
+Value warpNumber(Thread &t);
+/// Runs `body` in one thread of the warp of this number.
+void elect(Thread &t, int64_t warp, llvm::function_ref<void()> body);
+mlir::LogicalResult lowerRole(Thread &t, tile::RoleOp role);
 
 // Notes.cpp
 mlir::LogicalResult lowerPrint(Thread &t, tile::PrintOp op);

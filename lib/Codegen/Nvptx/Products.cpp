@@ -92,9 +92,7 @@ private:
 };
 
 Value ProductLowering::groupNumber() {
-  Value thread = arith::IndexCastOp::create(b, b.getI32Type(), t.threadId);
-  Value group = arith::DivUIOp::create(b, thread, i32(kWarpgroupThreads));
-  return shuffle(t, group, /*lane=*/0, NVVM::ShflKind::idx);
+  return arith::ShRUIOp::create(b, warpNumber(t), i32(2)); // four warps each
 }
 
 /// The descriptor of the group's first row or column at the first step of K.

@@ -76,15 +76,20 @@ public:
   Inserter(KernelOp kernel, bool disjoint) : kernel(kernel), disjoint(disjoint) {
     kernel.walk([&](GemmOp gemm) {
       if (gemm->hasAttr(kGroupsAttr))
-        productOperands.insert_range(ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB())});
+        asyncTiles.insert_range(ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB())});
       if (gemm->hasAttr(kAsyncAttr))
         productRegisters.insert_range(
             ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB()), getRoot(gemm.getC())});
     });
+    kernel.walk([&](ParallelOp copy) {
+      if (isa<AsyncGroupOp>(copy->getParentOp()) && copy->hasAttr(kBulkAttr))
+        copy.walk([&](StoreOp store) { asyncTiles.insert(getRoot(store.getBuffer())); });
+    });
   }
-  void run() {
+  LogicalResult run() {
     OpenAccesses open;
     walk(kernel.getBody().front().begin(), open, Mode::Insert);
+    return failure(hasFailed);
   }
 
 private:
@@ -112,6 +117,7 @@ private:
   void endProducts(Operation &loop, OpenAccesses &open, Mode mode);
   bool orderInFront(Operation &op, OpenAccesses &open, Mode mode);
   bool needsProxyFence(const OpenAccesses &open);
+  void reportMissingWait(Operation &op, const OpenAccess &copy, Mode mode);
 
   const Statement &describe(Operation &op);
   bool mayMeet(Value a, Value b);
@@ -119,7 +125,8 @@ private:
 
   KernelOp kernel;
   bool disjoint; ///< Arguments of which one is written share no memory.
-  llvm::SmallSetVector<Value, 4> productOperands; ///< Tiles that wgmma reads.
+  bool hasFailed = false;
+  llvm::SmallSetVector<Value, 4> asyncTiles; ///< Tiles that wgmma reads or TMA writes.
   /// What products that are left open touch; those in registers are held until a wait.
   llvm::SmallSetVector<Value, 4> productRegisters;
   llvm::DenseMap<Operation *, std::unique_ptr<Statement>> statements;
@@ -243,14 +250,13 @@ void Inserter::order(Operation &op, OpenAccesses &open, const Needs &needs, Mode
     barrier->setAttr(kProxyFenceAttr, b.getUnitAttr());
 }
 
-/// Whether a barrier here publishes what a product reads later: wgmma reads through the asynchronous
-/// proxy, so the threads that wrote must fence before they meet. Every barrier does that for what is
+/// Whether a barrier here publishes what a product reads or a bulk copy overwrites later: these go
+/// through the asynchronous proxy, so the threads that wrote must fence before they meet. Every barrier does that for what is
 /// open, so nothing has to be remembered beyond it.
 bool Inserter::needsProxyFence(const OpenAccesses &open) {
   return llvm::any_of(open.get(), [&](const OpenAccess &access) {
     return access.kind != EffectKind::Read && !access.flight &&
-           llvm::any_of(productOperands,
-                        [&](Value operand) { return mayMeet(access.root, operand); });
+           llvm::any_of(asyncTiles, [&](Value tile) { return mayMeet(access.root, tile); });
   });
 }
 
@@ -332,6 +338,16 @@ bool Inserter::orderInFront(Operation &op, OpenAccesses &open, Mode mode) {
 // The walk
 //===----------------------------------------------------------------------------------------===//
 
+/// No barrier of the block orders what follows after a bulk copy: plan-pipeline placed its wait, in
+/// front of all that touches the tile.
+void Inserter::reportMissingWait(Operation &op, const OpenAccess &copy, Mode mode) {
+  if (mode != Mode::Insert)
+    return;
+  op.emitError() << "internal error: this statement touches '" << tile::getName(copy.root)
+                 << "' while a bulk copy may still write it";
+  hasFailed = true;
+}
+
 int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   const Statement &statement = describe(op);
   Needs needs;
@@ -344,6 +360,10 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
       needs.barrier |= !before.isPrivate && !access.isPrivate;
       if (!before.flight)
         continue;
+      if (before.flight->getKind() == FlightKind::Bulk) {
+        reportMissingWait(op, before, mode);
+        continue;
+      }
       needs.endFlight(*before.flight);
       if (before.flight->product && before.iterations != 0 && isAmongOthers(before, open))
         needs.products = 0;
@@ -351,7 +371,7 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   if (needs.barrier && mode != Mode::Count)
     needs.copies = chooseWait(op, open, needs);
   order(op, open, needs, mode);
-  if (isa<AsyncGroupOp>(op))
+  if (auto group = dyn_cast<AsyncGroupOp>(op); group && !group.getFull())
     open.commit(FlightKind::Copy);
   if (op.hasAttr(kAsyncAttr))
     open.commit(FlightKind::Product);
@@ -417,6 +437,22 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     open.wait(FlightKind::Product, wait.getPending());
     return 0;
   }
+  if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
+    open.arrive(wait.getBarriers(), wait.getIndex());
+    return 0;
+  }
+  // An arrival tells a producer that this thread has read a version, so its products must be over.
+  if (isa<BarrierArriveOp>(op)) {
+    Needs needs;
+    if (open.has(FlightKind::Product))
+      needs.products = 0;
+    order(op, open, needs, mode);
+    return 0;
+  }
+  // A group that waits for such arrivals is ordered by them alone (check-schedule).
+  auto group = dyn_cast<AsyncGroupOp>(op);
+  if (isa<BarrierAllocOp>(op) || (group && group.getEmpty()))
+    return 0;
   auto branch = dyn_cast<scf::IfOp>(op);
   if (branch || isLoop(op)) {
     if (!branch)
@@ -442,7 +478,10 @@ struct InsertOrderingsPass : tilewright::impl::InsertOrderingsBase<InsertOrderin
   using InsertOrderingsBase::InsertOrderingsBase;
 
   void runOnOperation() override {
-    getOperation()->walk([&](KernelOp kernel) { Inserter(kernel, disjoint).run(); });
+    getOperation()->walk([&](KernelOp kernel) {
+      if (failed(Inserter(kernel, disjoint).run()))
+        signalPassFailure();
+    });
   }
 };
 

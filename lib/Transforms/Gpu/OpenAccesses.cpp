@@ -62,14 +62,8 @@ static void reduceVersion(OpenAccess &access) {
     access.version->constant = llvm::mod(access.version->constant, getNumVersions(access.root));
 }
 
-/// The number of the version that an effect touches.
-static std::optional<IndexSum> getVersion(const Effect &effect) {
-  if (getNumVersions(effect.root) == 1 || effect.region.isWhole())
-    return std::nullopt;
-  const DimRange &range = effect.region.ranges->front();
-  if (range.size.constant != 1 || !range.size.isConstant())
-    return std::nullopt;
-  IndexSum number = range.offset;
+/// The number that a version was computed from, before it was reduced.
+static std::optional<IndexSum> getNumber(IndexSum number) {
   if (number.constant != 0 || number.terms.size() != 1 || number.terms.front().second != 1)
     return number;
   auto version = number.terms.front().first.getDefiningOp<VersionOp>();
@@ -83,6 +77,16 @@ static std::optional<IndexSum> getVersion(const Effect &effect) {
   return number;
 }
 
+/// The number of the version that an effect touches.
+static std::optional<IndexSum> getVersion(const Effect &effect) {
+  if (getNumVersions(effect.root) == 1 || effect.region.isWhole())
+    return std::nullopt;
+  const DimRange &range = effect.region.ranges->front();
+  if (range.size.constant != 1 || !range.size.isConstant())
+    return std::nullopt;
+  return getNumber(range.offset);
+}
+
 OpenAccess OpenAccess::get(const Effect &effect) {
   OpenAccess access{effect.kind, effect.combination, effect.root, getVersion(effect), {}, 0, false};
   reduceVersion(access);
@@ -91,7 +95,8 @@ OpenAccess OpenAccess::get(const Effect &effect) {
   if (auto group = dyn_cast_if_present<AsyncGroupOp>(effect.until)) {
     IndexSum excess = IndexSum::get(getAsOpFoldResult(group.getIteration()));
     bool isKnown = excess.add(IndexSum::get(getAsOpFoldResult(group.getUpper())), -1);
-    access.flight = Flight{0, isKnown ? std::optional(excess) : std::nullopt, GemmOp()};
+    access.flight =
+        Flight{0, isKnown ? std::optional(excess) : std::nullopt, GemmOp(), group.getFull()};
   }
   return access;
 }
@@ -108,7 +113,8 @@ bool areOtherVersions(const OpenAccess &a, const OpenAccess &b) {
 static bool isSameFlight(const std::optional<Flight> &a, const std::optional<Flight> &b) {
   if (!a || !b)
     return a.has_value() == b.has_value();
-  return a->product == b->product && (a->product || a->younger == b->younger);
+  return a->product == b->product && a->barriers == b->barriers &&
+         (a->product || a->younger == b->younger);
 }
 
 /// Whether two entries say the same but for what is known of their groups.
@@ -215,6 +221,20 @@ void OpenAccesses::wait(FlightKind kind, int64_t pending) {
   accesses = std::move(rest.accesses);
 }
 
+void OpenAccesses::arrive(Value barriers, Value version) {
+  std::optional<IndexSum> number = getNumber(IndexSum::get(getAsOpFoldResult(version)));
+  llvm::erase_if(accesses, [&](const OpenAccess &access) {
+    if (!access.flight || access.flight->barriers != barriers)
+      return false;
+    int64_t count = getNumVersions(access.root);
+    if (count == 1)
+      return true;
+    std::optional<int64_t> distance =
+        number && access.version ? subtract(*access.version, *number) : std::nullopt;
+    return distance && *distance % count == 0;
+  });
+}
+
 SmallVector<int64_t> OpenAccesses::getFlights() const {
   SmallVector<int64_t> flights;
   for (const OpenAccess &access : accesses)
@@ -233,6 +253,13 @@ SmallVector<Value> OpenAccesses::getHeldRegisters() const {
   return roots.takeVector();
 }
 
+/// Whether iterations of a loop wait for what arrives at these barriers.
+static bool waitsFor(const CountedLoop &loop, Value barriers) {
+  return barriers && llvm::any_of(barriers.getUsers(), [&](Operation *user) {
+           return isa<BarrierWaitOp>(user) && user->getParentOp() == loop.op;
+         });
+}
+
 /// A constant number of a version counts from the loop's first iteration: 2 is k + 2 - lower. And
 /// what a loop's own groups bring before it belongs to its iterations: lower + 2 is k + 2.
 void OpenAccesses::enter(const CountedLoop &loop) {
@@ -247,7 +274,9 @@ void OpenAccesses::enter(const CountedLoop &loop) {
   for (OpenAccess &access : accesses) {
     if (!access.flight)
       continue;
-    if (access.version && access.version->isConstant() && !access.version->add(zero))
+    bool isOwn =
+        access.version && (access.version->isConstant() || waitsFor(loop, access.flight->barriers));
+    if (isOwn && getFactor(*access.version, loop.variable) == 0 && !access.version->add(zero))
       access.version.reset();
     reduceVersion(access);
     std::optional<IndexSum> &excess = access.flight->excess;

@@ -8,7 +8,8 @@
 //             values: k + 2 - lower. Two accesses meet unless the difference of their numbers is a
 //             constant that the number of versions does not divide.
 //   flight    how many groups were committed after that of the access: a wait that leaves so many
-//             under way ends it. Copies and products form groups of their own.
+//             under way ends it. Copies and products form groups of their own. A bulk copy is waited
+//             for at the barrier of its version instead.
 //   private   registers of a thread, which only its own products share: a wait orders them, and no
 //             barrier has to. Only what a product does to them is ever open.
 //
@@ -25,7 +26,7 @@
 namespace tilewright {
 
 /// What runs on after its statement.
-enum class FlightKind : uint8_t { Copy, Product };
+enum class FlightKind : uint8_t { Copy, Product, Bulk };
 
 /// An asynchronous access that no wait has ended.
 struct Flight {
@@ -33,9 +34,12 @@ struct Flight {
   /// iteration - upper of its `tile.async_group`: where this is not negative, nothing is copied.
   /// Nothing if that is not known here.
   std::optional<tile::IndexSum> excess;
-  tile::GemmOp product; ///< Null: a copy.
+  tile::GemmOp product;      ///< Null: a copy.
+  mlir::Value barriers = {}; ///< Where a bulk copy arrives; null for copies that groups count.
 
-  FlightKind getKind() const { return product ? FlightKind::Product : FlightKind::Copy; }
+  FlightKind getKind() const {
+    return product ? FlightKind::Product : barriers ? FlightKind::Bulk : FlightKind::Copy;
+  }
 };
 
 struct OpenAccess {
@@ -73,6 +77,12 @@ class OpenAccesses {
 public:
   llvm::ArrayRef<OpenAccess> get() const { return accesses; }
   bool empty() const { return accesses.empty(); }
+  /// Whether something of this kind is under way.
+  bool has(FlightKind kind) const {
+    return llvm::any_of(accesses, [&](const OpenAccess &access) {
+      return access.flight && access.flight->getKind() == kind;
+    });
+  }
 
   void add(const OpenAccess &access);
   /// What is open on either path. Whether something was not known before.
@@ -84,6 +94,8 @@ public:
   void commit(FlightKind kind);
   /// Ends the accesses of all groups but the last `pending`, for the thread that issued them.
   void wait(FlightKind kind, int64_t pending);
+  /// All threads wait at the barrier of this version: what arrives there is over, for all of them.
+  void arrive(mlir::Value barriers, mlir::Value version);
   /// The numbers of younger groups of copies under way, each once, greatest first.
   llvm::SmallVector<int64_t> getFlights() const;
   /// The fragments that products under way read or write, each once.

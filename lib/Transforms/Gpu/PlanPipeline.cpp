@@ -19,9 +19,26 @@
 // A group states what runs ahead and for which iteration; insert-orderings places the waits and
 // barriers. A copy that cannot be moved stays where it is, and a remark says why.
 //
-// Expects: plans of accesses.   Leaves: `tile.async_group` and `tile.version`; no wait, no barrier.
+// Bulk copies (`tile.bulk`) whose tiles have the same last reader form a *channel*: a group of their
+// own that arrives at one barrier a version, `full`, for which the readers wait. If products read
+// them, the loop gets a producer: a second row of barriers, `empty`, says that a version has been
+// read, so that the copies need no barrier of the block and can be issued by another warp
+// (tile-split-roles). Iterations are numbered over all rounds of a loop that runs several times, since
+// the phases of a barrier go on: `first` is the loop's first iteration minus those before.
+//
+//   for k { copy A[k] -> S; use S }   ──▶   for k {
+//                                             async_group k on full[k % n] after empty { copy -> S[k % n] }
+//                                             barrier_wait full[k % n] parity k / n % 2
+//                                             use S[k % n]
+//                                             barrier_arrive empty[k % n]
+//                                           }
+//
+// Expects: plans of accesses.   Leaves: `tile.async_group`, `tile.version`, and the barriers of
+// channels; no other wait, no barrier of the block.
 //===----------------------------------------------------------------------------------------===//
 
+#include "Roles.h"
+#include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/Questions.h"
@@ -59,12 +76,20 @@ struct Prefetch {
   AllocOp tile;
   SmallVector<Operation *> slice; ///< Ops of the body that it uses, in order.
   Value current;                  ///< The version that the body sees, if there are several.
+  bool isBulk = false;
+};
+
+/// Bulk copies whose tiles have the same last reader.
+struct Channel {
+  SmallVector<Prefetch *> members;
+  Operation *first = nullptr, *last = nullptr; ///< Statements of the body that read the tiles.
+  Value full, empty;                           ///< A barrier for each version.
 };
 
 class Pipeliner {
 public:
-  Pipeliner(PipelinedOp loop, bool disjoint)
-      : loop(loop), body(loop.getBody().front()), disjoint(disjoint) {}
+  Pipeliner(PipelinedOp loop, bool disjoint, bool mayHaveRoles)
+      : loop(loop), body(loop.getBody().front()), disjoint(disjoint), mayHaveRoles(mayHaveRoles) {}
   void run();
 
 private:
@@ -72,15 +97,29 @@ private:
   bool findSlice(Operation *op, llvm::SetVector<Operation *> &slice);
   std::string findConflict(ParallelOp copy, AllocOp tile, Value source);
   void makeVersions(Value version);
-  void issue(ImplicitLocOpBuilder &b, Value iteration, Value version);
-  Operation *lastReader();
+  void issue(ImplicitLocOpBuilder &b, ArrayRef<Prefetch *> copies, Value iteration, Value version,
+             const Channel *channel = nullptr);
+  void issueAhead(ImplicitLocOpBuilder &b, ArrayRef<Prefetch *> copies, Operation *last,
+                  const Channel *channel = nullptr);
+  std::pair<Operation *, Operation *> findReaders(ArrayRef<Prefetch *> copies);
+  void findChannels();
+  std::string findRoleObstacle();
+  void countTurns();
+  void makeBarriers(Channel &channel);
+  Value versionOf(ImplicitLocOpBuilder &b, Value iteration, int64_t distance);
+  void connect(Channel &channel);
   Operation *firstProduct();
 
   PipelinedOp loop;
   Block &body;
   bool disjoint; ///< No other argument shares memory with one that is written.
+  bool mayHaveRoles;
   SmallVector<Prefetch> prefetches;
+  SmallVector<Channel> channels;
+  bool hasProducer = false;
   int64_t versions = 1;
+  int64_t ahead = 1;
+  Value first; ///< The loop's first iteration, less those of earlier rounds.
 };
 
 /// The ops of the body that compute what `op` uses; false if one of them is more than arithmetic.
@@ -137,22 +176,14 @@ std::string Pipeliner::findConflict(ParallelOp copy, AllocOp tile, Value source)
 /// Decides whether a loop is a copy that can run ahead. Loops that copy nothing from global to
 /// shared memory give no obstacle: nobody expects them to.
 std::optional<Prefetch> Pipeliner::analyze(ParallelOp copy, std::string &obstacle) {
-  LoadOp load;
-  StoreOp store;
-  for (Operation &op : copy.getBody().front().without_terminator()) {
-    if (auto found = dyn_cast<LoadOp>(op); found && !load)
-      load = found;
-    else if (auto found = dyn_cast<StoreOp>(op); found && !store)
-      store = found;
-    else if (!isMemoryEffectFree(&op) || op.getNumRegions() || isa<CastOp>(op))
-      return std::nullopt;
-  }
-  if (!load || !store || store.getValue() != load.getValue())
+  std::optional<access::CopyLoop> accesses = access::CopyLoop::get(copy);
+  if (!accesses || !accesses->isFill())
     return std::nullopt;
+  LoadOp load = accesses->load;
+  StoreOp store = accesses->store;
+  bool isBulk = copy->hasAttr(kBulkAttr);
   Value source = getRoot(load.getBuffer());
   auto tile = getRoot(store.getBuffer()).getDefiningOp<AllocOp>();
-  if (getSpace(source) != Space::Global || !tile || getSpace(tile.getBuffer()) != Space::Shared)
-    return std::nullopt;
   auto read = load->getAttrOfType<AccessAttr>(kAccessAttr),
        write = store->getAttrOfType<AccessAttr>(kAccessAttr);
   int64_t bytes = getStorageBytes(tile.getBuffer().getType().getElementType());
@@ -160,10 +191,11 @@ std::optional<Prefetch> Pipeliner::analyze(ParallelOp copy, std::string &obstacl
     obstacle = reason.str();
     return std::nullopt;
   };
-  if (!read || !write || read.getSlots() != write.getSlots() ||
-      read.getWidth() != write.getWidth() || !read.getSources().empty())
+  if (!isBulk && (!read || !write || read.getSlots() != write.getSlots() ||
+                  read.getWidth() != write.getWidth() || !read.getSources().empty()))
     return refuse("its reads and writes have different widths");
-  if (int64_t width = read.getWidth() * bytes; width != 4 && width != 8 && width != 16)
+  if (int64_t width = isBulk ? 16 : read.getWidth() * bytes;
+      width != 4 && width != 8 && width != 16)
     return refuse("asynchronous copies move 4, 8 or 16 bytes, this one " + Twine(width));
   std::optional<SmallVector<int64_t>> extents = analysis::getStaticExtents(copy);
   auto indices = analysis::getAccessIndices(copy, store.getBuffer(), store.getIndices());
@@ -176,15 +208,17 @@ std::optional<Prefetch> Pipeliner::analyze(ParallelOp copy, std::string &obstacl
   bool hasSafeValue = false;
   loop->getParentOfType<KernelOp>().walk(
       [&](AnnotateSafeValueOp note) { hasSafeValue |= note.getBuffer() == source; });
-  if (hasSafeValue)
+  if (hasSafeValue && !isBulk)
     return refuse("'" + tile::getName(source) + "' has a value of its own out of bounds");
   if (std::string conflict = findConflict(copy, tile, source); !conflict.empty())
     return refuse(conflict);
   llvm::SetVector<Operation *> slice;
   if (!findSlice(copy, slice))
     return refuse("it depends on what the iteration computes");
-  Prefetch prefetch{copy, tile, slice.takeVector(), Value()};
+  Prefetch prefetch{copy, tile, slice.takeVector(), Value(), isBulk};
   llvm::sort(prefetch.slice, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  if (isBulk && !findReaders(&prefetch).second)
+    return refuse("nothing reads '" + tile.getName() + "'");
   return prefetch;
 }
 
@@ -236,30 +270,43 @@ void Pipeliner::makeVersions(Value version) {
 }
 
 /// The copies of one iteration into a version, as one group.
-void Pipeliner::issue(ImplicitLocOpBuilder &b, Value iteration, Value version) {
-  auto group = AsyncGroupOp::create(b, iteration, loop.getUpper());
+void Pipeliner::issue(ImplicitLocOpBuilder &b, ArrayRef<Prefetch *> copies, Value iteration,
+                      Value version, const Channel *channel) {
+  AsyncGroupOp group;
+  if (channel) {
+    Value place = version ? version : arith::ConstantIndexOp::create(b, 0).getResult();
+    group =
+        AsyncGroupOp::create(b, iteration, loop.getUpper(), channel->full, place, channel->empty);
+  } else {
+    group = AsyncGroupOp::create(b, iteration, loop.getUpper());
+  }
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&group.getBody().front());
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iteration);
-  for (Prefetch &prefetch : prefetches) {
+  for (Prefetch *prefetch : copies) {
     if (version)
-      mapping.map(prefetch.current, sliceVersion(b, prefetch.tile, version));
-    for (Operation *op : prefetch.slice)
+      mapping.map(prefetch->current, sliceVersion(b, prefetch->tile, version));
+    for (Operation *op : prefetch->slice)
       b.clone(*op, mapping);
-    b.clone(*prefetch.copy, mapping);
+    b.clone(*prefetch->copy, mapping);
   }
 }
 
-/// The last statement of the body that touches a prefetched tile.
-Operation *Pipeliner::lastReader() {
-  Operation *last = nullptr;
-  for (Prefetch &prefetch : prefetches)
-    for (Operation *user : analysis::getUsersThroughViews(prefetch.tile))
-      if (Operation *inBody = body.findAncestorOpInBlock(*user))
-        if (!last || last->isBeforeInBlock(inBody))
-          last = inBody;
-  return last;
+/// The first and the last statement of the body that touch the tiles of these copies.
+std::pair<Operation *, Operation *> Pipeliner::findReaders(ArrayRef<Prefetch *> copies) {
+  Operation *earliest = nullptr, *latest = nullptr;
+  for (Prefetch *prefetch : copies)
+    for (Operation *user : analysis::getUsersThroughViews(prefetch->tile)) {
+      Operation *inBody = body.findAncestorOpInBlock(*user);
+      if (!inBody || inBody == prefetch->copy || isa<SliceOp, ViewOp>(inBody))
+        continue;
+      if (!latest || latest->isBeforeInBlock(inBody))
+        latest = inBody;
+      if (!earliest || inBody->isBeforeInBlock(earliest))
+        earliest = inBody;
+    }
+  return {earliest, latest};
 }
 
 /// The first product of the body that is left open.
@@ -269,6 +316,167 @@ Operation *Pipeliner::firstProduct() {
   return it == products.end() ? nullptr : (*it).getOperation();
 }
 
+//===----------------------------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------------------------===//
+
+void Pipeliner::findChannels() {
+  for (Prefetch &prefetch : prefetches) {
+    if (!prefetch.isBulk)
+      continue;
+    auto [earliest, latest] = findReaders(&prefetch);
+    auto *known = llvm::find_if(
+        channels, [&, last = latest](const Channel &channel) { return channel.last == last; });
+    if (known == channels.end()) {
+      channels.push_back({{&prefetch}, earliest, latest, Value(), Value()});
+      continue;
+    }
+    known->members.push_back(&prefetch);
+    if (earliest->isBeforeInBlock(known->first))
+      known->first = earliest;
+  }
+}
+
+/// Why the copies are not given to a producer; empty if they are.
+std::string Pipeliner::findRoleObstacle() {
+  auto kernel = loop->getParentOfType<KernelOp>();
+  if (!mayHaveRoles)
+    return "the architecture or the program has no warp specialisation";
+  if (versions < 2)
+    return "one stage leaves nothing to run ahead into";
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLower()),
+                         upper = getConstantIntValue(loop.getUpper());
+  if (lower && upper && *upper - *lower < 2)
+    return "the loop runs fewer than two times";
+  bool hasProduct = false;
+  loop.walk([&](GemmOp gemm) { hasProduct |= gemm->hasAttr(kGroupsAttr); });
+  if (!hasProduct)
+    return "no product of the loop runs beside them";
+  if (kernel.getNumThreads() % kWarpSize || kernel.getNumThreads() > kMaxConsumers)
+    return "the block has no room for another warp";
+  SmallVector<Operation *> copies;
+  for (const Prefetch &prefetch : prefetches)
+    if (prefetch.isBulk)
+      copies.push_back(prefetch.copy);
+  return findProducerObstacle(loop, copies, disjoint);
+}
+
+/// A loop inside another runs several times, and the phases of its barriers go on. A variable
+/// counts the iterations so far, modulo what versions and phases can tell apart.
+void Pipeliner::countTurns() {
+  first = loop.getLower();
+  auto kernel = loop->getParentOfType<KernelOp>();
+  bool isRepeated = false;
+  for (Operation *op = loop->getParentOp(); op != kernel; op = op->getParentOp())
+    isRepeated |= isa<LoopLikeOpInterface, scf::WhileOp>(op);
+  if (!isRepeated)
+    return;
+  ImplicitLocOpBuilder b(loop.getLoc(), &kernel.getBody().front().front());
+  auto turns = AllocOp::create(b, makeBufferType({}, b.getI64Type(), Space::Local),
+                               b.getStringAttr("turns"), ValueRange(), ReduceKindAttr());
+  turns->setAttr(kTurnsAttr, b.getUnitAttr());
+  Value zero = arith::ConstantOp::create(b, b.getI64IntegerAttr(0));
+  StoreOp::create(b, zero, turns.getBuffer(), ValueRange());
+  b.setInsertionPoint(loop);
+  Value before = arith::IndexCastOp::create(
+      b, b.getIndexType(), LoadOp::create(b, b.getI64Type(), turns.getBuffer(), ValueRange()));
+  first = arith::SubIOp::create(b, loop.getLower(), before);
+  b.setInsertionPointAfter(loop);
+  Value trips = arith::SubIOp::create(b, loop.getUpper(), loop.getLower());
+  trips = arith::MaxSIOp::create(b, trips, arith::ConstantIndexOp::create(b, 0));
+  Value number = FloorModOp::create(b, arith::AddIOp::create(b, before, trips),
+                                    arith::ConstantIndexOp::create(b, 2 * versions), false);
+  StoreOp::create(b, arith::IndexCastOp::create(b, b.getI64Type(), number), turns.getBuffer(),
+                  ValueRange());
+}
+
+void Pipeliner::makeBarriers(Channel &channel) {
+  auto kernel = loop->getParentOfType<KernelOp>();
+  ImplicitLocOpBuilder b(loop.getLoc(), &kernel.getBody().front().front());
+  std::string name = channel.members.front()->tile.getName().str();
+  MemRefType type = makeBufferType(versions, b.getI64Type(), Space::Shared);
+  auto make = [&](StringRef suffix, int64_t arrivals) -> Value {
+    return BarrierAllocOp::create(b, type, b.getStringAttr(name + suffix),
+                                  b.getDenseI64ArrayAttr(SmallVector<int64_t>(versions, arrivals)))
+        .getBarriers();
+  };
+  channel.full = make("_full", 1);
+  if (hasProducer)
+    channel.empty = make("_empty", kernel.getNumThreads() / kWarpSize);
+}
+
+Value Pipeliner::versionOf(ImplicitLocOpBuilder &b, Value iteration, int64_t distance) {
+  return VersionOp::create(b, b.getIndexType(), iteration, first, distance, versions);
+}
+
+/// Readers wait for the version of their iteration, and a producer learns when all have read it.
+void Pipeliner::connect(Channel &channel) {
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  Operation *isRead = channel.last;
+  b.setInsertionPoint(channel.first);
+  b.setLoc(channel.first->getLoc());
+  auto place = [&]() -> Value {
+    return versions > 1 ? versionOf(b, loop.getInductionVar(), 0)
+                        : arith::ConstantIndexOp::create(b, 0).getResult();
+  };
+  Value phase = PhaseOp::create(b, b.getIndexType(), loop.getInductionVar(), first, 0, versions);
+  Value version = place();
+  BarrierWaitOp::create(b, channel.full, version, phase, IntegerAttr());
+  if (!hasProducer)
+    return;
+  b.setInsertionPointAfter(isRead);
+  b.setLoc(isRead->getLoc());
+  BarrierArriveOp::create(b, channel.empty, version, Value(), UnitAttr(), b.getUnitAttr(),
+                          IntegerAttr());
+}
+
+/// Groups in front of the loop for the first iterations, and one in the body for a later one.
+void Pipeliner::issueAhead(ImplicitLocOpBuilder &b, ArrayRef<Prefetch *> copies, Operation *last,
+                           const Channel *channel) {
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
+  auto add = [&](Value lhs, int64_t rhs) -> Value {
+    return b.createOrFold<arith::AddIOp>(lhs, constant(rhs));
+  };
+  auto startOf = [&](Value iteration, Value distance) -> Value {
+    if (versions == 1)
+      return Value();
+    return first == loop.getLower() ? distance : versionOf(b, iteration, 0);
+  };
+  OpBuilder::InsertPoint inBody = b.saveInsertionPoint();
+  b.setInsertionPoint(loop);
+  if (ahead <= kMaxUnrolledIssues) {
+    for (int64_t d = 0; d < ahead; ++d) {
+      Value iteration = add(loop.getLower(), d);
+      issue(b, copies, iteration, startOf(iteration, constant(d)), channel);
+    }
+  } else {
+    auto before = scf::ForOp::create(b, constant(0), constant(ahead), constant(1));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(before.getBody());
+    Value distance = before.getInductionVar();
+    Value iteration = arith::AddIOp::create(b, loop.getLower(), distance);
+    issue(b, copies, iteration, startOf(iteration, distance), channel);
+  }
+  // A product that runs on after its statement should have begun: the copies overwrite what the last
+  // iteration's product reads, and threads wait for that one while this one runs.
+  Operation *product = versions > 1 ? firstProduct() : nullptr;
+  if (product)
+    b.setInsertionPointAfter(product);
+  else if (versions > 1)
+    b.restoreInsertionPoint(inBody);
+  else
+    b.setInsertionPointAfter(last);
+  Value next;
+  if (versions > 1)
+    next = versionOf(b, loop.getInductionVar(), ahead);
+  issue(b, copies, add(loop.getInductionVar(), ahead), next, channel);
+  b.restoreInsertionPoint(inBody);
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------------------------===//
+
 static void remarkNotPipelined(Operation &copy, StringRef obstacle) {
   InFlightDiagnostic diag = copy.emitRemark();
   diag << "this copy is not pipelined: " << obstacle;
@@ -276,18 +484,29 @@ static void remarkNotPipelined(Operation &copy, StringRef obstacle) {
 }
 
 /// Replaces what plan-accesses said about the loads and stores of the copy (Driver/Decisions.cpp).
-static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t ahead) {
+static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t ahead,
+                            bool hasProducer) {
   ParallelOp copy = prefetch.copy;
   LoadOp load = *copy.getBody().front().getOps<LoadOp>().begin();
-  int64_t width = load->getAttrOfType<AccessAttr>(kAccessAttr).getWidth();
   AllocOp tile = prefetch.tile;
-  int64_t bytes = width * getStorageBytes(tile.getBuffer().getType().getElementType());
-  std::string instruction = bytes == 16 ? "cp.async.cg.shared.global" : "cp.async.ca.shared.global";
+  int64_t elementBytes = getStorageBytes(tile.getBuffer().getType().getElementType());
+  int64_t width, bytes;
+  std::string instruction;
+  if (auto plan = copy->getAttrOfType<BulkAttr>(kBulkAttr)) {
+    width = plan.getNumIssues();
+    bytes = plan.getNumElements() * elementBytes / width;
+    instruction = "cp.async.bulk.tensor." + std::to_string(plan.getRank()) + "d";
+  } else {
+    width = load->getAttrOfType<AccessAttr>(kAccessAttr).getWidth();
+    bytes = width * elementBytes;
+    instruction = bytes == 16 ? "cp.async.cg.shared.global" : "cp.async.ca.shared.global";
+  }
   StringRef source = tile::getName(getRoot(load.getBuffer()));
   InFlightDiagnostic diag = copy.emitRemark();
   diag << tile.getName() << ": " << width << " x " << instruction << " of " << bytes
-       << " bytes, issued " << ahead << (ahead == 1 ? " iteration" : " iterations")
-       << " ahead into " << versions << (versions == 1 ? " version" : " versions");
+       << " bytes, issued " << (hasProducer ? "by a producer warp " : "") << ahead
+       << (ahead == 1 ? " iteration" : " iterations") << " ahead into " << versions
+       << (versions == 1 ? " version" : " versions");
   describeRemark(diag, "access", tile.getName(),
                  {{"width", width},
                   {"instruction", instruction},
@@ -296,6 +515,16 @@ static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t 
                   {"versions", versions},
                   {"copies", source}});
 }
+
+static void remarkNoProducer(PipelinedOp loop, StringRef obstacle) {
+  InFlightDiagnostic diag = loop.emitRemark();
+  diag << "this loop has no producer warp: " << obstacle;
+  describeRemark(diag, "roles", "", {{"reason", obstacle}});
+}
+
+//===----------------------------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------------------------===//
 
 void Pipeliner::run() {
   if (loop.getNumStages() < 1)
@@ -312,46 +541,76 @@ void Pipeliner::run() {
   if (prefetches.empty())
     return;
   versions = loop.getNumStages();
-  int64_t ahead = std::max<int64_t>(1, versions - 1);
-  for (const Prefetch &prefetch : prefetches)
-    remarkPipelined(prefetch, versions, ahead);
-  ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  auto constant = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
-  auto add = [&](Value lhs, int64_t rhs) -> Value {
-    return b.createOrFold<arith::AddIOp>(lhs, constant(rhs));
-  };
-  Operation *last = lastReader();
-  auto versionOf = [&](int64_t distance) {
-    return VersionOp::create(b, b.getIndexType(), loop.getInductionVar(), loop.getLower(), distance,
-                             versions);
-  };
-  if (versions > 1) {
-    b.setInsertionPointToStart(&body);
-    makeVersions(versionOf(0));
-  }
-  b.setInsertionPoint(loop);
-  if (ahead <= kMaxUnrolledIssues) {
-    for (int64_t d = 0; d < ahead; ++d)
-      issue(b, add(loop.getLower(), d), versions > 1 ? constant(d) : Value());
+  ahead = std::max<int64_t>(1, versions - 1);
+  findChannels();
+  if (!channels.empty()) {
+    std::string obstacle = findRoleObstacle();
+    hasProducer = obstacle.empty();
+    if (!hasProducer)
+      remarkNoProducer(loop, obstacle);
+    countTurns();
   } else {
-    auto first = scf::ForOp::create(b, constant(0), constant(ahead), constant(1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(first.getBody());
-    Value version = first.getInductionVar();
-    issue(b, arith::AddIOp::create(b, loop.getLower(), version), version);
+    first = loop.getLower();
   }
-  // A product that runs on after its statement should have begun: the copies overwrite what the last
-  // iteration's product reads, and threads wait for that one while this one runs.
-  if (Operation *product = versions > 1 ? firstProduct() : nullptr)
-    b.setInsertionPointAfter(product);
-  else
-    b.setInsertionPointAfter(versions > 1 ? prefetches.back().current.getDefiningOp() : last);
-  Value next;
-  if (versions > 1)
-    next = versionOf(ahead);
-  issue(b, add(loop.getInductionVar(), ahead), next);
+  SmallVector<Prefetch *> plain;
+  for (Prefetch &prefetch : prefetches) {
+    bool isProduced = prefetch.isBulk && hasProducer;
+    remarkPipelined(prefetch, versions, isProduced ? versions : ahead, isProduced);
+    if (!prefetch.isBulk)
+      plain.push_back(&prefetch);
+  }
+  Operation *lastPlain = findReaders(plain).second;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  b.setInsertionPointToStart(&body);
+  if (versions > 1) {
+    Value version = versionOf(b, loop.getInductionVar(), 0);
+    makeVersions(version);
+    b.setInsertionPointAfter(prefetches.back().current.getDefiningOp());
+  }
+  for (Channel &channel : channels) {
+    makeBarriers(channel);
+    connect(channel);
+    if (!hasProducer) {
+      issueAhead(b, channel.members, channel.last, &channel);
+      continue;
+    }
+    issue(b, channel.members, loop.getInductionVar(), versionOf(b, loop.getInductionVar(), 0),
+          &channel);
+  }
+  if (!plain.empty())
+    issueAhead(b, plain, lastPlain);
   for (Prefetch &prefetch : prefetches)
     prefetch.copy.erase();
+}
+
+/// Drops the plans of bulk copies that stay where they are, and the tensor maps that nothing uses.
+static void dropUnusedMaps(KernelOp kernel) {
+  auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
+  if (!maps)
+    return;
+  SmallVector<Attribute> used;
+  SmallVector<int64_t> numbers(maps.size(), -1);
+  kernel.walk([&](ParallelOp copy) {
+    auto plan = copy->getAttrOfType<BulkAttr>(kBulkAttr);
+    if (!plan)
+      return;
+    if (!isa<AsyncGroupOp>(copy->getParentOp())) {
+      copy->removeAttr(kBulkAttr);
+      return;
+    }
+    int64_t &number = numbers[plan.getMap()];
+    if (number < 0) {
+      number = used.size();
+      used.push_back(maps[plan.getMap()]);
+    }
+    copy->setAttr(kBulkAttr, BulkAttr::get(kernel.getContext(), number, plan.getDims(),
+                                           plan.getDivisors(), plan.getBox(), plan.getSwizzle(),
+                                           plan.getOrigins(), plan.getPlaces(), plan.getClamped()));
+  });
+  if (used.empty())
+    kernel->removeAttr(kTensorMapsAttr);
+  else
+    kernel->setAttr(kTensorMapsAttr, ArrayAttr::get(kernel.getContext(), used));
 }
 
 struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
@@ -361,7 +620,8 @@ struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
     SmallVector<PipelinedOp> loops;
     getOperation()->walk([&](PipelinedOp loop) { loops.push_back(loop); });
     for (PipelinedOp loop : loops)
-      Pipeliner(loop, disjoint).run();
+      Pipeliner(loop, disjoint, roles).run();
+    getOperation()->walk(dropUnusedMaps);
   }
 };
 

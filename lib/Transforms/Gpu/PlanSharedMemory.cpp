@@ -4,6 +4,8 @@
 // Tiles that are never live at the same time share bytes; insert-orderings orders them by those
 // bytes.
 //
+// Barriers lie after all tiles: they live as long as the block.
+//
 // Expects: placements of shared tiles (infer-layouts), versions (plan-pipeline).   Leaves:
 // `tile.offset` on allocations and `tile.shared_bytes` on the kernel.
 //===----------------------------------------------------------------------------------------===//
@@ -31,6 +33,9 @@ namespace {
 /// Swizzle atoms are 128 bytes wide and eight rows high; a tile that starts on their boundary keeps
 /// its bank arithmetic.
 constexpr int64_t kTileAlignment = 128;
+
+/// The scratch area after tiles and barriers starts on such a boundary.
+constexpr int64_t kScratchAlignment = 16;
 
 /// The boundary that a tile must start on: that of what reads it, if it says so (infer-layouts).
 int64_t getTileAlignment(AllocOp alloc) {
@@ -112,6 +117,11 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
           tiles.push_back(alloc);
       });
       int64_t top = placeTiles(kernel, tiles);
+      kernel.walk([&](BarrierAllocOp barriers) {
+        barriers->setAttr(kOffsetAttr, b.getI64IntegerAttr(top));
+        top += *getStorageBytes(barriers.getBarriers().getType());
+      });
+      top = llvm::alignTo(top, kScratchAlignment);
       // One scratch area serves all statements: no two of them run at once.
       int64_t scratch = 0;
       TileEffectsOpInterface exchange; // the statement that needs most

@@ -3,10 +3,11 @@
 // before and of the wait after it, so that LLVM cannot use them in between.
 
 // CHECK-LABEL: llvm.func @two_steps_kernel
+// The warp's number, the same in all its lanes, once for all products.
+// CHECK: nvvm.shfl.sync idx
+// CHECK-NOT: nvvm.shfl.sync
 // CHECK: nvvm.fence.proxy
 // CHECK-NEXT: nvvm.barrier0
-// The group's number, the same in all lanes of a warp.
-// CHECK: nvvm.shfl.sync idx
 // CHECK: "wgmma.fence.sync.aligned;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
 // CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $8, $9, 1, 1, 1, 0, 0;", "=f,=f,=f,=f,0,1,2,3,l,l"
 // CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16

@@ -1,0 +1,235 @@
+//===- Bulk.cpp - barriers in shared memory, and the copies that arrive there (TMA) -----------===//
+//
+// A barrier (mbarrier) counts arrivals and bytes. One thread starts a group of bulk copies:
+//
+//   mbarrier.arrive.expect_tx [full], bytes     the phase ends after so many bytes
+//   cp.async.bulk.tensor [tile], [map, {x, y}], [full]
+//
+// and readers wait for the parity of the phase. A wait may come back early, so it is a loop. Inline
+// PTX: shared addresses stay in 32 bits, and a loop inside needs labels of its own, `${:uid}`.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "Lowerings.h"
+
+using namespace mlir;
+using namespace tilewright::tile;
+
+namespace tilewright::nvptx {
+
+/// What coordinates that may not have 32 bits are clamped to; extents are at most as large.
+static constexpr int64_t kMaxCoordinate = int64_t(1) << 30;
+
+static Value makeNumber(Thread &t, int64_t value) {
+  return t.constant(t.b.getI32IntegerAttr(int32_t(value)));
+}
+
+/// The address of a barrier, or of the arena at a constant offset.
+static Value barrierAddress(Thread &t, Value barriers, Value index) {
+  ImplicitLocOpBuilder &b = t.b;
+  auto alloc = barriers.getDefiningOp<BarrierAllocOp>();
+  int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
+  Value base = LLVM::PtrToIntOp::create(b, b.getI32Type(), t.arena);
+  base = b.createOrFold<arith::AddIOp>(base, makeNumber(t, offset));
+  if (!index)
+    return base;
+  Value number = b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
+  return b.createOrFold<arith::AddIOp>(base,
+                                       b.createOrFold<arith::MulIOp>(number, makeNumber(t, 8)));
+}
+
+void initBarriers(Thread &t) {
+  ImplicitLocOpBuilder &b = t.b;
+  SmallVector<BarrierAllocOp> rows;
+  t.kernel.walk([&](BarrierAllocOp row) { rows.push_back(row); });
+  if (rows.empty())
+    return;
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, t.threadId, t.index(0));
+  t.guarded(isFirst, [&] {
+    for (BarrierAllocOp row : rows) {
+      Value base = barrierAddress(t, row.getBarriers(), Value());
+      for (auto [number, arrivals] : llvm::enumerate(row.getArrivals()))
+        callPtx(b, "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", {},
+                {b.createOrFold<arith::AddIOp>(base, makeNumber(t, 8 * number)),
+                 makeNumber(t, arrivals)});
+    }
+    // The asynchronous proxy sees them too.
+    callPtx(b, "fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
+  });
+  NVVM::Barrier0Op::create(b); // of all roles
+}
+
+void lowerBarrierWait(Thread &t, BarrierWaitOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value address = barrierAddress(t, op.getBarriers(), t.mapped(op.getIndex()));
+  Value parity = b.createOrFold<arith::IndexCastOp>(b.getI32Type(), t.mapped(op.getParity()));
+  callPtx(
+      b,
+      "{\n.reg .pred done;\nwait${:uid}: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
+      "@done bra.uni over${:uid};\nbra.uni wait${:uid};\nover${:uid}:\n}",
+      "r,r,~{memory}", {}, {address, parity});
+}
+
+/// Whether all reads of a tile that an arrival releases are those of products, which their wait has
+/// ended for all lanes.
+static bool areReadersProducts(BarrierArriveOp op) {
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+    if (isa<BarrierArriveOp, ProductWaitOp, VersionOp, PhaseOp, SliceOp>(before))
+      continue;
+    auto gemm = dyn_cast<GemmOp>(before);
+    return gemm && gemm->hasAttr(kGroupsAttr);
+  }
+  return false;
+}
+
+/// Each thread, or lane 0 of each warp after the others have come.
+void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value address = barrierAddress(t, op.getBarriers(), t.mapped(op.getIndex()));
+  if (!op.getByWarp()) {
+    callPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", {}, {address});
+    return;
+  }
+  if (!areReadersProducts(op))
+    NVVM::SyncWarpOp::create(b, makeNumber(t, -1));
+  Value lane = arith::RemUIOp::create(b, arith::IndexCastOp::create(b, b.getI32Type(), t.threadId),
+                                      makeNumber(t, kWarpSize));
+  // A branch around one instruction costs more than its predicate.
+  callPtx(b,
+          "{\n.reg .pred first;\nsetp.eq.u32 first, $1, 0;\n"
+          "@first mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+          "r,r,~{memory}", {}, {address, lane});
+}
+
+/// The coordinate of each digit of the first element, in 32 bits.
+static SmallVector<Value> findCoordinates(Thread &t, LoadOp load, BulkAttr plan) {
+  ImplicitLocOpBuilder &b = t.b;
+  SmallVector<Value> root = rootCoordinates(t, load.getBuffer(), load.getIndices()), digits;
+  for (size_t digit = 0; digit < plan.getRank(); ++digit) {
+    int64_t divisor = plan.getDivisors()[digit];
+    if (divisor == 0) {
+      digits.push_back(makeNumber(t, 0));
+      continue;
+    }
+    Value value = root[plan.getDims()[digit]];
+    if (divisor > 1)
+      value = t.floorDivConstant(value, divisor);
+    if (llvm::is_contained(plan.getClamped(), int64_t(digit))) {
+      value = b.createOrFold<arith::MaxSIOp>(value, t.index(-kMaxCoordinate));
+      value = b.createOrFold<arith::MinSIOp>(value, t.index(kMaxCoordinate));
+    }
+    digits.push_back(b.createOrFold<arith::IndexCastOp>(b.getI32Type(), value));
+  }
+  return digits;
+}
+
+/// The instructions of one copy, by the one thread that comes here.
+static void issueBulk(Thread &t, ParallelOp copy, Value full) {
+  ImplicitLocOpBuilder &b = t.b;
+  auto plan = copy->getAttrOfType<BulkAttr>(kBulkAttr);
+  Block &body = copy.getBody().front();
+  LoadOp load = *body.getOps<LoadOp>().begin();
+  StoreOp store = *body.getOps<StoreOp>().begin();
+  b.setLoc(load.getLoc());
+  Iteration first; // the loop's first iteration names the corner of the box
+  for (BlockArgument iterator : copy.getIterators())
+    first.values[iterator] = t.index(0);
+  t.iteration = &first;
+  for (Operation &op : body.without_terminator())
+    if (!isa<LoadOp, StoreOp>(op))
+      (void)lowerOp(t, &op);
+  SmallVector<Value> coordinates = findCoordinates(t, load, plan);
+  const Storage &tile = t.storageOf(getRoot(store.getBuffer()));
+  Value corner = addressOf(t, tile, rootCoordinates(t, store.getBuffer(), store.getIndices()));
+  t.iteration = nullptr;
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), corner);
+  std::string list, constraints = "r,l,r";
+  for (size_t digit = 0; digit < plan.getRank(); ++digit) {
+    list += (digit ? ", $" : "$") + std::to_string(3 + digit);
+    constraints += ",r";
+  }
+  std::string text = "cp.async.bulk.tensor." + std::to_string(plan.getRank()) +
+                     "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + list +
+                     "}], [$2];";
+  for (size_t issue = 0; issue < plan.getNumIssues(); ++issue) {
+    SmallVector<Value> operands{
+        b.createOrFold<arith::AddIOp>(address, makeNumber(t, plan.getPlaces()[issue])),
+        t.maps[plan.getMap()], full};
+    for (auto [coordinate, origin] : llvm::zip_equal(coordinates, plan.getOrigin(issue)))
+      operands.push_back(b.createOrFold<arith::AddIOp>(coordinate, makeNumber(t, origin)));
+    callPtx(b, text, constraints + ",~{memory}", {}, operands);
+  }
+}
+
+LogicalResult lowerBulkGroup(Thread &t, AsyncGroupOp op) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, t.mapped(op.getIteration()),
+                                       t.mapped(op.getUpper()));
+  int64_t bytes = 0;
+  for (ParallelOp copy : op.getBody().getOps<ParallelOp>()) {
+    auto tile =
+        cast<MemRefType>((*copy.getBody().front().getOps<StoreOp>().begin()).getBuffer().getType());
+    bytes += copy->getAttrOfType<BulkAttr>(kBulkAttr).getNumElements() *
+             getStorageBytes(tile.getElementType());
+  }
+  LogicalResult result = success();
+  auto issue = [&] {
+    Value full = barrierAddress(t, op.getFull(), t.mapped(op.getVersion()));
+    callPtx(b, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", {},
+            {full, makeNumber(t, bytes)});
+    for (Operation &inner : op.getBody().front().without_terminator()) {
+      b.setLoc(inner.getLoc());
+      if (auto copy = dyn_cast<ParallelOp>(inner))
+        issueBulk(t, copy, full);
+      else if (failed(lowerOp(t, &inner)))
+        result = failure();
+    }
+  };
+  t.guarded(exists, [&] {
+    if (t.isElected)
+      issue();
+    else
+      elect(t, 0, issue);
+  });
+  return result;
+}
+
+/// Read from lane 0, once at the start: a shuffle in a loop would stay there.
+Value warpNumber(Thread &t) {
+  if (t.warp)
+    return t.warp;
+  ImplicitLocOpBuilder &b = t.b;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(t.threadId.getDefiningOp());
+  Value thread = arith::IndexCastOp::create(b, b.getI32Type(), t.threadId);
+  Value own = arith::ShRUIOp::create(b, thread, makeNumber(t, 5));
+  t.warp = shuffle(t, own, /*lane=*/0, NVVM::ShflKind::idx);
+  return t.warp;
+}
+
+/// Runs `body` in one thread of the warp of this number.
+void elect(Thread &t, int64_t warp, llvm::function_ref<void()> body) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value isWarp =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warpNumber(t), makeNumber(t, warp));
+  t.guarded(isWarp, [&] {
+    Value isOne = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
+    t.guarded(isOne, body);
+  });
+}
+
+/// The producer's threads, after those of the program: one of them runs the role.
+LogicalResult lowerRole(Thread &t, RoleOp role) {
+  ImplicitLocOpBuilder &b = t.b;
+  if (auto registers = role->getAttrOfType<IntegerAttr>(kRegistersAttr))
+    NVVM::SetMaxRegisterOp::create(b, registers.getInt(), NVVM::SetMaxRegisterAction::decrease);
+  LogicalResult result = success();
+  elect(t, t.kernel.getNumThreads() / kWarpSize, [&] {
+    t.isElected = true;
+    result = lowerBlock(t, role.getBody().front());
+    t.isElected = false;
+  });
+  return result;
+}
+
+} // namespace tilewright::nvptx

@@ -1,0 +1,27 @@
+//===- Roles.h - what a producer warp can compute by itself -----------------------------------===//
+//
+// A producer runs the control flow around its copies again, beside the threads of the program. It
+// shares no registers with them and sees none of their writes before it is told: all it may use is
+// arithmetic of block numbers, arguments and loop variables, and memory that the kernel does not
+// write.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_TRANSFORMS_GPU_ROLES_H
+#define TILEWRIGHT_LIB_TRANSFORMS_GPU_ROLES_H
+
+#include "tilewright/Tile/Schedule.h"
+#include "tilewright/Tile/Tile.h"
+
+namespace tilewright {
+
+/// The most threads of a program that leave room for a producer warpgroup.
+inline constexpr int64_t kMaxConsumers = 1024 - 128;
+
+/// Why a producer cannot run these copies of a loop on its own; empty if it can.
+std::string findProducerObstacle(tile::PipelinedOp loop, llvm::ArrayRef<mlir::Operation *> copies,
+                                 bool disjoint);
+
+} // namespace tilewright
+
+#endif // TILEWRIGHT_LIB_TRANSFORMS_GPU_ROLES_H

@@ -1,0 +1,400 @@
+// RUN: tw-opt %s -tile-check-schedule -split-input-file -verify-diagnostics
+// A schedule of two roles, right once and then broken in each of its parts.
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @right(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @counts(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [64, 64] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      // expected-error @below {{internal error: the schedule is wrong: barriers expect another number of arrivals than come}}
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @parity_of_a_reader(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 2 of 2
+      // expected-error @below {{internal error: the schedule is wrong: it waits for the phase of another round}}
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @parity_of_the_producer(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 0 of 2
+        // expected-error @below {{internal error: the schedule is wrong: it waits for the phase of another round}}
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @no_acquire(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        // expected-error @below {{internal error: the schedule is wrong: it does not wait until its version has been read}}
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @no_release(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        // expected-error @below {{internal error: the schedule is wrong: nothing releases what it waits for}}
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @other_version(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      // expected-error @below {{internal error: the schedule is wrong: it releases another version than was waited for}}
+      tile.barrier_arrive %empty[%c0] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @read_after_release(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+      // expected-error @below {{internal error: the schedule is wrong: it touches 's' outside of the wait for it and its release}}
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @other_bounds(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      // expected-error @below {{internal error: the schedule is wrong: its bounds differ from those of the readers}}
+      tile.pipelined %k = %c0 to %c1 stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %c1 on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+
+func.func @twice(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      // expected-error @below {{internal error: the schedule is wrong: a version is released twice in an iteration}}
+      tile.barrier_arrive %empty[%v] by_warp : !row
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}
