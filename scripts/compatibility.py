@@ -2,7 +2,7 @@
 """Runs the tests of TileLang code bases on Tilewright and writes docs/compatibility.md.
 
 usage: scripts/compatibility.py --python PYTHON --checkouts DIR [--only NAME] [--page]
-                                [--sample N --device DEVICE]
+                                [--survey] [--sample N --device DEVICE]
 
 PYTHON (or $TILEWRIGHT_TORCH_PYTHON) is a Python with torch, numpy, ml_dtypes and pytest, of the
 version that Tilewright is built for. DIR holds checkouts of the code bases below, under these
@@ -11,8 +11,9 @@ line of JSON a case: a run that was interrupted goes on where it stopped, --fres
 --page only writes the page from what is there.
 
 Each case runs on the CPU; its kernels are then compiled for the architectures of
-compat/case_outcome.py. With --sample N, nothing else runs than, on --device, the N quickest cases
-of each code base that were right on the CPU.
+compat/case_outcome.py. With --survey kernels are only traced and checked, which finds refused
+constructs in a fraction of the time. With --sample N, nothing else runs than, on --device, the N
+quickest cases of each code base that were right on the CPU.
 """
 
 from __future__ import annotations
@@ -83,8 +84,9 @@ def environment(
         "TILELANG_PRINT_ON_COMPILATION": "0",
         "OMP_NUM_THREADS": "2",
         **code_base.environment,
-        "TILEWRIGHT_DEVICE": options.device,
-        "COMPAT_GPU": "" if options.sample else "1",
+        "TILEWRIGHT_DEVICE": "interp" if options.survey else options.device,
+        "COMPAT_GPU": "" if options.sample or options.survey else "1",
+        "COMPAT_SURVEY": "1" if options.survey else "",
         "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
         "PYTHONDONTWRITEBYTECODE": "1",
         "COMPAT_RESULTS": str(results),
@@ -174,6 +176,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=45, help="of processor time a case may take")
     parser.add_argument("--device", default="cpu", help="of --sample: vgpu:sm_80, for example")
     parser.add_argument("--sample", type=int, default=0, help="how many cases run on --device")
+    parser.add_argument("--survey", action="store_true", help="trace and check, run nothing")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--page", action="store_true", help="write the page and run nothing")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "compatibility.md")
@@ -195,6 +198,10 @@ def main() -> int:
             if code_base.are_scripts or not choose_sample(results, chosen, options.sample):
                 continue
             results = options.results / f"{code_base.name}.{options.device.partition(':')[0]}.jsonl"
+        if options.survey:
+            if code_base.are_scripts:
+                continue
+            results = options.results / f"{code_base.name}.survey.jsonl"
         if options.fresh:
             results.unlink(missing_ok=True)
         (options.results / f"{code_base.name}.revision").write_text(revision(checkout))

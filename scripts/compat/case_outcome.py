@@ -63,6 +63,12 @@ class Watcher:
         else:
             self.launches += 1
 
+    def run_nothing(self) -> None:
+        """Lets calls of kernels check their arguments and return."""
+        from tilewright.runtime import kernel
+
+        kernel.skipped_calls = {}
+
     def compile_times(self) -> list[list[Any]]:
         """Of each kernel that was compiled, and not loaded from the cache: name and seconds."""
         return [[k.name, round(k.seconds["compile"], 3)] for k in self._sample("compile")]
@@ -78,13 +84,13 @@ class Watcher:
         for kernel in self._sample("compile") or self.kernels[:_MOST_KERNELS]:
             for arch in ARCHES:
                 outcome: dict[str, Any] = {"kernel": kernel.name, "arch": arch}
-                start = time.perf_counter()
+                start = time.process_time()
                 try:
                     kernel.ir("ptx", arch)
                     outcome["status"] = "compiled"
                 except Exception as error:
                     outcome |= describe_failure(error, "")
-                outcome["seconds"] = round(time.perf_counter() - start, 3)
+                outcome["seconds"] = round(time.process_time() - start, 3)
                 done.append(outcome)
         return done
 

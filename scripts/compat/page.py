@@ -37,6 +37,15 @@ run was ended early, small cases first, and with a lower limit of processor time
 
 """
 
+SURVEY_HEAD = """\
+## Survey
+
+`--survey` traces and checks the kernels of a test, up to the first that is refused, and runs
+nothing: it shows which constructs are refused, not whether results are right. *Traced*: no kernel
+of the test was refused.
+
+"""
+
 GPU_HEAD = """\
 ## GPU code
 
@@ -47,8 +56,8 @@ The kernels of right cases (of each case the four that took longest) were also c
 TIMES_HEAD = """\
 ## Compile time
 
-From the traced program to code that can be loaded, nothing from the cache, on a machine that was
-busy with other work.
+From the traced program to code that can be loaded, nothing from the cache: for the CPU seconds on a
+machine that was busy with other work, to PTX seconds of the processor.
 
 """
 
@@ -73,6 +82,7 @@ def write_page(
     parts = [HEAD, "| code base | commit | tests run | cases | " + " | ".join(COUNTED) + " |\n"]
     parts.append("|---|---|---:|---:|" + "---:|" * len(COUNTED) + "\n")
     details = []
+    surveyed: list[tuple[str, str, list[dict[str, Any]]]] = []
     every: list[tuple[str, dict[str, Any]]] = []
     sampled: list[tuple[str, dict[str, Any]]] = []
     for code_base in code_bases:
@@ -80,6 +90,11 @@ def write_page(
             explained(code_base.name, record)
             for record in read_records(results / f"{code_base.name}.jsonl")
         ]
+        survey = read_records(results / f"{code_base.name}.survey.jsonl")
+        if survey:
+            total = results / f"{code_base.name}.survey.jsonl.total"
+            of = f" of {total.read_text()}" if total.exists() else ""
+            surveyed.append((code_base.name, f"{len(survey)}{of}", survey))
         if not records:
             parts.append(f"| {code_base.name} | not run |" + " |" * (len(COUNTED) + 2) + "\n")
             continue
@@ -95,10 +110,34 @@ def write_page(
         sample = read_records(results / f"{code_base.name}.vgpu.jsonl")
         sampled.extend((code_base.name, record) for record in sample)
         details.append(describe(code_base.name, records))
-    middle = gpu_table(every, sampled) + times_table(every)
+    middle = survey_table(surveyed) + gpu_table(every, sampled) + times_table(every)
     text = "".join(parts) + "\n" + middle + "".join(details) + NAMES_HEAD + names_table()
     output.write_text(text.rstrip() + "\n")
     print(f"wrote {output}")
+
+
+def survey_table(surveyed: list[tuple[str, str, list[dict[str, Any]]]]) -> str:
+    """What tracing the tests of each code base found."""
+    if not surveyed:
+        return ""
+    columns = ("traced", "refused", "crash", "host", "no kernel", "skipped", "not imported")
+    lines = [SURVEY_HEAD, f"| code base | tests tried | {' | '.join(columns)} |\n"]
+    lines.append("|---|---:|" + "---:|" * len(columns) + "\n")
+    for name, tried, records in surveyed:
+        counts = Counter(record["status"] for record in records)
+        lines.append(f"| {name} | {tried} | {' | '.join(str(counts[c]) for c in columns)} |\n")
+    lines.append("\n| tests | code base | status | construct |\n|---:|---|---|---|\n")
+    reasons = Counter(
+        (name, record["status"], construct(record["what"]))
+        for name, _, records in surveyed
+        for record in records
+        if record["status"] in ("refused", "crash", "host", "not imported")
+    )
+    for (name, status, what), count in reasons.most_common():
+        lines.append(f"| {count} | {name} | {status} | {cell(what)} |\n")
+    commits = Counter(record.get("commit", "") for _, _, records in surveyed for record in records)
+    measured = ", ".join(f"`{commit}` ({count})" for commit, count in commits.most_common())
+    return "".join(lines) + f"\nTraced with Tilewright {measured}.\n\n"
 
 
 def gpu_table(
@@ -146,8 +185,10 @@ def times_table(every: list[tuple[str, dict[str, Any]]]) -> str:
         (outcome["seconds"], outcome["arch"], outcome["kernel"], name, record["case"])
         for name, record in every
         for outcome in record.get("gpu", [])
-        if outcome["status"] == "compiled"
+        if outcome["status"] == "compiled" and outcome.get("seconds")
     ]
+    if not slow:
+        return ""
     lines = [TIMES_HEAD]
     for title, own in (
         ("CPU", [entry for entry in slow if entry[1] == "CPU"]),
