@@ -31,7 +31,7 @@ launches a kernel. *Right*: the library's own comparison passed. *Not compared*:
 test compares nothing. *Wrong*: a comparison failed. *Refused*: Tilewright says that it does not
 support a construct. *Crash*: an internal error, or the process ended. *Host*: another exception,
 outside of kernels. *Tests run* counts the functions that were tried; where it is less than all, the
-run was ended early, small cases first, and with a lower limit of processor time than 45 s.
+run was ended early, small cases first, or only tests that had failed before were run again.
 
 ## Code bases
 
