@@ -79,7 +79,8 @@ def test_gemm_runs_on_the_virtual_gpu(arch: str, dtype: str) -> None:
     assert f".target {arch}" in kernel.ptx
     has_fp8 = ARCHS.index(arch) >= ARCHS.index("sm_89")
     if dtype != "float16":
-        assert bool(re.search(r"mma\.sync.*e4m3", kernel.ptx)) == has_fp8
+        product = r"wgmma\.mma_async" if arch == "sm_90a" else r"mma\.sync"
+        assert bool(re.search(rf"{product}.*e4m3", kernel.ptx)) == has_fp8
 
 
 @needs_ptxas

@@ -19,7 +19,6 @@ from typing import Any
 from tilewright._core import core as _core
 from tilewright.frontend import trace as _trace
 from tilewright.frontend import vocabulary as _vocabulary
-from tilewright.frontend.eager import const, empty
 from tilewright.frontend.functions import PrimFunc as _PrimFunc
 from tilewright.frontend.functions import trace_prim_func as _trace_prim_func
 from tilewright.frontend.macro import Macro as _Macro
@@ -111,6 +110,7 @@ from tilewright.language.clusters import (
     cluster_wait,
 )
 from tilewright.language.composed import all_of, any_of, cummax, dp4a, transpose
+from tilewright.language.eager import const, empty
 from tilewright.language.exchange import (
     shfl_down,
     shfl_sync,
