@@ -249,19 +249,22 @@ llvm::Error Binder::bindScalar(unsigned position, const CallArgument &argument) 
     return llvm::Error::success();
   }
   int64_t value;
+  auto *wide = std::get_if<uint64_t>(&argument);
   if (auto *boolean = std::get_if<bool>(&argument))
     value = *boolean;
   else if (auto *integer = std::get_if<int64_t>(&argument))
     value = *integer;
+  else if (wide)
+    value = int64_t(*wide);
   else
     return refuse(position, "expected " + tile::describeElementType(dtype) + ", got a float");
   unsigned width = isa<IndexType>(dtype) ? 64 : dtype.getIntOrFloatBitWidth();
   bool fits = width == 1                  ? value == 0 || value == 1
-              : dtype.isUnsignedInteger() ? width == 64 || llvm::isUIntN(width, uint64_t(value))
-                                          : llvm::isIntN(width, value);
-  if (!fits || (dtype.isUnsignedInteger() && value < 0 && width < 64))
-    return refuse(position, "the number " + Twine(value) + " does not fit " +
-                                tile::describeElementType(dtype));
+              : dtype.isUnsignedInteger() ? wide || value >= 0
+                                          : !wide && llvm::isIntN(width, value);
+  if (!fits || (dtype.isUnsignedInteger() && !llvm::isUIntN(width, uint64_t(value))))
+    return refuse(position, "the number " + (wide ? Twine(*wide) : Twine(value)) +
+                                " does not fit " + tile::describeElementType(dtype));
   bound[position] = value;
   return llvm::Error::success();
 }

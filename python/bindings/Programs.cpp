@@ -170,10 +170,15 @@ runtime::CallArgument tilewright::bindings::toCallArgument(nb::handle object) {
   if (PyLong_Check(object.ptr())) {
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
-    if (overflow)
+    if (!overflow)
+      return int64_t(value);
+    unsigned long long wide = overflow > 0 ? PyLong_AsUnsignedLongLong(object.ptr()) : 0;
+    if (overflow < 0 || PyErr_Occurred()) {
+      PyErr_Clear();
       throw UserError("the number " + nb::cast<std::string>(nb::str(object)) +
                       " does not fit 64 bits");
-    return int64_t(value);
+    }
+    return uint64_t(wide);
   }
   if (PyFloat_Check(object.ptr()))
     return nb::cast<double>(object);

@@ -166,6 +166,27 @@ def test_numbers_are_checked_each_time() -> None:
         kernel(a, 1.0, 1.0)
 
 
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_unsigned_numbers_of_64_bits(device: str) -> None:
+    """Numbers from 2^63 on were refused, and -1 was taken for the largest."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2,), "uint64"), n: T.uint64, x: T.float64):
+        with T.Kernel(1):
+            A[0] = n
+            A[1] = n // T.uint64(10)
+
+    kernel = tilewright.compile(main, device=device)
+    a = np.zeros(2, np.uint64)
+    for n in (3, 2**63 - 1, 2**63, 2**64 - 1, np.uint64(2**64 - 2)):
+        kernel(a, n, 2**63)
+        assert a.tolist() == [n, int(n) // 10]
+    with pytest.raises(tilewright.TilewrightError, match="the number -1 does not fit uint64"):
+        kernel(a, -1, 1.0)
+    with pytest.raises(tilewright.TilewrightError, match="does not fit 64 bits"):
+        kernel(a, 2**64, 1.0)
+
+
 def test_returned_arrays_are_new_each_time() -> None:
     @tilewright.jit(out_idx=[-1], device="cpu")
     def make(n):

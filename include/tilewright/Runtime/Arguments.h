@@ -30,8 +30,8 @@ struct TensorView {
   bool isPacked = false;
 };
 
-/// What a caller may pass for one parameter.
-using CallArgument = std::variant<TensorView, bool, int64_t, double>;
+/// What a caller may pass for one parameter; an integer beyond int64_t is a uint64_t.
+using CallArgument = std::variant<TensorView, bool, int64_t, uint64_t, double>;
 
 /// One argument of the function after the check: a tensor (with its shape), an integer or a float.
 struct BoundTensor {

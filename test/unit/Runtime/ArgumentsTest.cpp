@@ -214,6 +214,20 @@ TEST_F(ArgumentsTest, Scalars) {
   EXPECT_EQ(call({int64_t(0), 1.5, 0.5, true}), "parameter 'b': expected int8, got a float");
   EXPECT_EQ(call({int64_t(0), int64_t(0), 0.5, int64_t(2)}),
             "parameter 'd': the number 2 does not fit bool");
+  EXPECT_EQ(call({~uint64_t(0), int64_t(0), 0.5, true}),
+            "parameter 'a': the number 18446744073709551615 does not fit uint8");
+  EXPECT_EQ(call({int64_t(0), ~uint64_t(0), 0.5, true}),
+            "parameter 'b': the number 18446744073709551615 does not fit int8");
+}
+
+TEST_F(ArgumentsTest, ScalarsOf64Bits) {
+  define("%a: i64 {tile.name = \"a\", tile.dtype = ui64},"
+         "%b: i64 {tile.name = \"b\", tile.dtype = i64}");
+  ASSERT_EQ(call({~uint64_t(0), int64_t(-1)}), "ok");
+  EXPECT_EQ(std::get<int64_t>(bound[0]), -1);
+  EXPECT_EQ(call({int64_t(-1), int64_t(0)}), "parameter 'a': the number -1 does not fit uint64");
+  EXPECT_EQ(call({int64_t(0), uint64_t(1) << 63}),
+            "parameter 'b': the number 9223372036854775808 does not fit int64");
 }
 
 TEST_F(ArgumentsTest, LayoutsMustFitTheArray) {
