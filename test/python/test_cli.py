@@ -177,6 +177,22 @@ tilelang.compile(main)(np.ones(10, np.float32), np.zeros(10, np.float32))
 """
 
 
+def test_the_choice_of_a_device_ends_with_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kernels that the same process compiled afterwards were for the command's device."""
+    from tilewright.cli.commands import main
+
+    monkeypatch.delenv("TILEWRIGHT_DEVICE", raising=False)
+    monkeypatch.setenv("TILEWRIGHT_ARCH", "sm_80")
+    script = tmp_path / "script.py"
+    script.write_text("import os\nassert os.environ['TILEWRIGHT_DEVICE'] == 'vgpu:sm_90'\n")
+    assert main(["run", str(script), "--device", "vgpu:sm_90"]) == 0
+    assert "TILEWRIGHT_DEVICE" not in os.environ
+    assert main(["compile", str(script), "--arch", "sm_90"]) != 0
+    assert os.environ["TILEWRIGHT_ARCH"] == "sm_80"
+
+
 def test_check_prints_notes(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SMALL_SCRIPT)

@@ -223,14 +223,23 @@ def _dispatch(
         from tilewright.cli.check import check_script
 
         return check_script(options, script_arguments)
-    problem = _choose_device(options)
-    if problem:
-        print(f"tw: {problem}", file=sys.stderr)
-        return 2
     from tilewright.cli.run import compile_script, run_script
 
     run = run_script if options.command == "run" else compile_script
-    return run(options, script_arguments)
+    names = ("TILEWRIGHT_DEVICE", "TILEWRIGHT_ARCH")
+    before = {name: os.environ.get(name) for name in names}
+    try:
+        problem = _choose_device(options)
+        if problem:
+            print(f"tw: {problem}", file=sys.stderr)
+            return 2
+        return run(options, script_arguments)
+    finally:  # the command's choice ends with it: a program may call it beside its own kernels
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _choose_device(options: argparse.Namespace) -> str:
