@@ -110,9 +110,18 @@ LogicalResult ParallelOp::verify() {
   if (dynamic != getDynamicExtents().size())
     return emitOpError() << "has " << dynamic << " run-time extents and "
                          << getDynamicExtents().size() << " operands";
-  for (int64_t extent : getStaticExtents())
-    if (extent < 0 && !ShapedType::isDynamic(extent))
+  int64_t iterations = 1;
+  for (int64_t extent : getStaticExtents()) {
+    if (ShapedType::isDynamic(extent))
+      continue;
+    if (extent < 0)
       return emitError() << "'T.Parallel' extent " << extent << " is negative";
+    // One block would run for minutes on the largest machine.
+    if (llvm::MulOverflow(iterations, extent, iterations) || iterations > int64_t(1) << 36)
+      return emitError() << "'T.Parallel' over " << describeShape(getStaticExtents())
+                         << " has more than 2^36 iterations for one block; divide them among the "
+                         << "blocks of T.Kernel";
+  }
   if (failed(verifyCoalescedWidth(*this, getCoalescedWidth())))
     return failure();
   if (auto layout = getLoopLayout();

@@ -122,6 +122,15 @@ func.func @parallel_operand_missing() {
 
 // -----
 
+func.func @parallel_endless() {
+  // expected-error @+1 {{'T.Parallel' over 1048576 x 1048576 has more than 2^36 iterations for one block; divide them among the blocks of T.Kernel}}
+  tile.parallel (%i, %j) in (1048576, 1048576) {
+  }
+  return
+}
+
+// -----
+
 func.func @parallel_negative() {
   // expected-error @+1 {{'T.Parallel' extent -1 is negative}}
   tile.parallel (%i) in (-1) {
