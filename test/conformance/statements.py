@@ -30,6 +30,10 @@ class Program:
     dtypes: list[str]
     #: Arguments in which -0 and +0 are the same: sums.
     unsigned_zeros: set[int] = field(default_factory=set)
+    #: What the text was made of.
+    operands: list[Operand] = field(default_factory=list)
+    results: list[Operand] = field(default_factory=list)
+    body: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,8 @@ class Builder:
     def program(self, threads: int) -> Program:
         text = write_kernel(self.operands, self.results, self.body, threads)
         dtypes = [operand.dtype for operand in self.operands]
-        return Program(text, self.before, self.after, dtypes, self.sums)
+        return Program(text, self.before, self.after, dtypes, self.sums, self.operands,
+                       self.results, self.body)  # fmt: skip
 
 
 # ---- Values ----

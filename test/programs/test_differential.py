@@ -12,9 +12,10 @@ import pytest
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
-from differential import campaign, lockstep, shrink, threads  # noqa: E402
+from differential import campaign, coverage, lockstep, shrink, threads  # noqa: E402
 from differential.emit import emit  # noqa: E402
 from differential.generator import generate  # noqa: E402
+from differential.kinds import KINDS  # noqa: E402
 from differential.planted import PLANTS, Plant, hunt  # noqa: E402
 from differential.program import Loop, Program, Reduce, walk  # noqa: E402
 from differential.progress import Progress  # noqa: E402
@@ -26,6 +27,7 @@ QUICK = range(501)
 LONG = range(20_000)
 THREADS = campaign.Plan(kind="threads")
 VALUES = campaign.Plan(kind="values")
+STATEMENTS = campaign.Plan(kind="statements")
 
 
 def assert_clean(outcome: campaign.Outcome, plan: campaign.Plan = campaign.TILES) -> None:
@@ -78,6 +80,80 @@ def test_engines_agree_on_many_random_programs_of_values() -> None:
     assert_clean(campaign.run(list(range(60, 2000)), VALUES), VALUES)
 
 
+def test_engines_agree_on_random_programs_of_statements() -> None:
+    outcome = campaign.run(list(range(30)), STATEMENTS)
+    assert outcome.programs == 30
+    assert_clean(outcome, STATEMENTS)
+
+
+@pytest.mark.slow
+def test_engines_agree_on_many_random_programs_of_statements() -> None:
+    assert_clean(campaign.run(list(range(30, 2000)), STATEMENTS), STATEMENTS)
+
+
+# ---- Coverage ----
+
+
+@pytest.mark.slow
+def test_no_cell_of_the_language_stays_empty() -> None:
+    """A few programs that draw every cell run on each engine that owes it."""
+    chosen, never = campaign.covering(
+        {"tiles": 1000, "threads": 300, "values": 4000, "statements": 3000}
+    )
+    assert never == set(), "no program draws these"
+    seen = coverage.Coverage()
+    for kind, seeds in chosen.items():
+        for engine in (*coverage.OWING[1:], "sm_90a-late"):
+            plan = campaign.Plan(kind, (engine,))
+            outcome = campaign.run(seeds, plan)
+            assert_clean(outcome, plan)
+            seen.merge(outcome.coverage)
+    print(seen.table())
+    assert seen.empty() == []
+
+
+def test_cells_are_read_from_the_text() -> None:
+    text = """
+@T.prim_func
+def main(A: T.Tensor((8, 16), "float16"), B: T.Tensor((8,), "uint8")):
+    with T.Kernel(1, threads=32) as bx:
+        s = T.alloc_shared((8, 16), "float16")
+        v = T.view(s, (8, 32), "int8")
+        T.copy(A[0:8, 0:16], s)
+        T.reduce_max(v[0:8:2, 0:32], B, dim=1)
+        for i in T.Parallel(8):
+            x = T.alloc_var("int32", init=i // -3)
+            B[i] = T.cast(v[i, 0] % -7 + x * 2, "uint8")
+"""
+    cells = coverage.widened(coverage.cells_of(text))
+    wanted = {
+        ("T.copy", "float16", "global slice"), ("T.copy", "float16", "shared plain"),
+        ("T.view", "int8", "shared"), ("T.reduce_max", "int8", "shared strided"),
+        ("T.reduce_max on", "any", "global plain"), ("T.reduce_max", "uint8", "anywhere"),
+        ("//", "index", "negative divisor"), ("%", "int8", "negative divisor"),
+        ("+", "int32", "same"), ("*", "int32", "literal"), ("T.cast", "int32", "to uint8"),
+        ("store", "uint8", "global plain"), ("load", "int8", "shared view"),
+        ("T.alloc_var", "int32", ""), ("T.Parallel", "", "constant"),
+    }  # fmt: skip
+    assert wanted - cells == set()
+    assert not any(construct == "T.gemm A" for construct, _, _ in cells)
+
+
+def test_a_cell_counts_for_the_engines_that_agreed() -> None:
+    outcome = campaign.Outcome()
+    cell, code = ("T.copy", "int8", "shared view"), ("wgmma", "f32 f16", "instruction")
+    verdicts = [Verdict("agree", "cpu-1"), Verdict("refused", "sm_80"),
+                Verdict("agree", "sm_90a-late", code=(code,))]  # fmt: skip
+    outcome.add(0, True, verdicts, [cell])
+    counts = outcome.coverage.counts
+    assert {name for name in counts if counts[name][cell]} == {
+        "interp", "cpu", "cpu-1", "sm_90a", "sm_90a-late",
+    }  # fmt: skip
+    assert counts["sm_90a"][code] == 1 and not counts["cpu"][code]
+    assert "T.copy on any shared view on sm_80" in outcome.coverage.empty()
+    assert "T.copy on any shared view on cpu" not in outcome.coverage.empty()
+
+
 # ---- The fuzzer itself ----
 
 
@@ -126,8 +202,8 @@ def test_a_planted_bug_is_found(plant: Plant) -> None:
 
 def test_a_seed_is_a_program() -> None:
     for seed in range(50):
-        assert emit(generate(seed)) == emit(generate(seed))
-        assert threads.emit(threads.generate(seed)) == threads.emit(threads.generate(seed))
+        for kind in KINDS.values():
+            assert kind.emit(kind.generate(seed)) == kind.emit(kind.generate(seed))
 
 
 def test_programs_stay_within_their_bounds() -> None:

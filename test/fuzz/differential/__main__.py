@@ -6,6 +6,7 @@
     python test/fuzz/differential --seeds 0:20000 --minutes 30 --resume   from where the last ended
     python test/fuzz/differential --kind threads --seeds 0:500   programs that name their threads
     python test/fuzz/differential --file kernel.py     a program that was emitted and perhaps edited
+    python test/fuzz/differential --coverage 500       the cells that 500 of each kind draw
 
 The exit status is 1 if an engine differed, found something or refused what it must accept.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from differential import campaign, shrink
+from differential.coverage import Coverage, cells_of
 from differential.kinds import KINDS
 from differential.program import Program
 from differential.progress import Progress
@@ -59,6 +61,20 @@ def write_failure(program: Program, verdict: Verdict, options: argparse.Namespac
     print(f"{program.seed}: {verdict}\n    kernel: {path}", flush=True)
 
 
+def show_coverage(count: int) -> int:
+    """What the first programs of each kind draw, without running them."""
+    seen = Coverage()
+    for name, kind in KINDS.items():
+        plan = campaign.Plan(name)
+        for seed in range(count):
+            cells = cells_of(kind.emit(kind.generate(seed)))
+            for engine in ("interp", *plan.engines_of(seed)):
+                seen.add(engine, cells)
+    empty = [text for text in seen.empty() if "instruction" not in text]
+    print(seen.table(), f"\n{len(empty)} cells are empty", *empty, sep="\n")
+    return 0
+
+
 def plan_of(options: argparse.Namespace) -> campaign.Plan:
     return campaign.Plan(options.kind, tuple(options.engines or ()), options.thorough)
 
@@ -78,6 +94,7 @@ def many_seeds(options: argparse.Namespace) -> int:
         report,
     )
     print(outcome)
+    print(f"{len(outcome.coverage.counts['interp'])} cells of the language were exercised")
     if progress:
         progress.add(outcome)
         print(progress)
@@ -99,6 +116,7 @@ def main() -> int:
     what.add_argument("--seeds", metavar="A:B", help="the programs A to B-1")
     what.add_argument("--file", type=Path, help="an emitted program")
     what.add_argument("--worker", nargs="+", type=int, help=argparse.SUPPRESS)
+    what.add_argument("--coverage", type=int, metavar="N", help="the cells of N programs a kind")
     parser.add_argument("--print", action="store_true", help="show the program of --seed")
     parser.add_argument("--kind", choices=KINDS, default="tiles", help="of programs")
     parser.add_argument("--engines", type=lambda text: text.split(","), help=", ".join(ENGINES))
@@ -113,6 +131,8 @@ def main() -> int:
         parser.error(f"no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
     if options.resume and (options.kind != "tiles" or options.engines):
         parser.error("--resume counts the programs of tiles, on the engines in turn")
+    if options.coverage:
+        return show_coverage(options.coverage)
     if options.worker:
         campaign.work(options.worker, plan_of(options))
         return 0

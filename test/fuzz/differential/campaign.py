@@ -14,11 +14,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from differential.coverage import REQUIRED, Cell, Coverage, cells_of, widened
 from differential.kinds import KINDS
 from differential.witnesses import ENGINES, Verdict, examine
 
@@ -44,9 +45,11 @@ class Plan:
     def engines_of(self, seed: int) -> list[str]:
         if self.engines or self.thorough:
             return list(self.engines or ENGINES)
+        turned = ["interp-turned"] if self.kind == "threads" else []
         return [
+            *turned,
             ("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3],
-            ("sm_80", "sm_90", "sm_90a")[seed // 4 % 3],
+            ("sm_80", "sm_90", "sm_90a", "sm_90a-late")[seed // 4 % 4],
         ]
 
     def options(self) -> list[str]:
@@ -70,11 +73,19 @@ class Outcome:
     tally: Counter[str] = field(default_factory=Counter)
     failures: dict[int, Verdict] = field(default_factory=dict)
     ill_formed: dict[int, str] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=Coverage)
 
-    def add(self, seed: int, exact: bool, verdicts: list[Verdict]) -> None:
+    def add(
+        self, seed: int, exact: bool, verdicts: list[Verdict], cells: Iterable[Cell] = ()
+    ) -> None:
         self.programs += 1
         self.exact += exact
+        cells = [*map(tuple, cells)]
+        if any(verdict.kind == "agree" for verdict in verdicts):
+            self.coverage.add("interp", cells)
         for verdict in verdicts:
+            if verdict.kind == "agree" and verdict.engine != "interp-turned":
+                self.coverage.add(verdict.engine, [*cells, *map(tuple, verdict.code)])
             self.tally[f"{verdict.engine} {verdict.kind}"] += 1
             if verdict.kind == "ill-formed":
                 self.ill_formed[seed] = verdict.text
@@ -88,6 +99,27 @@ class Outcome:
         )
 
 
+# ---- Coverage ----
+
+
+def covering(counts: dict[str, int]) -> tuple[dict[str, list[int]], set[Cell]]:
+    """Of the first seeds of each kind some whose programs together draw every required cell, as
+    few as a greedy choice finds; and the cells that no seed draws."""
+    drawn: dict[tuple[str, int], frozenset[Cell]] = {}
+    for kind, count in counts.items():
+        for seed in range(count):
+            made = KINDS[kind].emit(KINDS[kind].generate(seed))
+            drawn[kind, seed] = frozenset(widened(cells_of(made)) & REQUIRED)
+    left, chosen = set(REQUIRED), defaultdict(list)
+    while left:
+        best = max(drawn, key=lambda which: len(drawn[which] & left))
+        if not drawn[best] & left:
+            break
+        left -= drawn[best]
+        chosen[best[0]].append(best[1])
+    return dict(chosen), left
+
+
 # ---- In the worker ----
 
 
@@ -98,8 +130,10 @@ def work(seeds: Iterable[int], plan: Plan) -> None:
         program = KINDS[plan.kind].generate(seed)
         assembles = plan.thorough or seed % 8 == 0  # ptxas takes as long as all the rest
         verdicts = examine(program, plan.engines_of(seed), assembles=assembles)
-        seen = [(v.kind, v.engine, v.text) for v in verdicts]
-        print(json.dumps({"end": seed, "exact": program.exact, "seen": seen}), flush=True)
+        seen = [(v.kind, v.engine, v.text, v.code) for v in verdicts]
+        cells = sorted(cells_of(KINDS[plan.kind].emit(program)))
+        entry = {"end": seed, "exact": program.exact, "seen": seen, "cells": cells}
+        print(json.dumps(entry), flush=True)
 
 
 # ---- In the campaign ----
@@ -138,11 +172,11 @@ def _run_chunk(
 ) -> None:
     todo = list(chunk)
     while todo:
-        for seed, exact, verdicts in _run_worker(todo, plan):
+        for seed, exact, verdicts, cells in _run_worker(todo, plan):
             todo.remove(seed)
             with lock:
                 before = len(outcome.failures)
-                outcome.add(seed, exact, verdicts)
+                outcome.add(seed, exact, verdicts, cells)
                 if report and len(outcome.failures) > before:
                     report(seed, outcome.failures[seed])
 
@@ -193,7 +227,7 @@ def _run_worker(seeds: list[int], plan: Plan):
                     continue
                 process.kill()
                 text = f"no answer in {watch.used():.0f} s of processor time"
-                yield current, False, [Verdict("timeout", "", text)]
+                yield current, False, [Verdict("timeout", "", text)], []
                 break
             if not line:
                 break
@@ -202,7 +236,8 @@ def _run_worker(seeds: list[int], plan: Plan):
             if "begin" in entry:
                 current = entry["begin"]
             else:
-                yield entry["end"], entry["exact"], [Verdict(*seen) for seen in entry["seen"]]
+                verdicts = [Verdict(*seen) for seen in entry["seen"]]
+                yield entry["end"], entry["exact"], verdicts, entry.get("cells", [])
                 current = None
         process.wait()
         drain.join()
@@ -210,4 +245,4 @@ def _run_worker(seeds: list[int], plan: Plan):
         if process.returncode and process.returncode != -9 and current is not None:
             last = errors[0].strip().splitlines()[-15:]
             text = f"the process ended with {process.returncode}: " + "\n".join(last)
-            yield current, False, [Verdict("crash", "", text)]
+            yield current, False, [Verdict("crash", "", text)], []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from differential import emit, generator, ranges, threads, values
+from differential import composed, emit, generator, ranges, threads, values
 from differential.program import Program
 
 
@@ -22,4 +22,5 @@ KINDS = {
     "tiles": Kind(generator.generate, emit.emit, ranges.is_sound),
     "threads": Kind(threads.generate, threads.emit, threads.is_sound),
     "values": Kind(values.generate, values.emit, values.is_sound),
+    "statements": Kind(composed.generate, composed.emit, composed.is_sound),
 }

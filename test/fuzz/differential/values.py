@@ -24,6 +24,7 @@ DTYPES = ("bool", *INTEGERS, *FLOAT8, *FLOATS, "tfloat32")
 #: Bytes of an element.
 SIZES = {d: (1 if d in ("bool", *FLOAT8) else 4 if d == "tfloat32" else bits_of(d) // 8)
          for d in DTYPES}  # fmt: skip
+DIVISORS = ("1", "2", "3", "7", "8", "100", "-1", "-2", "-3", "-8")
 MACROS = """@T.macro
 def weighed(x, y):
     return x * 3 - y
@@ -259,8 +260,13 @@ class _Generator:
             made = [Around(f'{name} = T.alloc_var("{dtype}", init={{0}})', self.value(1))]
             self.variables.append((name, dtype))
             return made
-        variable, _ = rng.choice(self.variables)
+        variable, dtype = rng.choice(self.variables)
         update = Assign(variable, self.value(2), rng.choice(("=", "=", "+=", "*=")))
+        if rng.random() < 0.3:
+            number = rng.choice(
+                ("0", "1", "3", "100", *(("0.5", "-2.5") if is_float(dtype) else ()))
+            )
+            update = Assign(variable, leaf("True" if dtype == "bool" else number, "number"))
         if draw < 0.75:
             return [update]
         if draw < 0.9:
@@ -319,7 +325,7 @@ class _Generator:
         draw = rng.choices(
             (self.arithmetic, self.bits, self.extreme, self.comparison, self.chosen, self.cast,
              self.unary, self.division, self.called, self.rounded),
-            (6, 3, 2, 2, 2, 3, 3, 3, 1, 1),
+            (6, 3, 2, 2, 2, 3, 4, 5, 1, 1),
         )[0]  # fmt: skip
         return draw(depth)
 
@@ -331,7 +337,7 @@ class _Generator:
         if draw < 0.78 and (self.names or self.variables):
             return leaf(*rng.choice(self.names + self.variables))
         if draw < 0.85:
-            return leaf(f"({self.at})", "index")
+            return leaf(self.index(), "index")
         if draw < 0.9:
             dtype = rng.choice([d for d in DTYPES if d != "tfloat32"])
             number = rng.choice(("0", "1", "2", "3", "7", "100"))
@@ -341,11 +347,31 @@ class _Generator:
         return leaf(rng.choice(("0", "1", "2", "3", "5", "-1", "-7", "100", "1000", "0.5", "2.5",
                                 "-1.5", "0.1", "3.0")), "number")  # fmt: skip
 
+    def index(self) -> str:
+        """The number of the iteration, or what a division by a positive or negative number makes
+        of it."""
+        rng = self.rng
+        if rng.random() < 0.6:
+            return f"({self.at})"
+        sign, divisor = rng.choice(("//", "%")), rng.choice(DIVISORS)
+        shifted = f"({self.at}) - {rng.choice((0, 5, 20))}"
+        if rng.random() < 0.3:
+            name = rng.choice(("truncdiv", "truncmod", "ceildiv"))
+            return f"T.{name}({shifted}, {divisor})"
+        return f"(({shifted}) {sign} {divisor})"
+
     def pair(self, depth: int) -> tuple[Value, Value, str]:
         """Two operands, at least one of them typed, and the dtype in which they meet."""
+        rng = self.rng
         a, b = self.value(depth - 1), self.tree(depth - 1)
+        if rng.random() < 0.3:  # any dtype beside what has none
+            a = self.of((rng.choice([d for d in DTYPES if d != "tfloat32"]),), 0)
+            numbers = ("1", "2", "3", "5", "100") + (("0.5", "2.5") if is_float(a.dtype) else ())
+            b = leaf(rng.choice(numbers), "number")
+            if rng.random() < 0.4:
+                b = leaf(self.index(), "index")
         met = meet_of(a.dtype, self.literal(b))
-        if self.rng.random() < 0.4:
+        if rng.random() < 0.4:
             a, b = b, a
         return a, b, met
 
@@ -363,6 +389,17 @@ class _Generator:
     def division(self, depth: int) -> Value:
         rng = self.rng
         a, b, met = self.pair(depth)
+        draw = rng.random()
+        if draw < 0.7:  # an integer by a number of the program, an index value or its like
+            a = self.of((rng.choice(INTEGERS),), rng.randrange(depth))
+            b = self.of((a.dtype,), 0)
+            if draw < 0.5:
+                b = (
+                    leaf(rng.choice(DIVISORS), "number")
+                    if draw < 0.3
+                    else leaf(self.index(), "index")
+                )
+            met = meet_of(a.dtype, self.literal(b))
         dtype = "int32" if met == "bool" else met
         text = rng.choice(("({0} // {1})", "({0} % {1})", "T.truncdiv({0}, {1})",
                            "T.truncmod({0}, {1})", "({0} / {1})", "T.ceildiv({0}, {1})",
@@ -435,6 +472,8 @@ class _Generator:
     def unary(self, depth: int) -> Value:
         rng = self.rng
         inner = self.value(depth - 1)
+        if rng.random() < 0.4:
+            inner = self.of((rng.choice((*INTEGERS, *FLOATS)),), depth - 1)
         if inner.dtype == "bool":
             return Value("neg", "int32", (inner,), "(-{0})")
         texts = ["(-{0})", "T.abs({0})", "T.floor({0})", "T.ceil({0})", "T.round({0})",

@@ -28,6 +28,7 @@ from tilewright.errors import reporting
 from tilewright.vgpu import read_launch
 
 from differential import lockstep, meaning
+from differential.coverage import instructions_of
 from differential.emit import load
 from differential.kinds import KINDS
 from differential.program import Program
@@ -59,8 +60,14 @@ ENGINES = {
         _compiled("sm_80", "vgpu:sm_80"),
         _compiled("sm_90", "vgpu:sm_90"),
         _compiled("sm_90a", "vgpu:sm_90a"),
+        # What is asynchronous happens as late as it may.
+        _compiled("sm_90a-late", "vgpu:sm_90a", TILEWRIGHT_VGPU_MODE="late"),
+        # The interpreter, whose roles and threads take turns in another order.
+        Engine("interp-turned", "interp"),
     )
 }
+#: The order of turns, which is no order of the text.
+TURNED = 5
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,8 @@ class Verdict:
     kind: str
     engine: str = ""
     text: str = ""
+    #: Of generated code, see coverage.py.
+    code: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def is_failure(self) -> bool:
@@ -139,13 +148,15 @@ def examine_file(
         with _environment(engine):
             verdict, ptx = _witness(engine, load(path), expected, radii, exact, plant)
         if verdict.kind == "agree" and ptx and PTXAS and assembles:
-            verdict = _assemble(engine, ptx)
+            verdict = _assemble(engine, ptx) or verdict
         verdicts.append(verdict)
     return verdicts
 
 
 def _meaning(path: Path, module: ModuleType) -> list[np.ndarray] | None:
     """The arguments as the text of a program says, for kinds that have such a witness."""
+    if hasattr(module, "expected"):
+        return module.expected()
     if lockstep.names_threads(path):
         return lockstep.run(path, module)
     return meaning.run(path, module)[0] if "--kind values" in path.read_text() else None
@@ -181,10 +192,13 @@ def _witness(
             warnings.simplefilter("ignore")
             kernel = tilewright.compile(module.main, device=engine.device)
         program = plant(kernel.program) if plant else kernel.program
-        values, result = _run(module, program, engine.device, {})
+        options = {"thread_order": TURNED} if engine.name == "interp-turned" else {}
+        values, result = _run(module, program, engine.device, options)
     except tilewright.TilewrightError as error:
         refused = engine.device != "cpu" and any(text in str(error) for text in REFUSALS)
         return Verdict("refused" if refused else "error", engine.name, str(error)), ""
+    if any("[race]" in found["text"] for found in result.get("findings", ())):
+        return Verdict("refused", engine.name, "roles without a barrier between them"), ""
     for launch in map(read_launch, result.get("launches", ())):
         if launch.findings:
             return Verdict("finding", engine.name, str(launch.findings[0])), ""
@@ -193,7 +207,8 @@ def _witness(
         return Verdict("difference", engine.name, text), ""
     if undecided > 0.01 * sum(value.size for value in expected):
         return Verdict("undecided", engine.name, f"{undecided} elements are undecided"), ""
-    return Verdict("agree", engine.name), kernel.ptx if "vgpu" in engine.device else ""
+    ptx = kernel.ptx if "vgpu" in engine.device else ""
+    return Verdict("agree", engine.name, code=tuple(sorted(instructions_of(ptx)))), ptx
 
 
 def _difference(
@@ -204,6 +219,8 @@ def _difference(
     text, undecided = "", 0
     for position, parameter in enumerate(module.main.params):
         have, want = got[position], expected[position]
+        if seen_as := getattr(module, "SEEN_AS", {}).get(parameter["name"]):
+            have, want = (array.view(meaning.numpy_of(seen_as)) for array in (have, want))
         strict = getattr(module, "STRICT", False)
         wrong, unknown = _compare(have, want, radii.get(position, 0.0), exact, strict)
         undecided += unknown
@@ -238,8 +255,8 @@ def _compare(
     return np.flatnonzero(~(same | near | undecided)), int(undecided.sum())
 
 
-def _assemble(engine: Engine, ptx: str) -> Verdict:
-    """Whether ptxas takes the PTX."""
+def _assemble(engine: Engine, ptx: str) -> Verdict | None:
+    """What ptxas has against the PTX."""
     arch = engine.device.removeprefix("vgpu:")
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
         file.write(ptx)
@@ -250,4 +267,4 @@ def _assemble(engine: Engine, ptx: str) -> Verdict:
         )  # fmt: skip
     if done.returncode:
         return Verdict("ptxas", engine.name, done.stderr.strip().splitlines()[0])
-    return Verdict("agree", engine.name)
+    return None
