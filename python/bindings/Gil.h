@@ -11,6 +11,8 @@
 #ifndef TILEWRIGHT_PYTHON_BINDINGS_GIL_H
 #define TILEWRIGHT_PYTHON_BINDINGS_GIL_H
 
+#include "LimitedApi.h"
+
 #include <atomic>
 #include <cxxabi.h>
 #include <nanobind/nanobind.h>
@@ -20,13 +22,7 @@ namespace tilewright::bindings {
 namespace nb = nanobind;
 
 /// Whether nobody may ask for the GIL any more.
-inline bool isPythonEnding() {
-#if PY_VERSION_HEX >= 0x030d0000
-  return Py_IsFinalizing();
-#else
-  return _Py_IsFinalizing();
-#endif
-}
+inline bool isPythonEnding() { return isInterpreterFinalizing(); }
 
 [[noreturn]] inline void stayUntilProcessEnds() {
   while (true)

@@ -52,4 +52,5 @@ NB_MODULE(_tilewright_core, module) {
   bindCuda(module);
   bindTraces(module);
   bindVgpu(module);
+  bindTools(module);
 }
