@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any
 from tilewright.support.aliases import publish
 from tilewright.support.environment import warn_of_misspelt_names
 from tilewright.support.errors import TilewrightError, install_excepthook
-from tilewright.support.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from tilewright import language
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from tilewright.runtime.tuner import autotune
     from tilewright.support import math
     from tilewright.support.math import cdiv, next_power_of_2
+    from tilewright.support.version import __version__
     from tilewright.types import layout
     from tilewright.types.layout import Fragment, Layout
 
@@ -75,6 +75,7 @@ _LAZY = {
     "PassConfigKey": "runtime.pass_config",
     "Profiler": "runtime.profiler",
     "TensorSupplyType": "runtime.supply",
+    "__version__": "support.version",
     "autotune": "runtime.tuner",
     "cdiv": "support.math",
     "compile": "runtime.jitting",
@@ -133,6 +134,7 @@ __all__ = [
     "Profiler",
     "TensorSupplyType",
     "TilewrightError",
+    "__version__",
     "autotune",
     "autotuner",
     "cdiv",

@@ -8,7 +8,6 @@ import sys
 
 from tilewright.runtime.device import ARCHS, DEVICES, place
 from tilewright.support.errors import TilewrightError
-from tilewright.support.version import __version__
 
 EXAMPLE = """\
 examples:
@@ -19,6 +18,7 @@ examples:
   tw check script.py --format sarif -o tw.sarif             the same for a CI system
   tw compile examples/quickstart.py --arch sm_80 --emit ptx  print the PTX of its kernels
   tw layout "(i, j) -> (i, j ^ (i % 8))" 8 8                show a layout as a table
+  tw doctor                                                 what is installed, what is missing
   eval "$(tw completion bash)"                              completion for this shell
 """
 
@@ -32,6 +32,16 @@ FORMATS = ("text", "json", "sarif")
 SHELLS = ("bash", "zsh", "fish")
 
 
+class _ShowVersion(argparse.Action):
+    """As argparse's own, but the version is looked up only when asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from tilewright.support.version import __version__
+
+        print(f"tilewright {__version__}")
+        parser.exit()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
@@ -40,12 +50,18 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"tilewright {__version__}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_run(commands)
     _add_compile(commands)
     _add_check(commands)
     _add_layout(commands)
+    doctor = commands.add_parser(
+        "doctor",
+        help="show versions, devices, ptxas and the cache, and what is missing",
+        epilog="exit status: 0 kernels can run, 1 something needed is missing or broken",
+    )
+    doctor.add_argument("--json", action="store_true", help="print a list in JSON")
     completion = commands.add_parser(
         "completion",
         help="print a script that completes tw's commands in a shell",
@@ -215,6 +231,10 @@ def _dispatch(
         from tilewright.cli.layout import show_layout
 
         return show_layout(options.expression, options.shape)
+    if options.command == "doctor":
+        from tilewright.cli.doctor import show_report
+
+        return show_report(options.json)
     if options.command == "completion":
         from tilewright.cli.completion import show_completion
 

@@ -1,21 +1,26 @@
-"""What a user sees of tuning: a live bar while it runs, a table at its end."""
+"""What a user sees of tuning: a live bar while it runs, a table at its end.
+
+`rich` is loaded when something is shown: who only names `autotune` does not wait for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import isnan
-from typing import Any
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from tilewright.runtime.tuner.trials import Outcome
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 
 def make_console() -> Console:
     """On the standard error stream: tuning says nothing to programs that read our output."""
+    from rich.console import Console
+
     console = Console(stderr=True)
     return console if console.is_terminal else Console(stderr=True, width=120)
 
@@ -38,6 +43,14 @@ class Bar:
 @contextmanager
 def bar(console: Console, label: str, total: int) -> Iterator[Bar]:
     """A live bar; nothing where the console is no terminal."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -54,6 +67,8 @@ def bar(console: Console, label: str, total: int) -> Iterator[Bar]:
 def show_table(console: Console, name: str, outcomes: Sequence[Outcome], where: str) -> None:
     """All candidates, the fastest first; those that failed last, with the reason. Those of a
     virtual GPU stay in order, without times."""
+    from rich.table import Table
+
     timed = sorted((o for o in outcomes if o.latency is not None), key=lambda o: o.latency or 0.0)
     has_times = not any(isnan(outcome.latency or 0.0) for outcome in timed)
     failed = [o for o in outcomes if o.latency is None]
