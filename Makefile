@@ -7,7 +7,7 @@ PYTHON := .venv/bin/python
 export LLVM_PREFIX ?= /usr/lib/llvm-22
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench asan format lint docs build clean
+.PHONY: help run test test-long bench asan format lint docs build wheel clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -18,8 +18,8 @@ run: build ## run the seed kernel on the CPU at its own size, and on every engin
 test: build ## every suite and the quick lints; ends with "N passed, N failed"
 	@$(PYTHON) scripts/run_tests.py
 
-test-long: build ## the same with the slow tests, and a minute of each fuzz target
-	@scripts/bootstrap.sh asan
+test-long: build ## the same with the slow tests, the wheels, and a minute of each fuzz target
+	@scripts/bootstrap.sh asan wheel
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS) --target tw-fuzzers
 	@$(PYTHON) scripts/run_tests.py --long
@@ -50,10 +50,14 @@ docs: build ## the documentation as a searchable site that needs no network, in 
 	@scripts/bootstrap.sh docs
 	@$(PYTHON) scripts/build_docs.py
 
+wheel: build ## the wheels and the source distribution, in dist/
+	@scripts/bootstrap.sh wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(PYTHON) scripts/build_wheels.py
+
 build: ## bootstrap, configure and compile into build/
 	@scripts/bootstrap.sh
 	@[ build/build.ninja -nt CMakePresets.json ] || cmake --preset release
 	@cmake --build build -j $(JOBS)
 
 clean: ## remove all builds; keeps .venv
-	rm -rf build build-debug build-asan build-fuzz
+	rm -rf build build-debug build-asan build-fuzz build-wheel dist

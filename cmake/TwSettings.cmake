@@ -42,6 +42,25 @@ if(TW_FUZZ) # coverage of our own code steers the fuzzers
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
+if(TW_PREBUILT) # a release build of the same sources
+  load_cache(${TW_PREBUILT} READ_WITH_PREFIX prebuilt_ CMAKE_HOME_DIRECTORY CMAKE_BUILD_TYPE)
+  if(NOT "${prebuilt_CMAKE_HOME_DIRECTORY} ${prebuilt_CMAKE_BUILD_TYPE}" STREQUAL "${PROJECT_SOURCE_DIR} ${CMAKE_BUILD_TYPE}")
+    message(FATAL_ERROR "TW_PREBUILT: expected a ${CMAKE_BUILD_TYPE} build of ${PROJECT_SOURCE_DIR}, "
+      "got a ${prebuilt_CMAKE_BUILD_TYPE} build of ${prebuilt_CMAKE_HOME_DIRECTORY}")
+  endif()
+  set(TW_GENERATED_INCLUDES ${TW_PREBUILT}/include)
+else()
+  set(TW_GENERATED_INCLUDES ${PROJECT_BINARY_DIR}/include)
+endif()
+
+# What a program links: Debian's shared libraries, or every archive of Debian's packages, of which the
+# linker takes what is used.
+set(TW_LLVM_LINK LLVM)
+set(TW_MLIR_LINK MLIR)
+if(TW_STATIC_LLVM)
+  include(TwStatic)
+endif()
+
 # tw_llvm: LLVM alone (Support, Layout, Target, vgpu). tw_mlir: MLIR on top of it.
 # We do not include(HandleLLVMOptions): it would force -fno-exceptions on the nanobind module.
 separate_arguments(TW_LLVM_DEFINITIONS UNIX_COMMAND "${LLVM_DEFINITIONS}")
@@ -49,12 +68,12 @@ add_library(tw_llvm INTERFACE)
 target_include_directories(tw_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_include_directories(tw_llvm INTERFACE ${PROJECT_SOURCE_DIR}/include)
 # Generated code does not meet -Wextra; it is a system header for us.
-target_include_directories(tw_llvm SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
+target_include_directories(tw_llvm SYSTEM INTERFACE ${TW_GENERATED_INCLUDES})
 target_compile_definitions(tw_llvm INTERFACE ${TW_LLVM_DEFINITIONS})
-target_link_libraries(tw_llvm INTERFACE LLVM)
+target_link_libraries(tw_llvm INTERFACE ${TW_LLVM_LINK})
 add_library(tw_mlir INTERFACE)
 target_include_directories(tw_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS})
-target_link_libraries(tw_mlir INTERFACE tw_llvm MLIR)
+target_link_libraries(tw_mlir INTERFACE tw_llvm ${TW_MLIR_LINK})
 
 # The flags of our own code; third-party sources (nanobind) do not get them.
 add_library(tw_warnings INTERFACE)
