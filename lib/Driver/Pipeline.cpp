@@ -45,8 +45,8 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createShrinkLoops());         // no iteration names what does not exist
   // Who holds what, who runs what, and how wide each access is.
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
-  pm.addPass(
-      createPlanAccesses(PlanAccessesOptions{arch.str(), alignment, disjoint, /*bulk=*/false}));
+  pm.addPass(createPlanAccesses(
+      PlanAccessesOptions{arch.str(), alignment, disjoint, options.calls.tensorMaps}));
   pm.addPass(createPlanPipeline(PlanPipelineOptions{disjoint})); // what runs ahead
   if (options.checkPlans)
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));

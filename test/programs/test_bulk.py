@@ -1,0 +1,200 @@
+"""Bulk copies (TMA) of pipelined loops on sm_90a, with and without a producer warp: exact for
+ragged shapes and any number of iterations, in both modes of the virtual GPU. Remarks say which
+copies TMA does not do."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+DEVICE = "vgpu:sm_90a"
+
+
+@pytest.fixture(params=["", "late"], autouse=True)
+def mode(request, monkeypatch):
+    """Asynchronous effects happen at once, or not before a wait."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", request.param)
+
+
+def gemm(m, n, k, tile=(128, 128, 64), stages=3, threads=256, dtype="float16", trans=(False, True)):
+    (bm, bn, bk), (ta, tb) = tile, trans
+    a_shape, b_shape = (k, m) if ta else (m, k), (n, k) if tb else (k, n)
+
+    @T.prim_func
+    def main(
+        A: T.Tensor(a_shape, dtype), B: T.Tensor(b_shape, dtype), C: T.Tensor((m, n), "float32")
+    ):
+        with T.Kernel(T.ceildiv(n, bn), T.ceildiv(m, bm), threads=threads) as (bx, by):
+            a = T.alloc_shared((bk, bm) if ta else (bm, bk), dtype)
+            b = T.alloc_shared((bn, bk) if tb else (bk, bn), dtype)
+            c = T.alloc_fragment((bm, bn), "float32")
+            T.clear(c)
+            for i in T.Pipelined(T.ceildiv(k, bk), num_stages=stages):
+                if ta:
+                    T.copy(A[i * bk, by * bm], a)
+                else:
+                    T.copy(A[by * bm, i * bk], a)
+                if tb:
+                    T.copy(B[bx * bn, i * bk], b)
+                else:
+                    T.copy(B[i * bk, bx * bn], b)
+                T.gemm(a, b, c, transpose_A=ta, transpose_B=tb)
+            T.copy(c, C[by * bm, bx * bn])
+
+    return main
+
+
+def check(m, n, k, dtype="float16", trans=(False, True), **options):
+    """The kernel, after its values were compared with Python's integers."""
+    kernel = tilewright.compile(gemm(m, n, k, dtype=dtype, trans=trans, **options), device=DEVICE)
+    rng = np.random.default_rng(7)
+    kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    a, b = rng.integers(-3, 4, (m, k)), rng.integers(-3, 4, (k, n))
+    c = np.full((m, n), np.nan, np.float32)
+    x, y = a.T if trans[0] else a, b.T if trans[1] else b
+    kernel(np.ascontiguousarray(x).astype(kind), np.ascontiguousarray(y).astype(kind), c)
+    np.testing.assert_array_equal(c, (a @ b).astype(np.float32))
+    assert not kernel.findings
+    return kernel
+
+
+def messages(kernel) -> str:
+    return "\n".join(str(remark) for remark in kernel.remarks)
+
+
+@pytest.mark.parametrize("trips", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("stages", [1, 2, 3, 4])
+def test_any_number_of_iterations(trips: int, stages: int) -> None:
+    kernel = check(128, 128, 64 * trips, stages=stages)
+    assert kernel.ptx.count("cp.async.bulk.tensor") >= 2
+    assert "cp.async.cg" not in kernel.ptx
+    has_producer = stages > 1 and trips > 1
+    assert ("producer warp" in messages(kernel)) and (
+        ("mbarrier.arrive.shared" in kernel.ptx) == has_producer
+    )
+
+
+@pytest.mark.parametrize("trans", [(False, False), (False, True), (True, False), (True, True)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_ragged_shapes(dtype: str, trans) -> None:
+    assert "bulk" in check(200, 136, 200, dtype, trans).ptx
+    assert "bulk" in check(64, 264, 72, dtype, trans, threads=128, tile=(64, 128, 32)).ptx
+
+
+def test_rows_that_start_anywhere_are_not_bulk() -> None:
+    kernel = check(128, 128, 100)
+    assert "cp.async.bulk" not in kernel.ptx
+    assert "rows of 'A' are not known to start at multiples of 16 bytes" in messages(kernel)
+
+
+def test_an_empty_loop() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((128, 256), "float16"), N: T.Tensor((1,), "int32"),
+             C: T.Tensor((128, 128), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            T.clear(c)
+            for k in T.Pipelined(N[0], num_stages=2):
+                T.copy(A[0, k * 64], a)
+                T.gemm(a, a, c, transpose_B=True)
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = np.random.default_rng(1).integers(-3, 4, (128, 256)).astype(np.float16)
+    for trips in range(5):
+        c = np.full((128, 128), np.nan, np.float32)
+        kernel(a, np.array([trips], np.int32), c)
+        part = a[:, : 64 * trips].astype(np.float32)
+        np.testing.assert_array_equal(c, part @ part.T)
+        assert not kernel.findings
+
+
+@pytest.mark.parametrize("inner", [0, 1, 2, 3, 5])
+def test_a_loop_that_runs_several_times(inner: int) -> None:
+    """The phases of its barriers go on from round to round."""
+
+    @T.prim_func
+    def main(A: T.Tensor((3 * 128, 512), "float16"), C: T.Tensor((3 * 128, 128), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            for r in T.serial(3):
+                T.clear(c)
+                for k in T.Pipelined(inner, num_stages=2):
+                    T.copy(A[r * 128, k * 64], a)
+                    T.gemm(a, a, c, transpose_B=True)
+                T.copy(c, C[r * 128, 0])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = np.random.default_rng(1).integers(-3, 4, (384, 512)).astype(np.float16)
+    c = np.full((384, 128), np.nan, np.float32)
+    kernel(a, c)
+    for r in range(3):
+        part = a[r * 128 : r * 128 + 128, : 64 * inner].astype(np.float32)
+        np.testing.assert_array_equal(c[r * 128 : r * 128 + 128], part @ part.T)
+    assert not kernel.findings
+
+
+def test_dynamic_shapes() -> None:
+    m, k = T.dynamic("m"), T.dynamic("k")
+
+    @T.prim_func
+    def main(A: T.Tensor((m, k), "float16"), C: T.Tensor((m, 128), "float32")):
+        with T.Kernel(T.ceildiv(m, 128), threads=128) as bx:
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            T.clear(c)
+            for i in T.Pipelined(T.ceildiv(k, 64), num_stages=2):
+                T.copy(A[bx * 128, i * 64], a)
+                T.gemm(a, a, c, transpose_B=True)
+            T.copy(c, C[bx * 128, 0])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    for rows, depth in [(128, 128), (100, 208), (300, 48), (130, 100), (0, 64), (64, 0)]:
+        a = np.random.default_rng(1).integers(-3, 4, (rows, depth)).astype(np.float16)
+        c = np.full((rows, 128), np.nan, np.float32)
+        kernel(a, c)
+        for block in range(0, rows, 128):
+            part = np.zeros((128, depth), np.float32)
+            own = a[block : block + 128]
+            part[: len(own)] = own
+            np.testing.assert_array_equal(c[block : block + 128], (part @ part.T)[: len(own)])
+        assert not kernel.findings
+
+
+def test_copies_without_products_have_no_producer() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((512, 96), "float32"), C: T.Tensor((512, 96), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((32, 96), "float32")
+            for k in T.Pipelined(16, num_stages=3):
+                T.copy(A[k * 32, 0], a)
+                for i, j in T.Parallel(32, 96):
+                    C[k * 32 + i, j] = a[i, j] * 2.0
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = np.random.default_rng(1).random((512, 96), np.float32)
+    c = np.zeros_like(a)
+    kernel(a, c)
+    np.testing.assert_array_equal(c, a * 2)
+    assert not kernel.findings
+    assert "no product of the loop runs beside them" in messages(kernel)
+    assert "mbarrier.try_wait" in kernel.ptx
+
+
+def test_the_user_may_forbid_them() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((512, 64), "float16"), C: T.Tensor((512, 64), "float16")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "float16")
+            for k in T.Pipelined(8, num_stages=2):
+                T.copy(A[k * 64, 0], a, disable_tma=True)
+                T.copy(a, C[k * 64, 0])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    assert "cp.async.bulk" not in kernel.ptx
+    assert "the program says disable_tma" in messages(kernel)
