@@ -63,6 +63,8 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def pipelined(k, stages, block_k=32, accumulate="clear first"):
+    """A gemm whose copies are cp.async: the release of a bulk copy's version ends all products."""
+
     @T.prim_func
     def main(
         A: T.Tensor((128, k), "float16"),
@@ -76,8 +78,8 @@ def pipelined(k, stages, block_k=32, accumulate="clear first"):
             if accumulate == "clear first":
                 T.clear(c)
             for i in T.Pipelined(k // block_k, num_stages=stages):
-                T.copy(A[0, i * block_k], a)
-                T.copy(B[0, i * block_k], b)
+                T.copy(A[0, i * block_k], a, disable_tma=True)
+                T.copy(B[0, i * block_k], b, disable_tma=True)
                 if accumulate == "clear first":
                     T.gemm(a, b, c, transpose_B=True)
                 else:

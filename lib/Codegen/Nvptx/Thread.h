@@ -107,7 +107,7 @@ public:
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop carries between iterations.
   /// For each product that is left open, what it reads from registers, as an array.
   llvm::DenseMap<mlir::Operation *, Value> heldOperands;
-  llvm::SmallVector<Value> maps;                    ///< Pointers to the tensor maps of the launch.
+  llvm::SmallVector<Value> maps; ///< Pointers to the tensor maps of the launch.
   Value warp;             ///< The number of its warp, once `warpNumber` has been asked for it.
   bool isElected = false; ///< One thread alone comes to the code that is written.
 

@@ -39,6 +39,7 @@
 // CHECK-NOT: tile.barrier{{$}}
 // CHECK: tile.barrier_wait %a_full
 // CHECK-NEXT: tile.gemm
+// CHECK-NEXT: tile.product_wait 0
 // CHECK-NEXT: tile.barrier_arrive %a_empty
 // CHECK: tile.role "producer" threads 32 {
 // CHECK: tile.pipelined %[[K:.*]] = %[[LOWER:.*]] to %[[UPPER:.*]] stages 3 {

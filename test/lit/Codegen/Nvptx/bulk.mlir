@@ -33,10 +33,11 @@
 // ALONE: nvvm.elect.sync
 // ALONE: cp.async.bulk.tensor
 // ALONE: scf.for
-// ALONE: nvvm.barrier0
-// ALONE: cp.async.bulk.tensor
 // ALONE: mbarrier.try_wait.parity
 // ALONE: wgmma.mma_async
+// ALONE: wgmma.wait_group.sync.aligned 1
+// ALONE: nvvm.barrier0
+// ALONE: cp.async.bulk.tensor
 // ALONE-NOT: mbarrier.arrive.shared
 func.func @gemm(%A: !a, %B: !a, %C: memref<64x64xf32, #tile.space<global>>) {
   %c0 = arith.constant 0 : index
