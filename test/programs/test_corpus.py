@@ -17,14 +17,14 @@ import tilewright
 from tilewright.ptxas import find_ptxas
 
 CORPUS = Path(__file__).parent / "corpus"
-#: Each engine: the name in a file's ARCHS that covers it, and the device that runs it. `sm_90a` in
-#: a file means our sm_90 for now.
+#: Each engine: the name in a file's ARCHS that covers it, and the device that runs it.
 ENGINES = {
     "interp": ("interp", "interp"),
     "cpu": ("interp", "cpu"),
     "cpu-avx2": ("interp", "cpu"),  # without AVX-512, where the processor has it
     "sm_80": ("sm_80", "vgpu:sm_80"),
     "sm_90": ("sm_90a", "vgpu:sm_90"),
+    "sm_90a": ("sm_90a", "vgpu:sm_90a"),
 }
 
 

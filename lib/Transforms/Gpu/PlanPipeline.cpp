@@ -66,6 +66,9 @@ namespace {
 /// Versions of a tile start on this boundary, as tiles do.
 constexpr int64_t kVersionAlignment = 128;
 
+/// The shared memory of a block has no room for more versions of anything.
+constexpr int64_t kMaxVersions = 2048;
+
 /// As many iterations are issued one by one in front of a loop; more of them by a loop, so that
 /// code does not grow with num_stages.
 constexpr int64_t kMaxUnrolledIssues = 8;
@@ -529,6 +532,9 @@ static void remarkNoProducer(PipelinedOp loop, StringRef obstacle) {
 void Pipeliner::run() {
   if (loop.getNumStages() < 1)
     return;
+  // No barrier for each of so many versions: planning shared memory refuses the tiles.
+  if (loop.getNumStages() > kMaxVersions)
+    loop.walk([](ParallelOp copy) { copy->removeAttr(kBulkAttr); });
   for (Operation &op : body) {
     auto copy = dyn_cast<ParallelOp>(op);
     std::string obstacle;
