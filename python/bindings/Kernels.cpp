@@ -201,8 +201,9 @@ public:
   void setDeterministic(std::optional<bool> value) { isDeterministic = value; }
   nb::list getRemarks() const { return toList(kernel->getDecisions()); }
 
-  /// The code for calls in which 16 divides these shape symbols; None if the engine has none.
-  nb::object getCode(const std::vector<std::string> &divisible) {
+  /// The code for calls in which 16 divides these shape symbols, with its text if that is PTX; None
+  /// if the engine has none.
+  nb::object getCode(const std::vector<std::string> &divisible, bool isPtx) {
     CallFacts calls;
     calls.divisibleSymbols = divisible;
     auto artifact = [&] {
@@ -213,7 +214,7 @@ public:
     if (!code)
       return nb::none();
     nb::dict result = fromArtifact(*code);
-    if (!code->kernels.empty())
+    if (isPtx)
       result["ptx"] = code->code;
     return result;
   }
@@ -263,7 +264,7 @@ void tilewright::bindings::bindKernels(nb::module_ &module, nb::class_<driver::E
       .def("run", &Caller::run, nb::arg("args"), nb::arg("options") = nb::dict())
       .def("set_progress", &Caller::setProgress, nb::arg("callback").none())
       .def("set_deterministic", &Caller::setDeterministic, nb::arg("value").none())
-      .def("code", &Caller::getCode, nb::arg("divisible") = std::vector<std::string>())
+      .def("code", &Caller::getCode, nb::arg("divisible"), nb::arg("is_ptx"))
       .def_prop_ro("remarks", &Caller::getRemarks);
   cls.def("kernel", &getKernel, nb::rv_policy::take_ownership, nb::arg("device"),
           "The program on an engine, compiled on first use.");

@@ -32,6 +32,18 @@ def test_copy_of_each_dtype(dtype: str) -> None:
     np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("device", ["vgpu:sm_80", "cpu"])
+def test_a_kernel_that_does_nothing_has_ptx(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((8,), "float32")):
+        with T.Kernel(1, threads=32):
+            pass
+
+    kernel = tilewright.compile(main, device=device)
+    kernel(np.zeros(8, np.float32))
+    assert ".target sm_80" in kernel.ptx
+
+
 def test_too_much_shared_memory_names_the_tiles() -> None:
     @T.prim_func
     def main(A: T.Tensor((256, 256), "float32")):

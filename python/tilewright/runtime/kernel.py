@@ -182,7 +182,7 @@ class JITKernel(KernelTexts):
 
             self._line = ProgressLine(self)
             self.watch(self._line)
-        code = self._kernel.code()
+        code = self._kernel.code([], self.placement.is_gpu)
         if self.placement.is_gpu:
             self._gpu[(self.placement.arch,)] = code
         self._note_code(code, start)
@@ -397,7 +397,7 @@ class JITKernel(KernelTexts):
             start = time.perf_counter()
             with waiting(f"compile '{self.name}' for {key[0]}"):
                 if self.placement.is_gpu and key[0] == self.placement.arch:
-                    self._gpu[key] = self._kernel.code(list(divisible))
+                    self._gpu[key] = self._kernel.code(list(divisible), True)
                 else:
                     self._gpu[key] = self.program.compile_gpu(key[0], [], list(divisible))
                     self._remarks += map(_read_remark, self._gpu[key]["remarks"])
