@@ -236,7 +236,7 @@ ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
 
 
 def atomics(choice: Choice) -> Program:
-    """Updates of elements, with what they find; of a region by a tile and by a scalar."""
+    """Updates of elements, with what they find; of a region by a tile and by a scalar; reads."""
     dtype, form, memory = choice["dtype"], choice["form"], choice["memory"]
     shape = (4, 16)
     build = Builder()
@@ -261,6 +261,14 @@ def atomics(choice: Choice) -> Program:
             f'T.atomic_{kind}({name}, a, memory_order="{order}")',
             f"T.atomic_{kind}({name}, 1)",
         ]
+        if kind == "add":
+            build.writes(
+                Operand("q", dtype, shape), draw_small(build.rng, dtype, shape), new, is_sum=True
+            )
+            build.body += [
+                "for i, j in T.Parallel(4, 16):",
+                f"    q[i, j] = T.atomic_load({name}[i, j])",
+            ]
     return build.program(choice["threads"])
 
 
@@ -535,7 +543,7 @@ FAMILIES: dict[str, Family] = {
         reducers,
     ),
     "atomics": Family(
-        tuple(f"atomic_{kind}" for kind in ref.UPDATES),
+        (*(f"atomic_{kind}" for kind in ref.UPDATES), "atomic_load"),
         {**_PLACED, "value form": ("plain", "bytes", "reshaped", "slice"), **_THREADS,
          "turn": tuple(range(len(ORDERS)))},
         lambda choice: [_source(choice, (4, 16)),

@@ -73,7 +73,6 @@ from tilewright.language.atomics import (
     atomic_max,
     atomic_min,
     atomic_or,
-    atomic_store,
     atomic_xor,
 )
 from tilewright.language.barriers import (
@@ -598,7 +597,6 @@ __all__ = [
     "atomic_max",
     "atomic_min",
     "atomic_or",
-    "atomic_store",
     "atomic_xor",
     "attr",
     "ballot",

@@ -140,23 +140,6 @@ def atomic_load(src: Any, memory_order: str = "seq_cst") -> Any:
     return _atomic(what, "add", element, nothing, memory_order, True)
 
 
-def atomic_store(dst: Any, src: Any, memory_order: str = "seq_cst") -> None:
-    """Writes an element.
-
-    Example:
-        T.atomic_store(B[i, j], A[i, j])
-    """
-    what = "T.atomic_store"
-    _in_kernel(what)
-    if memory_order not in ("relaxed", "release", "seq_cst"):
-        raise LanguageError(
-            f"'{what}': memory_order is relaxed, release or seq_cst; got {memory_order!r}"
-        )
-    if not is_scalar(src):
-        raise LanguageError(f"'{what}': the value must be a scalar, got {describe(src)}")
-    _one_element(what, dst).store(src)
-
-
 def _adjacent(what: str, count: int, dst: Any, value: Any, return_prev: bool) -> None:
     if return_prev:
         raise LanguageError(f"'{what}': return_prev is only possible for one element")
