@@ -264,7 +264,8 @@ void tilewright::bindings::bindKernels(nb::module_ &module, nb::class_<driver::E
       .def("run", &Caller::run, nb::arg("args"), nb::arg("options") = nb::dict())
       .def("set_progress", &Caller::setProgress, nb::arg("callback").none())
       .def("set_deterministic", &Caller::setDeterministic, nb::arg("value").none())
-      .def("code", &Caller::getCode, nb::arg("divisible"), nb::arg("is_ptx"))
+      .def("code", &Caller::getCode, nb::arg("divisible") = std::vector<std::string>(),
+           nb::arg("is_ptx") = false)
       .def_prop_ro("remarks", &Caller::getRemarks);
   cls.def("kernel", &getKernel, nb::rv_policy::take_ownership, nb::arg("device"),
           "The program on an engine, compiled on first use.");
