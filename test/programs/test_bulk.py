@@ -139,6 +139,36 @@ def test_a_loop_that_runs_several_times(inner: int) -> None:
     assert not kernel.findings
 
 
+def test_a_tile_that_a_loop_reads_before_the_product() -> None:
+    """Each lane reads by itself, so a warp meets before it releases the version."""
+
+    @T.prim_func
+    def main(A: T.Tensor((128, 512), "float16"), C: T.Tensor((128, 128), "float32"),
+             D: T.Tensor((128, 64), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            d = T.alloc_fragment((128, 64), "float32")
+            T.clear(c)
+            T.clear(d)
+            for k in T.Pipelined(8, num_stages=2):
+                T.copy(A[0, k * 64], a)
+                for i, j in T.Parallel(128, 64):
+                    d[i, j] += a[i, j]
+                T.gemm(a, a, c, transpose_B=True)
+            T.copy(c, C)
+            T.copy(d, D)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = np.random.default_rng(1).integers(-3, 4, (128, 512)).astype(np.float16)
+    c, d = np.zeros((128, 128), np.float32), np.zeros((128, 64), np.float32)
+    kernel(a, c, d)
+    wide = a.astype(np.float32)
+    np.testing.assert_array_equal(c, wide @ wide.T)
+    np.testing.assert_array_equal(d, wide.reshape(128, 8, 64).sum(1))
+    assert not kernel.findings
+
+
 def test_dynamic_shapes() -> None:
     m, k = T.dynamic("m"), T.dynamic("k")
 

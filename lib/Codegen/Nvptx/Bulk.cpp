@@ -70,16 +70,16 @@ void lowerBarrierWait(Thread &t, BarrierWaitOp op) {
       "r,r,~{memory}", {}, {address, parity});
 }
 
-/// Whether all reads of a tile that an arrival releases are those of products, which their wait has
-/// ended for all lanes.
+/// Whether only products can have read the tiles that an arrival releases: their wait has ended them
+/// for all lanes. Any other statement of the iteration may have read them in each lane by itself.
 static bool areReadersProducts(BarrierArriveOp op) {
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
-    if (isa<BarrierArriveOp, ProductWaitOp, VersionOp, PhaseOp, SliceOp>(before))
-      continue;
-    auto gemm = dyn_cast<GemmOp>(before);
-    return gemm && gemm->hasAttr(kGroupsAttr);
+    bool isProduct = isa<GemmOp>(before) && before->hasAttr(kGroupsAttr);
+    if (!isProduct && !isa<BarrierArriveOp, BarrierWaitOp, ProductWaitOp, SliceOp>(before) &&
+        !(isMemoryEffectFree(before) && before->getNumRegions() == 0))
+      return false;
   }
-  return false;
+  return true;
 }
 
 /// Each thread, or lane 0 of each warp after the others have come.

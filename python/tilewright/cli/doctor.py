@@ -70,7 +70,7 @@ def _packages() -> Iterator[Finding]:
         try:
             yield Finding(OK, name, metadata.version(name))
         except metadata.PackageNotFoundError:
-            yield Finding(ABSENT, name, "not installed; kernels take numpy arrays")
+            yield Finding(ABSENT, name, "not installed, and not needed")
 
 
 def _devices(facts: dict[str, str]) -> Iterator[Finding]:
