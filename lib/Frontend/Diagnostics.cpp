@@ -6,6 +6,10 @@ using namespace mlir;
 
 namespace tilewright::frontend {
 
+Location toLocation(MLIRContext *context, const SourcePosition &position) {
+  return FileLineColLoc::get(context, position.file, position.line, position.column);
+}
+
 std::optional<SourcePosition> toPosition(Location location) {
   if (auto call = dyn_cast<CallSiteLoc>(location))
     return toPosition(call.getCallee());

@@ -17,8 +17,8 @@ nb::object traceBinary(BinaryKind kind, const Operand &self, nb::handle other, b
     return nb::isinstance<Buffer>(other) ? (toOperand(other, "expression"), nb::none())
                                          : notImplemented();
   Trace &trace = Trace::current();
-  return nb::cast(reflected ? trace.binary(kind, *operand, self)
-                            : trace.binary(kind, self, *operand));
+  return nb::cast(reflected ? trace.arithmetic.binary(kind, *operand, self)
+                            : trace.arithmetic.binary(kind, self, *operand));
 }
 
 struct Operator {
@@ -65,11 +65,13 @@ template <typename T> void defineScalarProtocol(nb::class_<T> &cls) {
           },
           nb::is_operator());
   }
-  cls.def("__neg__", [](const T &self) { return Trace::current().unary(UnaryKind::Neg, self); });
-  cls.def("__pos__", [](const T &self) { return Trace::current().materialize(self); });
-  cls.def("__abs__", [](const T &self) { return Trace::current().unary(UnaryKind::Abs, self); });
+  cls.def("__neg__",
+          [](const T &self) { return Trace::current().arithmetic.unary(UnaryKind::Neg, self); });
+  cls.def("__pos__", [](const T &self) { return Trace::current().scalars.materialize(self); });
+  cls.def("__abs__",
+          [](const T &self) { return Trace::current().arithmetic.unary(UnaryKind::Abs, self); });
   cls.def("__invert__",
-          [](const T &self) { return Trace::current().unary(UnaryKind::BitNot, self); });
+          [](const T &self) { return Trace::current().arithmetic.unary(UnaryKind::BitNot, self); });
   cls.def("__bool__", [](const T &) -> bool {
     throw UserError("this value is only known when the kernel runs, so Python cannot decide on it; "
                     "inside a kernel use 'if', 'and', 'or', 'T.if_then_else' directly on it");
@@ -110,12 +112,12 @@ void bindScalars(nb::module_ &module) {
   element.def_prop_ro("indices", [](const Element &self) {
     return std::vector<Scalar>(self.indices.begin(), self.indices.end());
   });
-  element.def("load", [](const Element &self) { return Trace::current().read(self); });
+  element.def("load", [](const Element &self) { return Trace::current().scalars.read(self); });
   element.def("store", [](const Element &self, nb::object value) {
-    Trace::current().store(self, toOperand(value, "stored value"));
+    Trace::current().buffers.store(self, toOperand(value, "stored value"));
   });
   element.def("run", [](const Element &self, int64_t count) {
-    return Trace::current().runOf(self, count);
+    return Trace::current().buffers.runOf(self, count);
   });
   element.def("__repr__", [](const Element &self) {
     return "<element of '" + tile::getName(self.buffer.value).str() + "'>";
@@ -124,12 +126,12 @@ void bindScalars(nb::module_ &module) {
   nb::class_<Variable> variable(module, "Var", "A scalar variable; reading it loads it.");
   defineScalarProtocol(variable);
   variable.def_prop_ro("dtype_name", &dtypeOf<Variable>);
-  variable.def("load", [](const Variable &self) { return Trace::current().read(self); });
+  variable.def("load", [](const Variable &self) { return Trace::current().scalars.read(self); });
   variable.def("rename", [](const Variable &self, const std::string &name) {
-    Trace::current().rename(self.cell, name);
+    Trace::current().buffers.rename(self.cell, name);
   });
   variable.def("store", [](const Variable &self, nb::object value) {
-    Trace::current().assign(self, toOperand(value, "assigned value"));
+    Trace::current().variables.assign(self, toOperand(value, "assigned value"));
   });
 }
 
@@ -257,7 +259,7 @@ void bindIndexExpr(nb::module_ &module) {
 
 nb::object getItem(const Buffer &self, nb::object index) {
   std::variant<Buffer, Element> part =
-      Trace::current().subscript(self, toSubscripts(index, self.getRank()));
+      Trace::current().buffers.subscript(self, toSubscripts(index, self.getRank()));
   if (auto *element = std::get_if<Element>(&part))
     return nb::cast(*element);
   return nb::cast(std::get<Buffer>(part));
@@ -265,13 +267,14 @@ nb::object getItem(const Buffer &self, nb::object index) {
 
 void setItem(const Buffer &self, nb::object index, nb::object value) {
   Trace &trace = Trace::current();
-  std::variant<Buffer, Element> part = trace.subscript(self, toSubscripts(index, self.getRank()));
+  std::variant<Buffer, Element> part =
+      trace.buffers.subscript(self, toSubscripts(index, self.getRank()));
   if (auto *element = std::get_if<Element>(&part))
-    return trace.store(*element, toOperand(value, "stored value"));
+    return trace.buffers.store(*element, toOperand(value, "stored value"));
   if (nb::isinstance<Buffer>(value))
-    return trace.copy(nb::cast<Buffer>(value), std::get<Buffer>(part), std::nullopt, nullptr,
-                      mlir::DictionaryAttr::get(trace.getContext()));
-  trace.fill(std::get<Buffer>(part), toOperand(value, "stored value"));
+    return trace.statements.copy(nb::cast<Buffer>(value), std::get<Buffer>(part), std::nullopt,
+                                 nullptr, mlir::DictionaryAttr::get(trace.getContext()));
+  trace.statements.fill(std::get<Buffer>(part), toOperand(value, "stored value"));
 }
 
 void bindBuffer(nb::module_ &module) {
@@ -290,8 +293,8 @@ void bindBuffer(nb::module_ &module) {
           [](const Buffer &self) { return tile::stringifySpace(tile::getSpace(self.value)).str(); })
       .def_prop_ro("name", [](const Buffer &self) { return tile::getName(self.value).str(); })
       .def_prop_ro("is_region", [](const Buffer &self) { return self.isRegion; })
-      .def("rename",
-           [](const Buffer &self, const std::string &name) { Trace::current().rename(self, name); })
+      .def("rename", [](const Buffer &self,
+                        const std::string &name) { Trace::current().buffers.rename(self, name); })
       .def("__getitem__", &getItem, nb::arg("index").none())
       .def("__setitem__", &setItem, nb::arg("index").none(), nb::arg("value").none())
       .def("__iter__",

@@ -9,6 +9,7 @@
 
 namespace tilewright::frontend {
 
+mlir::Location toLocation(mlir::MLIRContext *context, const SourcePosition &position);
 /// The innermost file position of a location.
 std::optional<SourcePosition> toPosition(mlir::Location location);
 

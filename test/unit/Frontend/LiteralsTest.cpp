@@ -16,19 +16,20 @@ protected:
   Type type(StringRef name) { return parseDType(name, trace.getContext()); }
 
   double real(double number, StringRef dtype) {
-    return toDouble(trace.constant(Literal::ofFloat(number), type(dtype)));
+    return toDouble(trace.scalars.constant(Literal::ofFloat(number), type(dtype)));
   }
   double realOfInt(int64_t number, StringRef dtype) {
-    return toDouble(trace.constant(Literal::ofInt(number), type(dtype)));
+    return toDouble(trace.scalars.constant(Literal::ofInt(number), type(dtype)));
   }
   int64_t bits(const Literal &literal, StringRef dtype) {
     IntegerAttr attribute;
-    EXPECT_TRUE(matchPattern(trace.constant(literal, type(dtype)).value, m_Constant(&attribute)));
+    EXPECT_TRUE(
+        matchPattern(trace.scalars.constant(literal, type(dtype)).value, m_Constant(&attribute)));
     return attribute.getValue().getSExtValue();
   }
   std::string refusal(const Literal &literal, StringRef dtype) {
     try {
-      trace.constant(literal, type(dtype));
+      trace.scalars.constant(literal, type(dtype));
       return "accepted";
     } catch (const UserError &error) {
       return error.message;
@@ -104,9 +105,9 @@ TEST_F(LiteralsTest, FloatsTruncateAndSaturateAsIntegers) {
 }
 
 TEST_F(LiteralsTest, ErrorsStandAtTheCurrentLine) {
-  trace.locate({"kernel.py", 12, 5});
+  trace.emitter.locate({"kernel.py", 12, 5});
   try {
-    trace.constant(Literal::ofInt(256), type("uint8"));
+    trace.scalars.constant(Literal::ofInt(256), type("uint8"));
     FAIL();
   } catch (const UserError &error) {
     ASSERT_TRUE(error.position);

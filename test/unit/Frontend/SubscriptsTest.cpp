@@ -14,10 +14,12 @@ class SubscriptsTest : public testing::Test {
 protected:
   SubscriptsTest() {
     Type f32 = parseDType("float32", trace.getContext());
-    tensor = trace.paramTensor("A", {IndexExpr(64), IndexExpr(128)}, f32);
-    dynamic = trace.paramTensor("D", {IndexExpr::symbol(internSymbol("n")), IndexExpr(16)}, f32);
-    block = trace.kernelBegin({number(4)}, {128}).front();
-    tile = trace.alloc("s", {IndexExpr(8), IndexExpr(16)}, f32, tile::Space::Shared, std::nullopt);
+    tensor = trace.signature.addTensor("A", {IndexExpr(64), IndexExpr(128)}, f32);
+    dynamic =
+        trace.signature.addTensor("D", {IndexExpr::symbol(internSymbol("n")), IndexExpr(16)}, f32);
+    block = trace.controlFlow.kernelBegin({number(4)}, {128}).front();
+    tile = trace.buffers.allocTile("s", {IndexExpr(8), IndexExpr(16)}, f32, tile::Space::Shared,
+                                   std::nullopt);
   }
 
   static Operand number(int64_t value) { return Literal::ofInt(value); }
@@ -30,10 +32,10 @@ protected:
   /// `64 x ?` of a region, `element` of an element, or the message of the refusal.
   std::string subscript(const Buffer &buffer, ArrayRef<Subscript> entries) {
     try {
-      std::variant<Buffer, Element> result = trace.subscript(buffer, entries);
+      std::variant<Buffer, Element> result = trace.buffers.subscript(buffer, entries);
       if (std::holds_alternative<Element>(result)) {
         element = std::get<Element>(result);
-        trace.read(*element);
+        trace.scalars.read(*element);
         return "element";
       }
       region = std::get<Buffer>(result);
@@ -45,7 +47,8 @@ protected:
 
   std::string copy(const TileOperand &source, const TileOperand &dest) {
     try {
-      trace.copy(source, dest, std::nullopt, nullptr, DictionaryAttr::get(trace.getContext()));
+      trace.statements.copy(source, dest, std::nullopt, nullptr,
+                            DictionaryAttr::get(trace.getContext()));
       return "ok";
     } catch (const UserError &error) {
       return error.message;
@@ -87,9 +90,9 @@ TEST_F(SubscriptsTest, NegativeNumbersCountFromTheEnd) {
 
 // `k * 32 : (k + 1) * 32` is 32 elements wherever k is.
 TEST_F(SubscriptsTest, TheSizeOfARegionIsAnExactDifference) {
-  Scalar start = trace.binary(BinaryKind::Mul, block, number(32));
-  Scalar next = trace.binary(BinaryKind::Add, block, number(1));
-  Scalar stop = trace.binary(BinaryKind::Mul, next, number(32));
+  Scalar start = trace.arithmetic.binary(BinaryKind::Mul, block, number(32));
+  Scalar next = trace.arithmetic.binary(BinaryKind::Add, block, number(1));
+  Scalar stop = trace.arithmetic.binary(BinaryKind::Mul, next, number(32));
   EXPECT_EQ(subscript(tensor, {range(start, stop)}), "32 x 128");
   EXPECT_EQ(subscript(tensor, {range(start, stop, number(5))}), "7 x 128");
   EXPECT_EQ(subscript(tensor, {range(number(0), block)}), "? x 128");
@@ -126,7 +129,7 @@ TEST_F(SubscriptsTest, WrongEntriesAreRefused) {
             "'A' has 2 dimensions, got 3 indices");
   EXPECT_EQ(subscript(tensor, {Operand(Literal::ofFloat(1.5)), number(0)}),
             "index of 'A': expected an integer, got a float");
-  Scalar real = trace.cast(block, parseDType("float16", trace.getContext()));
+  Scalar real = trace.arithmetic.cast(block, parseDType("float16", trace.getContext()));
   EXPECT_EQ(subscript(tensor, {Operand(real), number(0)}),
             "index of 'A': expected an integer, got float16; convert with 'T.cast'");
 }
@@ -143,10 +146,10 @@ TEST_F(SubscriptsTest, AnElementStandsForTheRegionThatStartsThere) {
 
 TEST_F(SubscriptsTest, ExtentsOfTheOtherSideMustFitTheRank) {
   Type f32 = parseDType("float32", trace.getContext());
-  Buffer cube = trace.alloc("cube", {IndexExpr(2), IndexExpr(8), IndexExpr(16)}, f32,
-                            tile::Space::Shared, std::nullopt);
-  Buffer flat = trace.alloc("flat", {IndexExpr(1), IndexExpr(8), IndexExpr(16)}, f32,
-                            tile::Space::Shared, std::nullopt);
+  Buffer cube = trace.buffers.allocTile("cube", {IndexExpr(2), IndexExpr(8), IndexExpr(16)}, f32,
+                                        tile::Space::Shared, std::nullopt);
+  Buffer flat = trace.buffers.allocTile("flat", {IndexExpr(1), IndexExpr(8), IndexExpr(16)}, f32,
+                                        tile::Space::Shared, std::nullopt);
   ASSERT_EQ(subscript(tensor, {number(8), number(16)}), "element");
   EXPECT_EQ(copy(*element, flat), "ok"); // a leading unit extent does not count
   EXPECT_EQ(copy(*element, cube), "'T.copy': 'cube' has rank 3, 'A' has only 2 dimensions");
@@ -155,7 +158,7 @@ TEST_F(SubscriptsTest, ExtentsOfTheOtherSideMustFitTheRank) {
 TEST_F(SubscriptsTest, ValuesOfAnotherKernelAreRefused) {
   Trace other("g", {"kernel.py", 1, 1});
   Type f32 = parseDType("float32", other.getContext());
-  Buffer foreign = other.paramTensor("B", {IndexExpr(8)}, f32);
+  Buffer foreign = other.signature.addTensor("B", {IndexExpr(8)}, f32);
   EXPECT_EQ(
       subscript(foreign, {number(0)}),
       "a value of another kernel is used here; values live only while their kernel is traced");
@@ -164,10 +167,10 @@ TEST_F(SubscriptsTest, ValuesOfAnotherKernelAreRefused) {
 // A manual schedule is checked when the body is complete.
 TEST_F(SubscriptsTest, SchedulesAreCheckedAtTheEndOfTheLoop) {
   SmallVector<int64_t> order{0, 1}, stage{0, 1};
-  trace.pipelinedBegin(number(0), number(4), 2, ArrayRef(order), ArrayRef(stage));
-  trace.fill(tile, number(0));
+  trace.controlFlow.pipelinedBegin(number(0), number(4), 2, ArrayRef(order), ArrayRef(stage));
+  trace.statements.fill(tile, number(0));
   try {
-    trace.end();
+    trace.regions.end();
     FAIL();
   } catch (const UserError &error) {
     EXPECT_EQ(error.message, "'order' of 'T.Pipelined' has 2 entries, the body has 1 statements");
@@ -175,9 +178,9 @@ TEST_F(SubscriptsTest, SchedulesAreCheckedAtTheEndOfTheLoop) {
 }
 
 TEST_F(SubscriptsTest, PrintedValuesStayInTheProgram) {
-  trace.print("here", std::monostate());
-  trace.print("block", Operand(block));
-  trace.end();
+  trace.statements.print("here", std::monostate());
+  trace.statements.print("block", Operand(block));
+  trace.regions.end();
   std::string text = trace.finish(/*fastMath=*/false)->getText(/*withLocations=*/false);
   EXPECT_NE(text.find("tile.print \"here\""), std::string::npos);
   EXPECT_NE(text.find("tile.print \"block\""), std::string::npos);

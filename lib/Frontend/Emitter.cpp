@@ -1,0 +1,50 @@
+//===- Emitter.cpp - appends ops at the current position of a trace --------------------------===//
+
+#include "tilewright/Frontend/Emitter.h"
+#include "tilewright/Frontend/Diagnostics.h"
+
+#include "mlir/IR/Verifier.h"
+#include <atomic>
+
+using namespace mlir;
+
+namespace tilewright::frontend {
+
+static uint64_t makeId() {
+  static std::atomic<uint64_t> nextId{1};
+  return nextId++;
+}
+
+Emitter::Emitter(MLIRContext *context, const SourcePosition &position)
+    : id(makeId()), builder(context), location(toLocation(context, position)) {}
+
+void Emitter::locate(const SourcePosition &position) {
+  Location here = toLocation(getContext(), position);
+  location = callStack.empty() ? here : Location(CallSiteLoc::get(here, callStack.back()));
+}
+
+void Emitter::pushCall() { callStack.push_back(location); }
+
+void Emitter::popCall() {
+  location = callStack.back();
+  callStack.pop_back();
+}
+
+void Emitter::fail(const Twine &message) const {
+  UserError error(message.str());
+  error.position = toPosition(location);
+  throw error;
+}
+
+void Emitter::checkOwn(uint64_t traceId) const {
+  if (traceId != id)
+    fail("a value of another kernel is used here; values live only while their kernel is traced");
+}
+
+void Emitter::verifyOrThrow(Operation *op, bool recursively) {
+  DiagnosticCapture capture(getContext());
+  if (failed(mlir::verify(op, recursively)))
+    throw capture.takeError();
+}
+
+} // namespace tilewright::frontend

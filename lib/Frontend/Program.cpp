@@ -1,0 +1,54 @@
+//===- Program.cpp - a traced function with the context that owns it -------------------------===//
+
+#include "tilewright/Frontend/Program.h"
+#include "tilewright/Tile/Tile.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace tilewright::frontend {
+
+std::unique_ptr<MLIRContext> makeContext() {
+  DialectRegistry registry;
+  registry.insert<tile::TileDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect>();
+  auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+std::unique_ptr<Program> Program::withFastMath(bool isAllowed) const {
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  if (failed(writeBytecodeToFile(getModule(), os)))
+    return nullptr;
+  std::shared_ptr<MLIRContext> own = makeContext();
+  OwningOpRef<ModuleOp> read = parseSourceString<ModuleOp>(bytes, ParserConfig(own.get()));
+  if (!read)
+    return nullptr;
+  auto copy = std::make_unique<Program>(own, std::move(read));
+  func::FuncOp function = copy->getFunction();
+  if (isAllowed)
+    function->setAttr("tile.fast_math", UnitAttr::get(own.get()));
+  else
+    function->removeAttr("tile.fast_math");
+  return copy;
+}
+
+std::string Program::getText(bool withLocations) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  if (withLocations)
+    flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/true);
+  ModuleOp(*module).print(os, flags);
+  return text;
+}
+
+} // namespace tilewright::frontend
