@@ -28,11 +28,9 @@ DiagnosticCapture::DiagnosticCapture(MLIRContext *context)
           return success();
         error.emplace(diagnostic.str());
         error->position = toPosition(diagnostic.getLocation());
-        for (Diagnostic &note : diagnostic.getNotes()) {
-          std::optional<SourcePosition> position = toPosition(note.getLocation());
-          if (position && !StringRef(note.str()).starts_with("see current operation"))
+        for (Diagnostic &note : diagnostic.getNotes())
+          if (std::optional<SourcePosition> position = toPosition(note.getLocation()))
             error->notes.push_back({*position, note.str()});
-        }
         return success();
       }) {}
 

@@ -20,6 +20,8 @@ std::unique_ptr<MLIRContext> makeContext() {
                   memref::MemRefDialect, scf::SCFDialect>();
   auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context->loadAllAvailableDialects();
+  // Otherwise every remark prints its operation, and that numbers the whole program.
+  context->printOpOnDiagnostic(false);
   return context;
 }
 
