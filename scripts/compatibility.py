@@ -2,13 +2,14 @@
 """Runs the tests of TileLang code bases on Tilewright and writes docs/compatibility.md.
 
 usage: scripts/compatibility.py --python PYTHON --checkouts DIR [--only NAME] [--page]
-                                [--survey] [--sample N --device DEVICE]
+                                [--survey] [--again STATUS] [--sample N --device DEVICE]
 
 PYTHON (or $TILEWRIGHT_TORCH_PYTHON) is a Python with torch, numpy, ml_dtypes and pytest, of the
 version that Tilewright is built for. DIR holds checkouts of the code bases below, under these
 names; those that are missing are left out. Results stay in --results (build/compatibility), one
-line of JSON a case: a run that was interrupted goes on where it stopped, --fresh starts anew, and
---page only writes the page from what is there.
+line of JSON a case: a run that was interrupted goes on where it stopped, --fresh starts anew,
+--again refused runs those again that were refused, and --page only writes the page from what is
+there. Cases run in a random order, by --seed, each in a process of its own.
 
 Each case runs on the CPU; its kernels are then compiled for the architectures of
 compat/case_outcome.py. With --survey kernels are only traced and checked, which finds refused
@@ -78,6 +79,8 @@ def environment(
     """The environment of a run: Tilewright and the code base on the path, and the device."""
     build = options.build_dir
     paths = [HELPERS, ROOT / "python", build / "python", *(checkout / p for p in code_base.paths)]
+    own = os.environ.get("PYTHONPATH", "").split(os.pathsep)  # an older triton for one of them
+    own = [path for path in own if path]
     return {
         **os.environ,
         "TILEWRIGHT_CACHE_DIR": str(options.results / "cache"),
@@ -87,10 +90,12 @@ def environment(
         "TILEWRIGHT_DEVICE": "interp" if options.survey else options.device,
         "COMPAT_GPU": "" if options.sample or options.survey else "1",
         "COMPAT_SURVEY": "1" if options.survey else "",
-        "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
+        "PYTHONPATH": os.pathsep.join([*own, *map(str, paths)]),
         "PYTHONDONTWRITEBYTECODE": "1",
         "COMPAT_RESULTS": str(results),
         "COMPAT_SECONDS": str(options.seconds),
+        "COMPAT_SEED": str(options.seed),
+        "COMPAT_AGAIN": ",".join(options.again or []),
         "COMPAT_COMMIT": revision(ROOT).split()[0],
     }
 
@@ -108,7 +113,8 @@ def run_pytest(code_base: CodeBase, checkout: Path, env: dict[str, str], python:
 def run_scripts(code_base: CodeBase, checkout: Path, env: dict[str, str], python: str) -> None:
     """Runs each function `run_*` of the scripts, each in a process of its own."""
     results = Path(env["COMPAT_RESULTS"])
-    done = {record["case"] for record in read_records(results)}
+    again = env["COMPAT_AGAIN"].split(",")
+    done = {r["case"] for r in read_records(results) if r["status"] not in again}
     for folder in code_base.tests:
         for script in sorted((checkout / folder).glob("*.py")):
             for function in re.findall(r"^def (run_\w+)\(\)", script.read_text(), re.M):
@@ -177,6 +183,8 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="of --sample: vgpu:sm_80, for example")
     parser.add_argument("--sample", type=int, default=0, help="how many cases run on --device")
     parser.add_argument("--survey", action="store_true", help="trace and check, run nothing")
+    parser.add_argument("--seed", type=int, default=1, help="of the order in which cases run")
+    parser.add_argument("--again", action="append", help="a status whose cases run again")
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--page", action="store_true", help="write the page and run nothing")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "compatibility.md")
