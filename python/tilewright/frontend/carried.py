@@ -80,6 +80,8 @@ class Carried:
             if value is not variable:
                 store_checked(self._state, variable, value, name, info.places.get(name))
             return LoadAfter(variable)
+        if self._state.hidden.get(name) is entry:
+            return self._state.hidden.pop(name)
         if value is entry or (name not in info.live_after and name not in info.live_in):
             return entry
         if name in info.targets:

@@ -89,6 +89,7 @@ class Hooks:
         self.file = file
         self.kind = kind
         self.loops: list[LoopInfo] = []
+        self.parameters: dict[str, Any] = {}  # of a prim_func, and where one is assigned first
 
     # ---- Statements ----
 
@@ -234,16 +235,26 @@ class Hooks:
                 )
             store_checked(state, old, value, name)
             return old
-        if type(old) is Buffer and old is not value:
-            self._refuse_parameter(name)
+        if old is not value:
+            self._hide(name, old, value)
         return self._bound(value)
 
-    def _refuse_parameter(self, name: str) -> None:
+    def _hide(self, name: str, old: Any, value: Any) -> None:
+        """A scalar may hide an argument that is a tensor, up to the end of the loop or branch, as
+        in TileLang; other arguments cannot be assigned."""
         state = trace.active()
-        if self.kind == "eager" and state is not None and name in state.eager.tensors:
+        if state is None:
+            return
+        is_argument = name in self.parameters and name not in state.hidden
+        if self.kind == "eager" and type(old) is Buffer:
+            is_argument = name in state.eager.tensors
+        if type(old) is Buffer and is_argument and is_scalar(value) and self.kind == "prim_func":
+            state.hidden[name] = old
+        elif is_argument:
             raise LanguageError(
                 f"'{name}' is an argument of the kernel and cannot be assigned",
                 hint=f"store into it ('{name}[...] = ...') or use another name",
+                place=self.parameters.get(name),
             )
 
     def typed(self, annotation: Any, value: Any) -> Any:

@@ -196,6 +196,9 @@ class TracedFor(Loop):
         yield item
         now = snapshot(self._frame, info.names)
         for name in info.names:
+            if state.hidden.get(name) is entry[name]:
+                del state.hidden[name]
+                continue
             changed = now[name] is not inside[name]
             if changed and entry[name] is not UNBOUND and name in info.live_in - info.targets:
                 raise LanguageError(

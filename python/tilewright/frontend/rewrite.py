@@ -72,6 +72,13 @@ def rewrite_function(
     """The code of the rewritten function, and the hooks that its extra free name must hold."""
     check_syntax(node, file, kind)
     hooks = Hooks(file, kind)
+    if kind == "prim_func":
+        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        hooks.parameters = {argument.arg: None for argument in arguments}
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and _is_store(part):
+                if hooks.parameters.get(part.id, part) is None:
+                    hooks.parameters[part.id] = place_of(file, part)
     function = FunctionRewriter(copy_tree(node), file, hooks).function()
     # Wrapped in a function whose parameters are the free names, so that they compile as such.
     wrapper = ast.FunctionDef(

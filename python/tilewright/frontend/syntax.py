@@ -36,8 +36,44 @@ def check_syntax(function: ast.FunctionDef, file: str, kind: str) -> None:
             "a kernel has a fixed list of parameters; '*' and '**' are not allowed",
             place=place_of(file, function.args.vararg or function.args.kwarg),
         )
+    if kind == "prim_func":
+        parameters -= _hiding_names(function, parameters)
     for statement in function.body:
         _check(statement, file, kind, parameters, in_nested=False)
+
+
+def _hiding_names(function: ast.FunctionDef, parameters: set[str]) -> set[str]:
+    """Parameters that every assignment may hide: the name is read after it.
+
+    Whether the parameter is a tensor and the value a scalar is known when it is traced. A name
+    that is not read again is rather a store that lost its index.
+    """
+    last_read: dict[str, tuple[int, int]] = {}
+    stores: dict[str, list[tuple[int, int]]] = {}
+    ends: dict[int, tuple[int, int]] = {}  # of plain assignments, by the names they bind
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            end = (node.end_lineno or 0, node.end_col_offset or 0)
+            ends |= {id(name): end for target in node.targets for name in _names(target)}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Name) or node.id not in parameters:
+            continue
+        if isinstance(node.ctx, ast.Load):
+            place = (node.lineno, node.col_offset)
+            last_read[node.id] = max(place, last_read.get(node.id, place))
+        else:
+            stores.setdefault(node.id, []).append(ends.get(id(node), _NEVER_READ))
+    return {name for name, places in stores.items() if max(places) < last_read.get(name, (0, 0))}
+
+
+_NEVER_READ = (2**60, 0)  # a place after every read
+
+
+def _names(target: ast.expr) -> list[ast.Name]:
+    """The names that an assignment to `target` binds."""
+    if isinstance(target, ast.Tuple | ast.List):
+        return [name for part in target.elts for name in _names(part)]
+    return [target] if isinstance(target, ast.Name) else []
 
 
 def _arguments(function: ast.FunctionDef) -> list[ast.arg]:

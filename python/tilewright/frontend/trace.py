@@ -57,6 +57,7 @@ class TraceState:
         self.bound_vars: dict[int, Any] = {}  # variables that have a Python name already
         self.auto_vars: dict[int, Any] = {}  # variables made for plain names (loops carry them)
         self.lost: dict[str, str] = {}  # why a local name has no value
+        self.hidden: dict[str, Any] = {}  # arguments whose names hold other values now
         self.containers: dict[int, tuple[Any, Any]] = {}  # lists and the region they were made in
         self.name_hint: str | None = None
         self.calls: list[Any] = []  # macros being inlined, outermost first

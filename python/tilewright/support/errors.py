@@ -271,7 +271,9 @@ def called_from(callers: Sequence[Place]) -> list[Note]:
 
 def _same_statement(place: Place, inner: Place) -> bool:
     """True if `inner` is a more precise range of the statement that starts at `place`."""
-    return place.file == inner.file and place.line == inner.line
+    is_part = place.end_column and inner.column <= place.column
+    is_part = is_part and place.end_line == inner.end_line and place.end_column < inner.end_column
+    return place.file == inner.file and place.line == inner.line and not is_part
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
