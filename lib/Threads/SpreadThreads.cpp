@@ -32,6 +32,7 @@
 
 #include "AlignLoops.h"
 #include "PlaceUniformArrays.h"
+#include "SplitArrays.h"
 #include "ThreadFacts.h"
 #include "ThreadStatements.h"
 #include "ThreadStorage.h"
@@ -361,9 +362,11 @@ static void hoistPrivates(KernelOp kernel, const ThreadFacts &facts) {
 }
 
 static LogicalResult spreadKernel(KernelOp kernel) {
-  ThreadFacts traced(kernel);
-  placeUniformArrays(kernel, traced);
-  if (failed(expandThreadStatements(kernel, traced)))
+  auto traced = std::make_unique<ThreadFacts>(kernel);
+  if (splitArrays(kernel, *traced))
+    traced = std::make_unique<ThreadFacts>(kernel);
+  placeUniformArrays(kernel, *traced);
+  if (failed(expandThreadStatements(kernel, *traced)))
     return failure();
   alignLoops(kernel);
   ThreadFacts facts(kernel); // the expanded statements are new

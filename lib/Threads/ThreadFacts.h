@@ -62,6 +62,10 @@ public:
   const std::optional<llvm::BitVector> &threadsAt(mlir::Operation *op) const {
     return reaching.at(op);
   }
+  /// The threads that come to `op` at most, as the kernel is now.
+  llvm::BitVector threadsAtMost(mlir::Operation *op) const {
+    return *findThreadsAt(op, /*orFewer=*/true);
+  }
   llvm::ArrayRef<mlir::Value> getPrivates() const { return privates.getArrayRef(); }
 
 private:

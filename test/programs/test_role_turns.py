@@ -138,3 +138,62 @@ def test_barrier_that_a_loop_does_not_touch(device: str) -> None:
         x += y
         y += x
     np.testing.assert_array_equal(b, [a[3] + x, y])
+
+
+@T.macro
+def find_group(ends, tile, low, high, group):
+    """The first group that ends after a tile, by halving; all three are arrays of threads."""
+    low[0] = 0
+    high[0] = 3
+    for _ in T.serial(2):
+        middle = (low[0] + high[0]) >> 1
+        if ends[middle] <= tile:
+            low[0] = middle + 1
+        else:
+            high[0] = middle
+    group[0] = low[0]
+
+
+@ON_ALL
+def test_roles_that_search_in_arrays_of_one_name(device: str) -> None:
+    """Each role has other values in `low`, `high` and `group`, the same for all its threads, and
+    they decide which tile statements run. Found with TileOPs' grouped products."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((4, 64), "int32"),
+        ends: T.Tensor((4,), "int32"),
+        B: T.Tensor((6, 64), "int32"),
+    ):
+        with T.Kernel(6, threads=256) as bx:
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((64,), "int32")
+            low = T.alloc_local((1,), "int32")
+            high = T.alloc_local((1,), "int32")
+            group = T.alloc_local((1,), "int32")
+            there = T.alloc_barrier(128)
+            if tx < 128:
+                find_group(ends, bx, low, high, group)
+                if group[0] < 3:
+                    T.copy(A[group[0], 0:64], x)
+                else:
+                    T.clear(x)
+                T.barrier_arrive(there)
+            else:
+                find_group(ends, 5 - bx, low, high, group)
+                rows = group[0]
+                T.barrier_wait(there, 0)
+                if rows > 0:
+                    for j in T.Parallel(64):
+                        B[bx, j] = x[j] * 10 + rows
+                else:
+                    for j in T.Parallel(64):
+                        B[bx, j] = -x[j]
+
+    a = np.arange(256, dtype=np.int32).reshape(4, 64)
+    ends, b = np.array([1, 3, 4, 6], np.int32), np.zeros((6, 64), np.int32)
+    run(main, device, a, ends, b)
+    for tile in range(6):
+        group, rows = np.searchsorted(ends, [tile, 5 - tile], side="right")
+        x = a[group] if group < 3 else 0 * a[0]
+        np.testing.assert_array_equal(b[tile], x * 10 + rows if rows > 0 else -x)

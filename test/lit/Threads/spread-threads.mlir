@@ -116,3 +116,33 @@ func.func @uneven_loop(%x: memref<?x3xf32, #tile.space<global>>, %n: index) {
   }
   return
 }
+
+// Roles that use one array each for itself get one each, which is the same for all their threads:
+// it may bound a statement of the whole role.
+// CHECK-LABEL: func.func @roles
+// CHECK-DAG: %[[A:.*]] = tile.alloc "row" : memref<i32, #tile.space<local>>
+// CHECK-DAG: %[[B:.*]] = tile.alloc "row" : memref<i32, #tile.space<local>>
+// CHECK: tile.store %{{.*}}, %[[A]][]
+// CHECK: tile.store %{{.*}}, %[[B]][]
+// CHECK-NOT: memref<128x1xi32
+func.func @roles(%a: memref<128xi32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%b) in (%n) threads [128] {
+    %row = tile.alloc "row" : memref<1xi32, #local>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c64 : index
+    scf.if %first {
+      %x = tile.load %a[%b] : memref<128xi32, #global>
+      tile.store %x, %row[%c0] : memref<1xi32, #local>
+      %y = tile.load %row[%c0] : memref<1xi32, #local>
+      tile.store %y, %a[%t] : memref<128xi32, #global>
+    } else {
+      %x = tile.load %a[%c64] : memref<128xi32, #global>
+      tile.store %x, %row[%c0] : memref<1xi32, #local>
+      %y = tile.load %row[%c0] : memref<1xi32, #local>
+      tile.store %y, %a[%t] : memref<128xi32, #global>
+    }
+  }
+  return
+}
