@@ -85,7 +85,7 @@ def environment(
         **os.environ,
         "TILEWRIGHT_CACHE_DIR": str(options.results / "cache"),
         "TILELANG_PRINT_ON_COMPILATION": "0",
-        "OMP_NUM_THREADS": "2",
+        "OMP_NUM_THREADS": "1",  # a pool of threads does not survive a fork
         **code_base.environment,
         "TILEWRIGHT_DEVICE": "interp" if options.survey else options.device,
         "COMPAT_GPU": "" if options.sample or options.survey else "1",
