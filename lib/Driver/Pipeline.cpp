@@ -51,9 +51,10 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   if (options.checkPlans)
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
+  pm.addPass(createSplitRoles()); // copies that wait for their readers get threads of their own
+  pm.addPass(createScheduleProducts()); // and products run beside the next iteration
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
-  pm.addPass(createSplitRoles());    // copies that wait for their readers get threads of their own
-  pm.addPass(createCheckSchedule()); // which never stop
+  pm.addPass(createCheckSchedule()); // roles never stop
 }
 
 void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {

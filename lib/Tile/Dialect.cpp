@@ -202,6 +202,11 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.alloc'";
   }
+  if (name == kProductsReadAttr) {
+    if (isa<BarrierArriveOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier_arrive'";
+  }
   if (name == kTensorMapsAttr)
     return verifyTensorMaps(op, dyn_cast<ArrayAttr>(attribute.getValue()));
   if (name == "tile.fast_math") {

@@ -63,7 +63,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def pipelined(k, stages, block_k=32, accumulate="clear first"):
-    """A gemm whose copies are cp.async: the release of a bulk copy's version ends all products."""
+    """A gemm whose copies are cp.async, which the program's own threads issue."""
 
     @T.prim_func
     def main(
@@ -530,3 +530,163 @@ def test_fragments_go_to_shared_memory_by_rows(m, n, threads, count, dtype) -> N
     kernel = run(main, a, b, c)
     np.testing.assert_array_equal(c, product(a, b.astype(np.float32).T).astype(kind))
     assert kernel.ptx.count("stmatrix.sync.aligned.m8n8.x4.shared.b16") == count
+
+
+def produced(stages, block_k=64):
+    """A gemm whose copies a producer issues; how many iterations it has is an argument."""
+
+    @T.prim_func
+    def main(A: T.Tensor((128, 512), "float16"), B: T.Tensor((64, 512), "float16"),
+             N: T.Tensor((1,), "int32"), C: T.Tensor((128, 64), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=256):
+            a = T.alloc_shared((128, block_k), "float16")
+            b = T.alloc_shared((64, block_k), "float16")
+            c = T.alloc_fragment((128, 64), "float32")
+            T.clear(c)
+            for i in T.Pipelined(N[0], num_stages=stages):
+                T.copy(A[0, i * block_k], a)
+                T.copy(B[0, i * block_k], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C)
+
+    return main
+
+
+def remarks(kernel) -> str:
+    return "\n".join(str(remark) for remark in kernel.remarks)
+
+
+@pytest.mark.parametrize("stages", [3, 4])
+def test_a_version_is_released_after_the_next_product_has_begun(stages: int) -> None:
+    a, b = numbers(1, 128, 512), numbers(2, 64, 512)
+    kernel = tilewright.compile(produced(stages), device=DEVICE)
+    for trips in range(6):
+        c = np.full((128, 64), np.nan, "float32")
+        kernel(a, b, np.array([trips], "int32"), c)
+        part = slice(0, 64 * trips)
+        np.testing.assert_array_equal(c, product(a[:, part], b[:, part].T))
+        assert not kernel.findings
+    assert waits(kernel) == [1, 0]
+    assert "the product of 'c' runs beside the next iteration" in remarks(kernel)
+    assert "(C75" not in words_of_ptxas(kernel)
+
+
+def test_two_versions_are_released_at_once() -> None:
+    kernel = tilewright.compile(produced(2), device=DEVICE)
+    assert set(waits(kernel)) == {0}
+    assert "two stages leave the copies no version to run ahead into" in remarks(kernel)
+
+
+def test_a_result_that_the_iteration_uses_ends_the_product() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((128, 512), "float16"), C: T.Tensor((128, 128), "float32")):
+        with T.Kernel(1, threads=256):
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            total = T.alloc_fragment((128, 128), "float32")
+            T.clear(total)
+            for i in T.Pipelined(8, num_stages=3):
+                T.copy(A[0, i * 64], a)
+                T.gemm(a, a, c, transpose_B=True, clear_accum=True)
+                for y, x in T.Parallel(128, 128):
+                    total[y, x] += c[y, x]
+            T.copy(total, C)
+
+    a, c = numbers(1, 128, 512), np.zeros((128, 128), "float32")
+    kernel = run(main, a, c)
+    np.testing.assert_array_equal(c, product(a, a.T))
+    assert set(waits(kernel)) == {0}
+    assert "the iteration uses its result" in remarks(kernel)
+
+
+@pytest.mark.parametrize("inner", [0, 1, 2, 4])
+def test_rounds_of_a_loop_release_their_last_version(inner: int) -> None:
+    """The next round's copies wait for it."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4 * 128, 256), "float16"), N: T.Tensor((1,), "int32"),
+             C: T.Tensor((4 * 128, 128), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            for r in T.serial(4):
+                T.clear(c)
+                if r != 1:
+                    for k in T.Pipelined(N[0], num_stages=3):
+                        T.copy(A[r * 128, k * 64], a)
+                        T.gemm(a, a, c, transpose_B=True)
+                T.copy(c, C[r * 128, 0])
+
+    a, c = numbers(1, 512, 256), np.full((512, 128), np.nan, "float32")
+    kernel = run(main, a, np.array([inner], "int32"), c)
+    for r in range(4):
+        part = a[r * 128 : r * 128 + 128, : 64 * inner * (r != 1)]
+        np.testing.assert_array_equal(c[r * 128 : r * 128 + 128], product(part, part.T))
+    assert 1 in waits(kernel)
+
+
+def attention(causal, keys, rows=128, block=64, dim=64, stages=2):
+    """As TileLang's example has it; weights are powers of two, so that every sum is exact."""
+
+    @T.prim_func
+    def main(Q: T.Tensor((rows, dim), "float16"), K: T.Tensor((keys, dim), "float16"),
+             V: T.Tensor((keys, dim), "float16"), N: T.Tensor((1,), "int32"),
+             O: T.Tensor((rows, dim), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=256):
+            q = T.alloc_shared((rows, dim), "float16")
+            k = T.alloc_shared((block, dim), "float16")
+            v = T.alloc_shared((block, dim), "float16")
+            s = T.alloc_fragment((rows, block), "float32")
+            p = T.alloc_fragment((rows, block), "float16")
+            o = T.alloc_fragment((rows, dim), "float32")
+            highest = T.alloc_fragment((rows,), "float32")
+            before = T.alloc_fragment((rows,), "float32")
+            T.copy(Q, q)
+            T.clear(o)
+            T.fill(highest, -T.infinity("float32"))
+            for i in T.Pipelined(N[0], num_stages=stages):
+                T.copy(K[i * block, 0], k)
+                if causal:
+                    for y, x in T.Parallel(rows, block):
+                        s[y, x] = T.if_then_else(
+                            y + keys - rows >= i * block + x, 0, -T.infinity("float32")
+                        )
+                else:
+                    T.clear(s)
+                T.gemm(q, k, s, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                T.copy(highest, before)
+                T.reduce_max(s, highest, dim=1, clear=False)
+                for y, x in T.Parallel(rows, block):
+                    s[y, x] = T.exp2(s[y, x] - highest[y])
+                T.copy(s, p)
+                for y, x in T.Parallel(rows, dim):
+                    o[y, x] *= T.exp2(before[y] - highest[y])
+                T.copy(V[i * block, 0], v)
+                T.gemm(p, v, o, policy=T.GemmWarpPolicy.FullRow)
+            T.copy(o, O)
+
+    return main
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("stages", [2, 3])
+def test_the_last_product_of_attention_runs_beside_the_next_softmax(causal, stages) -> None:
+    rng = np.random.default_rng(3)
+    q = np.zeros((128, 64), "float16")
+    q[np.arange(128), rng.integers(0, 64, 128)] = 1
+    k, v = (rng.integers(-3, 4, (320, 64)).astype("float16") for _ in range(2))
+    kernel = tilewright.compile(attention(causal, 320, stages=stages), device=DEVICE)
+    for trips in range(6):
+        o = np.full((128, 64), np.nan, "float32")
+        kernel(q, k, v, np.array([trips], "int32"), o)
+        scores = product(q, k[: 64 * trips].T).astype("float64")
+        if causal:
+            y, x = np.ogrid[:128, : 64 * trips]
+            scores = np.where(y + 192 >= x, scores, -np.inf)
+        weights = np.exp2(scores - scores.max(1, keepdims=True, initial=-1e9))
+        np.testing.assert_array_equal(o, weights @ v[: 64 * trips].astype("float64"))
+        assert not kernel.findings
+    # S is waited for with P V open, then P V in front of what touches O and P.
+    assert 1 in waits(kernel)
+    assert "the product of 'o' runs beside the next iteration" in remarks(kernel)
+    assert "(C75" not in words_of_ptxas(kernel)

@@ -12,6 +12,9 @@ inline constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
 /// Of tile.alloc: the variable that counts the iterations of a loop over all its rounds; each role
 /// has its own.
 inline constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
+/// Of tile.barrier_arrive: products alone have read what it releases. The wait for them has ended them
+/// for all lanes of a warp, so that these need not meet.
+inline constexpr llvm::StringLiteral kProductsReadAttr = "tile.products_read";
 
 } // namespace tilewright::tile
 

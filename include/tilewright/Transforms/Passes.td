@@ -280,6 +280,30 @@ def SplitRoles : Pass<"tile-split-roles"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def ScheduleProducts : Pass<"tile-schedule-products"> {
+  let summary = "Let products run beside the next iteration of their loop";
+  let description = [{
+    In a loop whose copies a producer issues, moves what an iteration does last to the next one, so that
+    a product has work beside it. With one product that is the release of its tiles: product k starts
+    before product k - 1 has ended. With two that have work between them, it is the second one: in
+    attention, `O += P V` of iteration k - 1 runs beside the softmax of iteration k. The first
+    iteration is peeled. A remark says why a loop keeps its order.
+
+    ```mlir
+    tile.pipelined %k = %a to %b stages 3 {             // a < b
+      tile.barrier_wait %full[%v] parity %p             tile.barrier_wait %full[%v0] parity %p0
+      tile.gemm %s[%v], …, %c {tile.async}              tile.gemm %s[%v0], …, %c {tile.async}
+      tile.barrier_arrive %empty[%v] by_warp       ->   tile.pipelined %k = %a + 1 to %b stages 3 {
+    }                                                     tile.barrier_wait %full[%v] parity %p
+                                                          tile.gemm %s[%v], …, %c {tile.async}
+                                                          tile.barrier_arrive %empty[%v - 1] by_warp
+                                                        }
+                                                        tile.barrier_arrive %empty[%b - 1] by_warp
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CheckSchedule : Pass<"tile-check-schedule"> {
   let summary = "Prove that roles which wait for each other go on";
   let description = [{

@@ -70,18 +70,6 @@ void lowerBarrierWait(Thread &t, BarrierWaitOp op) {
       "r,r,~{memory}", {}, {address, parity});
 }
 
-/// Whether only products can have read the tiles that an arrival releases: their wait has ended them
-/// for all lanes. Any other statement of the iteration may have read them in each lane by itself.
-static bool areReadersProducts(BarrierArriveOp op) {
-  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
-    bool isProduct = isa<GemmOp>(before) && before->hasAttr(kGroupsAttr);
-    if (!isProduct && !isa<BarrierArriveOp, BarrierWaitOp, ProductWaitOp, SliceOp>(before) &&
-        !(isMemoryEffectFree(before) && before->getNumRegions() == 0))
-      return false;
-  }
-  return true;
-}
-
 /// Each thread, or lane 0 of each warp after the others have come.
 void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
   ImplicitLocOpBuilder &b = t.b;
@@ -90,7 +78,7 @@ void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
     callPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", {}, {address});
     return;
   }
-  if (!areReadersProducts(op))
+  if (!op->hasAttr(kProductsReadAttr))
     NVVM::SyncWarpOp::create(b, makeNumber(t, -1));
   Value lane = arith::RemUIOp::create(b, arith::IndexCastOp::create(b, b.getI32Type(), t.threadId),
                                       makeNumber(t, kWarpSize));

@@ -199,7 +199,8 @@ ProductLowering::Registers ProductLowering::loadA() {
 static std::pair<Value, int64_t> heldOperand(Thread &t, GemmOp op) {
   auto division = access::ProductDivision::get(op, *access::getProductShape(op, t.arch));
   int64_t count = division.products * division.steps * 4;
-  Value &words = t.heldOperands[op];
+  Value left = access::getOperand(op, access::ProductRoles::get(op).left);
+  Value &words = t.heldOperands[{getRoot(left), count}];
   if (!words)
     words = t.allocateStack(t.b.getI32Type(), count);
   return {words, count};
@@ -400,6 +401,7 @@ void lowerProductWait(Thread &t, ProductWaitOp op) {
   for (Value root : op.getRegisters()) {
     const Storage &storage = t.storageOf(root);
     bool isSums = false;
+    llvm::SmallDenseSet<Value> seen;
     t.kernel.walk([&](GemmOp gemm) {
       if (!gemm->hasAttr(kAsyncAttr))
         return;
@@ -407,6 +409,8 @@ void lowerProductWait(Thread &t, ProductWaitOp op) {
       if (getRoot(gemm.getA()) != root)
         return;
       auto [words, count] = heldOperand(t, gemm);
+      if (!seen.insert(words).second)
+        return;
       for (int64_t number = 0; number < count; ++number)
         operands.push_back(heldWord(t, words, number));
     });

@@ -105,8 +105,9 @@ public:
   int64_t scratchOffset = 0;
   Iteration *iteration = nullptr;
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop carries between iterations.
-  /// For each product that is left open, what it reads from registers, as an array.
-  llvm::DenseMap<mlir::Operation *, Value> heldOperands;
+  /// What open products read from registers, as an array of so many words: one of each fragment,
+  /// since no two products under way read the same one.
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> heldOperands;
   llvm::SmallVector<Value> maps; ///< Pointers to the tensor maps of the launch.
   Value warp;             ///< The number of its warp, once `warpNumber` has been asked for it.
   bool isElected = false; ///< One thread alone comes to the code that is written.

@@ -3,15 +3,21 @@
 // A producer and the threads of the program meet only at the barriers of channels. This pass proves
 // that neither waits for ever and that no barrier is left in the wrong phase:
 //
-//   pairs     each version of a channel is acquired, filled, waited for and released once in every
-//             iteration of one loop of each role, and the two loops run the same iterations of the
-//             same nest;
+//   pairs     each version of a channel is acquired and filled once in every iteration of a loop of
+//             the producer. The program waits for and releases the same iterations of the same nest,
+//             each once and in order: by a loop, or by a loop with some of its first or last iterations
+//             beside it (schedule-products). A statement of the loop may be that of an iteration
+//             before, its *shift*;
 //   counts    a barrier is told to expect as many arrivals as come;
 //   parities  a reader waits for the phase of its own round, the producer for that of the round before;
+//   readers   what touches a version stands between the wait for it and its release, and a product that
+//             reads it has ended before the release;
 //   liveness  the statements of the roles are the transitions of a marked graph. Its edges hold
 //             tokens: the order inside an iteration 0, the way to the next iteration 1, "filled" 0,
-//             "read" as many as there are versions. Such a graph never stops if and only if no
-//             cycle is without tokens, whatever the number of iterations: 0, 1 and few included.
+//             "read" as many as there are versions; a shift adds tokens where it waits, and takes them
+//             where it releases. Such a graph never stops if and only if no cycle is without
+//             tokens, whatever the number of iterations: 0, 1 and few included. (The iteration that is
+//             peeled is one in which what is shifted does nothing.)
 //
 //   producer   acquire K ─▶ fill K ─▶ acquire V ─▶ fill V ─(1)▶ acquire K
 //                 ▲(n)        │(0)       ▲(n)        │(0)
@@ -19,12 +25,13 @@
 //
 // Whatever fails here is our fault: an internal error.
 //
-// Expects: roles (split-roles).   Changes nothing.
+// Expects: roles (split-roles), orderings.   Changes nothing.
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/OperationSupport.h"
@@ -41,12 +48,22 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// The four statements on one channel.
+/// Iterations for which a statement stands: those of a loop around it, or one.
+struct Piece {
+  Operation *op;
+  IndexSum from, to;
+  int64_t shift = 0;
+  PipelinedOp loop; ///< Null: one iteration.
+
+  Operation *getStatement() const { return loop ? op->getParentOp() : op; }
+};
+
+/// The statements on one channel.
 struct ChannelUse {
   BarrierWaitOp acquire;
   AsyncGroupOp fill;
-  BarrierWaitOp wait;
-  BarrierArriveOp release;
+  SmallVector<Operation *> waitOps, releaseOps;
+  SmallVector<Piece, 0> waits, releases; ///< In the order of the program.
   int64_t versions = 0;
 };
 
@@ -112,6 +129,16 @@ bool isSameValue(Value a, Value b, llvm::DenseMap<Value, Value> &partners, unsig
   return isSame;
 }
 
+/// The number that is `value` modulo `count`, from 0 on.
+int64_t wrap(int64_t value, int64_t count) { return ((value % count) + count) % count; }
+
+/// `a - b` where that is a constant.
+std::optional<int64_t> subtract(IndexSum a, const IndexSum &b) {
+  if (!a.add(b, -1) || !a.isConstant())
+    return std::nullopt;
+  return a.constant;
+}
+
 class ScheduleCheck {
 public:
   explicit ScheduleCheck(KernelOp kernel) : kernel(kernel) {}
@@ -119,18 +146,28 @@ public:
 
 private:
   LogicalResult findUses(BarrierAllocOp full);
-  LogicalResult checkUse(const ChannelUse &use);
-  LogicalResult checkParity(BarrierWaitOp wait, int64_t rounds, int64_t versions);
-  LogicalResult checkNests(Operation *program, Operation *role);
+  LogicalResult checkUse(ChannelUse &use);
+  LogicalResult checkAcquire(const ChannelUse &use);
+  FailureOr<SmallVector<Piece, 0>> findPieces(ArrayRef<Operation *> ops, const ChannelUse &use);
+  FailureOr<Piece> findPiece(Operation *op, Value index, int64_t versions);
+  LogicalResult checkCover(ArrayRef<Piece> pieces, const ChannelUse &use);
+  LogicalResult checkNests(Operation *frame, Operation *role);
   LogicalResult checkReaders(const ChannelUse &use);
+  LogicalResult checkReader(Operation *op, const Effect &effect, const ChannelUse &use);
+  bool hasEnded(GemmOp product, const ChannelUse &use);
+  bool isSameSum(const IndexSum &program, const IndexSum &role);
   LogicalResult fail(Operation *op, const Twine &text) {
     return op->emitError() << "internal error: the schedule is wrong: " << text;
   }
 
   KernelOp kernel;
-  SmallVector<ChannelUse> uses;
+  SmallVector<ChannelUse, 0> uses;
   llvm::DenseMap<Value, Value> partners; ///< Values of the program and of the role that are equal.
 };
+
+//===----------------------------------------------------------------------------------------===//
+// Which statements belong together
+//===----------------------------------------------------------------------------------------===//
 
 /// Collects the statements on a row of barriers that bulk copies of a role arrive at.
 LogicalResult ScheduleCheck::findUses(BarrierAllocOp full) {
@@ -146,13 +183,13 @@ LogicalResult ScheduleCheck::findUses(BarrierAllocOp full) {
       if (use.fill)
         return fail(user, "a version is filled twice in an iteration");
       use.fill = group;
-    } else if (auto wait = dyn_cast<BarrierWaitOp>(user); wait && !use.wait) {
-      use.wait = wait;
+    } else if (isa<BarrierWaitOp>(user)) {
+      use.waitOps.push_back(user);
     } else {
-      return fail(user, "a version is waited for twice in an iteration");
+      return fail(user, "it arrives where copies do");
     }
   }
-  if (!use.wait)
+  if (use.waitOps.empty())
     return fail(use.fill, "nothing waits for these copies");
   use.acquire = dyn_cast_if_present<BarrierWaitOp>(use.fill->getPrevNode());
   if (!use.acquire || use.acquire.getIndex() != use.fill.getVersion())
@@ -160,39 +197,139 @@ LogicalResult ScheduleCheck::findUses(BarrierAllocOp full) {
   for (Operation *user : use.acquire.getBarriers().getUsers()) {
     if (user == use.acquire)
       continue;
-    auto release = dyn_cast<BarrierArriveOp>(user);
-    if (!release || use.release)
-      return fail(user, "a version is released twice in an iteration");
-    use.release = release;
+    if (!isa<BarrierArriveOp>(user))
+      return fail(user, "it waits where readers arrive");
+    use.releaseOps.push_back(user);
   }
-  if (!use.release)
+  if (use.releaseOps.empty())
     return fail(use.acquire, "nothing releases what it waits for");
   uses.push_back(use);
   return success();
 }
 
-/// The wait is for the phase of the iteration's own round, or of one `rounds` later.
-LogicalResult ScheduleCheck::checkParity(BarrierWaitOp wait, int64_t rounds, int64_t versions) {
-  auto phase = wait.getParity() ? wait.getParity().getDefiningOp<PhaseOp>() : PhaseOp();
-  auto version = wait.getIndex().getDefiningOp<VersionOp>();
-  bool isOne = versions == 1 && getConstantIntValue(wait.getIndex()) == 0;
-  if (!phase || (!version && !isOne) || int64_t(phase.getCount()) != versions ||
-      (version &&
-       (int64_t(version.getCount()) != versions || version.getAhead() != 0 ||
-        version.getIteration() != phase.getIteration() || version.getFirst() != phase.getFirst())))
-    return fail(wait, "its parity is not that of its version");
-  int64_t ahead = phase.getAhead();
-  if (ahead % versions || (ahead / versions) % 2 != rounds % 2)
-    return fail(wait, "it waits for the phase of another round");
-  auto loop = dyn_cast<PipelinedOp>(wait->getParentOp());
-  if (!loop || phase.getIteration() != loop.getInductionVar())
-    return fail(wait, "its phase is not that of the loop around it");
+/// For which iterations a statement on a version stands.
+FailureOr<Piece> ScheduleCheck::findPiece(Operation *op, Value index, int64_t versions) {
+  Piece piece{op, {}, {}, 0, dyn_cast<PipelinedOp>(op->getParentOp())};
+  auto version = index.getDefiningOp<VersionOp>();
+  bool isOne = versions == 1 && getConstantIntValue(index) == 0;
+  if (isOne && piece.loop) {
+    piece.from = IndexSum::get(getAsOpFoldResult(piece.loop.getLower()));
+    piece.to = IndexSum::get(getAsOpFoldResult(piece.loop.getUpper()));
+    return piece;
+  }
+  if (!version || int64_t(version.getCount()) != versions)
+    return fail(op, isa<BarrierArriveOp>(op) ? "it releases another version than was waited for"
+                                             : "its version is not that of an iteration");
+  piece.shift = wrap(-int64_t(version.getAhead()), versions);
+  if (piece.loop && version.getIteration() != piece.loop.getInductionVar())
+    return fail(op, "its version is not that of the loop around it");
+  IndexSum shift;
+  shift.constant = -piece.shift;
+  piece.from =
+      IndexSum::get(getAsOpFoldResult(piece.loop ? piece.loop.getLower() : version.getIteration()));
+  piece.to = piece.from;
+  if (piece.loop)
+    piece.to = IndexSum::get(getAsOpFoldResult(piece.loop.getUpper()));
+  else
+    piece.to.constant += 1;
+  if (!piece.from.add(shift) || !piece.to.add(shift))
+    return fail(op, "its iterations are not known");
+  return piece;
+}
+
+/// The pieces in the order of the program, all in one block.
+FailureOr<SmallVector<Piece, 0>> ScheduleCheck::findPieces(ArrayRef<Operation *> ops,
+                                                           const ChannelUse &use) {
+  SmallVector<Piece, 0> pieces;
+  for (Operation *op : ops) {
+    Value index = isa<BarrierWaitOp>(op) ? cast<BarrierWaitOp>(op).getIndex()
+                                         : cast<BarrierArriveOp>(op).getIndex();
+    FailureOr<Piece> piece = findPiece(op, index, use.versions);
+    if (failed(piece))
+      return failure();
+    pieces.push_back(*piece);
+  }
+  Block *frame = pieces.front().getStatement()->getBlock();
+  for (const Piece &piece : pieces)
+    if (piece.getStatement()->getBlock() != frame)
+      return fail(piece.op, "the loop's other iterations stand in another block");
+  llvm::sort(pieces, [](const Piece &a, const Piece &b) {
+    return a.getStatement() != b.getStatement() &&
+           a.getStatement()->isBeforeInBlock(b.getStatement());
+  });
+  for (size_t i = 1; i < pieces.size(); ++i)
+    if (pieces[i].getStatement() == pieces[i - 1].getStatement())
+      return fail(pieces[i].op, isa<BarrierWaitOp>(pieces[i].op)
+                                    ? "a version is waited for twice in an iteration"
+                                    : "a version is released twice in an iteration");
+  if (llvm::count_if(pieces, [](const Piece &piece) { return bool(piece.loop); }) != 1)
+    return fail(pieces.front().op, "its iterations are not those of one loop");
+  return pieces;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Iterations
+//===----------------------------------------------------------------------------------------===//
+
+bool ScheduleCheck::isSameSum(const IndexSum &program, const IndexSum &role) {
+  if (program.constant != role.constant || program.terms.size() != role.terms.size())
+    return false;
+  SmallVector<std::pair<Value, int64_t>> rest(role.terms.begin(), role.terms.end());
+  for (auto [value, factor] : program.terms) {
+    auto *partner = llvm::find_if(rest, [&, &value = value, &factor = factor](auto &term) {
+      return term.second == factor && isSameValue(value, term.first, partners);
+    });
+    if (partner == rest.end())
+      return false;
+    rest.erase(partner);
+  }
+  return true;
+}
+
+/// Whether an iteration stands beside the loop that may not exist, so that a branch must ask.
+static bool needsGuard(ArrayRef<Piece> pieces) {
+  return pieces.size() > 1 && subtract(pieces.back().to, pieces.front().from).value_or(0) <= 0;
+}
+
+/// The pieces are the iterations of the producer's loop, each once and in order.
+LogicalResult ScheduleCheck::checkCover(ArrayRef<Piece> pieces, const ChannelUse &use) {
+  AsyncGroupOp fill = use.fill;
+  auto loop = cast<PipelinedOp>(fill->getParentOp());
+  IndexSum lower = IndexSum::get(getAsOpFoldResult(loop.getLower())),
+           upper = IndexSum::get(getAsOpFoldResult(loop.getUpper()));
+  if (!isSameSum(pieces.front().from, lower) || !isSameSum(pieces.back().to, upper)) {
+    if (pieces.size() == 1 && pieces.front().shift == 0)
+      return fail(loop, "its bounds differ from those of the readers");
+    return fail(pieces.front().op, "it is not done for the iterations of its copies");
+  }
+  for (size_t i = 1; i < pieces.size(); ++i)
+    if (subtract(pieces[i].from, pieces[i - 1].to) != 0)
+      return fail(pieces[i].op, "iterations are left out or come twice");
+  if (!needsGuard(pieces))
+    return success();
+  auto guard = dyn_cast<scf::IfOp>(pieces.front().getStatement()->getParentOp());
+  auto isAny = guard ? guard.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  if (!isAny || isAny.getPredicate() != arith::CmpIPredicate::slt ||
+      pieces.front().getStatement()->getBlock() != guard.thenBlock() ||
+      subtract(IndexSum::get(getAsOpFoldResult(isAny.getLhs())), pieces.front().from) != 0 ||
+      subtract(IndexSum::get(getAsOpFoldResult(isAny.getRhs())), pieces.back().to) != 0)
+    return fail(pieces.front().op, "it stands for an iteration that may not exist");
   return success();
 }
 
-/// Both stand in loops and branches that run alike.
-LogicalResult ScheduleCheck::checkNests(Operation *program, Operation *role) {
-  Operation *a = program->getParentOp(), *b = role->getParentOp();
+/// The parity is that of the version's own round, `rounds` later.
+static bool isPhaseOf(BarrierWaitOp wait, int64_t shift, int64_t rounds, int64_t versions) {
+  auto phase = wait.getParity() ? wait.getParity().getDefiningOp<PhaseOp>() : PhaseOp();
+  auto version = wait.getIndex().getDefiningOp<VersionOp>();
+  return phase && int64_t(phase.getCount()) == versions &&
+         (!version || (version.getIteration() == phase.getIteration() &&
+                       version.getFirst() == phase.getFirst())) &&
+         wrap(phase.getAhead() + shift - rounds * versions, 2 * versions) == 0;
+}
+
+/// Both stand in loops and branches that run alike; `frame` is where the program's loop stands.
+LogicalResult ScheduleCheck::checkNests(Operation *frame, Operation *role) {
+  Operation *a = frame, *b = role->getParentOp();
   SmallVector<std::pair<Operation *, Operation *>> pairs;
   for (; a != kernel && !isa<RoleOp>(b); a = a->getParentOp(), b = b->getParentOp())
     pairs.emplace_back(a, b);
@@ -211,53 +348,194 @@ LogicalResult ScheduleCheck::checkNests(Operation *program, Operation *role) {
   return success();
 }
 
-/// Every statement of the program that touches the tiles stands between wait and release.
+LogicalResult ScheduleCheck::checkAcquire(const ChannelUse &use) {
+  AsyncGroupOp fill = use.fill;
+  BarrierWaitOp acquire = use.acquire;
+  FailureOr<Piece> piece = findPiece(acquire, acquire.getIndex(), use.versions);
+  if (failed(piece))
+    return failure();
+  if (piece->shift != 0 || !isPhaseOf(acquire, 0, 1, use.versions))
+    return fail(acquire, "it waits for the phase of another round");
+  // The copies are those of this very iteration: none is left out, none comes twice.
+  auto loop = dyn_cast<PipelinedOp>(fill->getParentOp());
+  if (!loop || fill.getIteration() != loop.getInductionVar() || fill.getUpper() != loop.getUpper())
+    return fail(fill, "it copies for another iteration than its own");
+  return success();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Readers
+//===----------------------------------------------------------------------------------------===//
+
+/// Looks for a wait that ends a product, from an op to another one of its block (null: the end). With
+/// how many products have been issued after it.
+static bool findWait(Operation *from, Operation *to, int64_t &younger) {
+  for (Operation *op = from; op && op != to; op = op->getNextNode()) {
+    if (auto wait = dyn_cast<ProductWaitOp>(op); wait && int64_t(wait.getPending()) <= younger)
+      return true;
+    younger += isa<GemmOp>(op) && op->hasAttr(kAsyncAttr);
+  }
+  return false;
+}
+
+/// Whether a product is over wherever the version that it reads is released.
+bool ScheduleCheck::hasEnded(GemmOp product, const ChannelUse &use) {
+  const auto *inLoop = llvm::find_if(use.releases, [](const Piece &p) { return bool(p.loop); });
+  PipelinedOp loop = inLoop->loop;
+  Block &body = loop.getBody().front();
+  Block *frame = loop->getBlock();
+  int64_t younger = 0;
+  Operation *from = product;
+  while (from->getBlock() != &body && from->getBlock() != frame) { // out of what is inside
+    if (findWait(from->getNextNode(), nullptr, younger))
+      return true;
+    from = from->getParentOp();
+  }
+  // What follows the loop: the releases that come first, and those of the last iterations.
+  auto endsAfter = [&](int64_t count) {
+    const auto *last = std::next(inLoop);
+    return last == use.releases.end() || findWait(loop->getNextNode(), last->op, count);
+  };
+  if (from->getBlock() == &body) {
+    int64_t count = younger;
+    if (from->isBeforeInBlock(inLoop->op) && findWait(from->getNextNode(), inLoop->op, count))
+      return true;
+    if (findWait(from->getNextNode(), nullptr, younger))
+      return true;
+    if (inLoop->shift == 0)
+      return false;
+    count = younger;
+    return endsAfter(younger) && findWait(&body.front(), inLoop->op, count);
+  }
+  for (const Piece &piece : use.releases) // beside the loop: the first release that may be its own
+    if (!piece.loop && from->isBeforeInBlock(piece.op) &&
+        !(loop->isBeforeInBlock(piece.op) && from->isBeforeInBlock(loop)))
+      return findWait(from->getNextNode(), piece.op, younger);
+  if (findWait(from->getNextNode(), loop, younger))
+    return true;
+  int64_t count = younger;
+  return endsAfter(younger) && findWait(&body.front(), inLoop->op, count);
+}
+
+/// What the program does to a tile stands between the wait for the version and its release.
+LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
+                                         const ChannelUse &use) {
+  auto misplaced = [&] {
+    return fail(op, "it touches '" + tile::getName(effect.root) +
+                        "' outside of the wait for it and its release");
+  };
+  const auto *wait = llvm::find_if(use.waits, [](const Piece &p) { return bool(p.loop); });
+  const auto *release = llvm::find_if(use.releases, [](const Piece &p) { return bool(p.loop); });
+  PipelinedOp loop = wait->loop;
+  Block &body = loop.getBody().front();
+  Operation *statement = body.findAncestorOpInBlock(*op);
+  VersionOp version;
+  if (use.versions > 1) {
+    const auto &ranges = effect.region.ranges;
+    if (!ranges || ranges->front().offset.terms.size() != 1 ||
+        ranges->front().offset.constant != 0 || ranges->front().size.constant != 1)
+      return fail(op, "it touches versions that are not known");
+    version = ranges->front().offset.terms.front().first.getDefiningOp<VersionOp>();
+    if (!version || int64_t(version.getCount()) != use.versions)
+      return fail(op, "it touches a version that is not known");
+  }
+  int64_t shift = version ? wrap(-int64_t(version.getAhead()), use.versions) : 0;
+  if (statement) {
+    if (version && version.getIteration() != loop.getInductionVar())
+      return fail(op, "it touches a version of another loop");
+    auto isBefore = [](Operation *a, int64_t shiftA, Operation *b, int64_t shiftB) {
+      return shiftA < shiftB || (shiftA == shiftB && a->isBeforeInBlock(b));
+    };
+    if (!isBefore(wait->op, wait->shift, statement, shift) ||
+        !isBefore(statement, shift, release->op, release->shift))
+      return misplaced();
+    // No iteration before the first one.
+    IndexSum first = IndexSum::get(getAsOpFoldResult(loop.getLower()));
+    first.constant -= shift;
+    std::optional<int64_t> after = subtract(first, use.waits.front().from);
+    if (!after || *after < 0)
+      return misplaced();
+  } else {
+    statement = loop->getBlock()->findAncestorOpInBlock(*op);
+    if (!statement || !version)
+      return misplaced();
+    IndexSum iteration = IndexSum::get(getAsOpFoldResult(version.getIteration()));
+    iteration.constant -= shift;
+    // Waits before it go beyond its iteration, releases before it do not reach it.
+    bool isWaitedFor = false;
+    for (const Piece &piece : use.waits)
+      if (piece.getStatement()->isBeforeInBlock(statement))
+        isWaitedFor = subtract(piece.to, iteration).value_or(0) >= 1;
+    if (!isWaitedFor)
+      return misplaced();
+    for (const Piece &piece : use.releases)
+      if (piece.getStatement()->isBeforeInBlock(statement) &&
+          subtract(iteration, piece.to).value_or(-1) < 0)
+        return misplaced();
+  }
+  auto product = dyn_cast<GemmOp>(op);
+  if (product && product->hasAttr(kAsyncAttr) && !hasEnded(product, use))
+    return fail(op, "it may still read '" + tile::getName(effect.root) + "' when that is released");
+  return success();
+}
+
 LogicalResult ScheduleCheck::checkReaders(const ChannelUse &use) {
   AsyncGroupOp fill = use.fill;
-  BarrierWaitOp wait = use.wait;
-  BarrierArriveOp release = use.release;
-  Block *block = wait->getBlock();
+  llvm::SmallDenseSet<Value> tiles;
+  fill.walk([&](StoreOp store) { tiles.insert(getRoot(store.getBuffer())); });
   LogicalResult result = success();
-  fill.walk([&](StoreOp store) {
-    Value tile = getRoot(store.getBuffer());
-    kernel.walk([&](Operation *op) {
-      auto effects = dyn_cast<TileEffectsOpInterface>(op);
-      if (!effects || op->getParentOfType<RoleOp>())
-        return;
-      SmallVector<Effect> touched;
-      effects.getTileEffects(touched);
-      if (llvm::none_of(touched, [&](const Effect &effect) { return effect.root == tile; }))
-        return;
-      Operation *statement = block->findAncestorOpInBlock(*op);
-      if (!statement || statement->isBeforeInBlock(wait) || release->isBeforeInBlock(statement))
-        result = fail(op, "it touches '" + tile::getName(tile) +
-                              "' outside of the wait for it and its release");
-    });
+  kernel.walk([&](TileEffectsOpInterface op) {
+    if (op->getParentOfType<RoleOp>())
+      return;
+    SmallVector<Effect> touched;
+    op.getTileEffects(touched);
+    for (const Effect &effect : touched)
+      if (succeeded(result) && tiles.contains(effect.root))
+        result = checkReader(op, effect, use);
   });
   return result;
 }
 
-LogicalResult ScheduleCheck::checkUse(const ChannelUse &use) {
-  BarrierWaitOp acquire = use.acquire, wait = use.wait;
-  BarrierArriveOp release = use.release;
-  if (release->getBlock() != wait->getBlock() || release.getIndex() != wait.getIndex())
-    return fail(release, "it releases another version than was waited for");
-  auto full = wait.getBarriers().getDefiningOp<BarrierAllocOp>(),
-       empty = acquire.getBarriers().getDefiningOp<BarrierAllocOp>();
-  int64_t warps = llvm::divideCeil(kernel.getNumThreads(), 32);
-  int64_t arrivals = release.getByWarp() ? warps : release.getOnce() ? 1 : kernel.getNumThreads();
-  if (empty.getArrivals().size() != full.getArrivals().size() ||
-      llvm::any_of(full.getArrivals(), [](int64_t n) { return n != 1; }) ||
-      llvm::any_of(empty.getArrivals(), [&](int64_t n) { return n != arrivals; }))
-    return fail(release, "barriers expect another number of arrivals than come");
-  if (failed(checkNests(wait, acquire)) || failed(checkParity(wait, 0, use.versions)) ||
-      failed(checkParity(acquire, 1, use.versions)) || failed(checkReaders(use)))
+//===----------------------------------------------------------------------------------------===//
+// The check
+//===----------------------------------------------------------------------------------------===//
+
+LogicalResult ScheduleCheck::checkUse(ChannelUse &use) {
+  if (failed(checkAcquire(use)))
     return failure();
-  // The copies are those of this very iteration: none is left out, none comes twice.
-  AsyncGroupOp fill = use.fill;
-  auto loop = dyn_cast<PipelinedOp>(fill->getParentOp());
-  if (!loop || fill.getIteration() != loop.getInductionVar() || fill.getUpper() != loop.getUpper())
-    return fail(fill, "it copies for another iteration than its own");
+  auto full = use.fill.getFull().getDefiningOp<BarrierAllocOp>(),
+       empty = use.acquire.getBarriers().getDefiningOp<BarrierAllocOp>();
+  int64_t warps = llvm::divideCeil(kernel.getNumThreads(), 32);
+  for (Operation *op : use.releaseOps) {
+    auto release = cast<BarrierArriveOp>(op);
+    int64_t arrivals = release.getByWarp() ? warps : release.getOnce() ? 1 : kernel.getNumThreads();
+    if (empty.getArrivals().size() != full.getArrivals().size() ||
+        llvm::any_of(full.getArrivals(), [](int64_t n) { return n != 1; }) ||
+        llvm::any_of(empty.getArrivals(), [&](int64_t n) { return n != arrivals; }))
+      return fail(release, "barriers expect another number of arrivals than come");
+  }
+  FailureOr<SmallVector<Piece, 0>> waits = findPieces(use.waitOps, use),
+                                   releases = findPieces(use.releaseOps, use);
+  if (failed(waits) || failed(releases))
+    return failure();
+  use.waits = *waits;
+  use.releases = *releases;
+  auto loopOf = [](ArrayRef<Piece> pieces) {
+    return llvm::find_if(pieces, [](const Piece &piece) { return bool(piece.loop); })->loop;
+  };
+  PipelinedOp loop = loopOf(use.waits);
+  if (loop != loopOf(use.releases))
+    return fail(use.releaseOps.front(), "it releases another version than was waited for");
+  for (const Piece &piece : use.waits)
+    if (!isPhaseOf(cast<BarrierWaitOp>(piece.op), piece.shift, 0, use.versions))
+      return fail(piece.op, "it waits for the phase of another round");
+  // A branch that asks whether there is an iteration is no part of the nest.
+  Operation *frame = loop->getParentOp();
+  if (needsGuard(use.waits) || needsGuard(use.releases))
+    frame = frame->getParentOp();
+  if (failed(checkNests(frame, use.fill->getParentOp())) || failed(checkCover(use.waits, use)) ||
+      failed(checkCover(use.releases, use)) || failed(checkReaders(use)))
+    return failure();
   return success();
 }
 
@@ -267,15 +545,20 @@ LogicalResult ScheduleCheck::run() {
     if (failed(findUses(row)))
       result = failure();
   });
+  if (failed(result))
+    return failure();
   MarkedGraph graph;
   llvm::MapVector<Operation *, SmallVector<Operation *>> inOrder; // by loop
   for (ChannelUse &use : uses) {
     if (failed(checkUse(use)))
       return failure();
-    graph.connect(use.fill, use.wait, 0);
-    graph.connect(use.release, use.acquire, use.versions);
-    for (Operation *op : {use.acquire.getOperation(), use.fill.getOperation(),
-                          use.wait.getOperation(), use.release.getOperation()})
+    auto inLoop = [](ArrayRef<Piece> pieces) {
+      return *llvm::find_if(pieces, [](const Piece &piece) { return bool(piece.loop); });
+    };
+    Piece wait = inLoop(use.waits), release = inLoop(use.releases);
+    graph.connect(use.fill, wait.op, wait.shift);
+    graph.connect(release.op, use.acquire, use.versions - release.shift);
+    for (Operation *op : {use.acquire.getOperation(), use.fill.getOperation(), wait.op, release.op})
       inOrder[op->getParentOp()].push_back(op);
   }
   for (auto &[loop, ops] : inOrder) {
@@ -286,7 +569,7 @@ LogicalResult ScheduleCheck::run() {
   }
   if (Operation *dead = graph.findDeadCycle())
     return fail(dead, "roles wait for each other for ever");
-  return result;
+  return success();
 }
 
 struct CheckSchedulePass : tilewright::impl::CheckScheduleBase<CheckSchedulePass> {

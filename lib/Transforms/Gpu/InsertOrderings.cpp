@@ -34,6 +34,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "OpenAccesses.h"
+#include "Roles.h"
 #include "tilewright/Access/Products.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
@@ -106,6 +107,7 @@ private:
   int64_t walkStatement(Operation &op, OpenAccesses &open, Mode mode);
   int64_t walkLoop(Operation &op, OpenAccesses &open, Mode mode);
   int64_t walkBranch(scf::IfOp op, OpenAccesses &open, Mode mode);
+  void walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode);
 
   int64_t countFrom(Operation &op, OpenAccesses open) {
     return walk(op.getIterator(), open, Mode::Count);
@@ -117,6 +119,7 @@ private:
   void endProducts(Operation &loop, OpenAccesses &open, Mode mode);
   bool orderInFront(Operation &op, OpenAccesses &open, Mode mode);
   bool needsProxyFence(const OpenAccesses &open);
+  bool areReadByProducts(ArrayRef<Value> tiles);
   void reportMissingWait(Operation &op, const OpenAccess &copy, Mode mode);
 
   const Statement &describe(Operation &op);
@@ -280,12 +283,14 @@ std::optional<int64_t> Inserter::chooseWait(Operation &op, const OpenAccesses &o
   return *llvm::partition_point(choices, [&](int64_t pending) { return count(pending) > least; });
 }
 
-/// Whether products of other statements are under way. ptxas counts groups from where a loop begins:
-/// if one of the last iteration ends while another one is left open, it loses count, and serialises
-/// all of them (C7514). In the loop of a single product it does not.
+/// Whether products of other sums are under way. ptxas counts groups from where a loop begins: if one
+/// of the last iteration ends while another one is left open, it loses count, and serialises all of
+/// them (C7514). In the loop of a single product it does not.
 bool isAmongOthers(const OpenAccess &access, const OpenAccesses &open) {
+  GemmOp own = access.flight->product;
   return llvm::any_of(open.get(), [&](const OpenAccess &other) {
-    return other.flight && other.flight->product && other.flight->product != access.flight->product;
+    return other.flight && other.flight->product &&
+           !continuesSums(other.flight->product, own, getRoot(own.getC()));
   });
 }
 
@@ -422,6 +427,48 @@ int64_t Inserter::walkBranch(scf::IfOp op, OpenAccesses &open, Mode mode) {
   return count;
 }
 
+/// An arrival tells a producer that this thread has read a version: the products that read it must be
+/// over, younger ones may run on. What the arrival of a user's barrier releases is not known.
+void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
+  SmallVector<Value> tiles = findReleasedTiles(op.getBarriers());
+  Needs needs;
+  for (const OpenAccess &access : open.get()) {
+    if (!access.flight || !access.flight->product)
+      continue;
+    bool isOther = !tiles.empty() && llvm::all_of(tiles, [&](Value tile) {
+      return !mayMeet(access.root, tile) ||
+             (access.root == tile &&
+              areOtherVersions(access, OpenAccess::getWrite(tile, op.getIndex())));
+    });
+    if (isOther)
+      continue;
+    needs.endFlight(*access.flight);
+    if (tiles.empty() || (access.iterations != 0 && isAmongOthers(access, open)))
+      needs.products = 0;
+  }
+  order(*op, open, needs, mode);
+  if (mode == Mode::Insert && !tiles.empty() && areReadByProducts(tiles))
+    op->setAttr(kProductsReadAttr, UnitAttr::get(op.getContext()));
+}
+
+/// Whether products, and no statement of the program besides, touch these tiles.
+bool Inserter::areReadByProducts(ArrayRef<Value> tiles) {
+  return !kernel
+              .walk([&](TileEffectsOpInterface op) {
+                if (op->getParentOfType<RoleOp>() || op->getParentOfType<AsyncGroupOp>() ||
+                    (isa<GemmOp>(op) && op->hasAttr(kGroupsAttr)))
+                  return WalkResult::advance();
+                SmallVector<Effect> effects;
+                op.getTileEffects(effects);
+                bool touches = llvm::any_of(effects, [&](const Effect &effect) {
+                  return llvm::any_of(tiles,
+                                      [&](Value tile) { return mayMeet(effect.root, tile); });
+                });
+                return touches ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
 int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   if (isa<BarrierOp>(op)) {
     if (mode == Mode::Insert && needsProxyFence(open))
@@ -441,17 +488,13 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     open.arrive(wait.getBarriers(), wait.getIndex());
     return 0;
   }
-  // An arrival tells a producer that this thread has read a version, so its products must be over.
-  if (isa<BarrierArriveOp>(op)) {
-    Needs needs;
-    if (open.has(FlightKind::Product))
-      needs.products = 0;
-    order(op, open, needs, mode);
+  if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
+    walkRelease(arrive, open, mode);
     return 0;
   }
-  // A group that waits for such arrivals is ordered by them alone (check-schedule).
+  // Copies that wait for such arrivals are ordered by them alone (check-schedule), and so is a role.
   auto group = dyn_cast<AsyncGroupOp>(op);
-  if (isa<BarrierAllocOp>(op) || (group && group.getEmpty()))
+  if (isa<BarrierAllocOp, RoleOp>(op) || (group && group.getEmpty()))
     return 0;
   auto branch = dyn_cast<scf::IfOp>(op);
   if (branch || isLoop(op)) {

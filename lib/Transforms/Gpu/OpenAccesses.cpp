@@ -101,6 +101,15 @@ OpenAccess OpenAccess::get(const Effect &effect) {
   return access;
 }
 
+OpenAccess OpenAccess::getWrite(Value tile, Value version) {
+  OpenAccess access;
+  access.root = tile;
+  if (getNumVersions(tile) > 1)
+    access.version = getNumber(IndexSum::get(getAsOpFoldResult(version)));
+  reduceVersion(access);
+  return access;
+}
+
 bool areOtherVersions(const OpenAccess &a, const OpenAccess &b) {
   if (!a.version || !b.version)
     return false;

@@ -53,6 +53,8 @@ struct OpenAccess {
   bool isPrivate = false; ///< Registers.
 
   static OpenAccess get(const tile::Effect &effect);
+  /// A write to the version of a tile that has this number (`tile.version`).
+  static OpenAccess getWrite(mlir::Value tile, mlir::Value version);
 };
 
 /// Versions of a tile; 1 where it is not multi-buffered.

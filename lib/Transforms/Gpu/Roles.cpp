@@ -95,3 +95,31 @@ std::string tilewright::findProducerObstacle(PipelinedOp loop, ArrayRef<Operatio
   }
   return "";
 }
+
+static void addTiles(AsyncGroupOp group, SmallVectorImpl<Value> &tiles) {
+  group.walk([&](StoreOp store) {
+    if (Value tile = getRoot(store.getBuffer()); !llvm::is_contained(tiles, tile))
+      tiles.push_back(tile);
+  });
+}
+
+SmallVector<Value> tilewright::findFilledTiles(Value full) {
+  SmallVector<Value> tiles;
+  for (Operation *user : full.getUsers())
+    if (auto group = dyn_cast<AsyncGroupOp>(user); group && group.getFull() == full)
+      addTiles(group, tiles);
+  return tiles;
+}
+
+SmallVector<Value> tilewright::findReleasedTiles(Value empty) {
+  SmallVector<Value> tiles;
+  for (Operation *user : empty.getUsers()) {
+    // In a role the wait stands in front of the group; before, the group names the barriers itself.
+    auto group = dyn_cast<AsyncGroupOp>(user);
+    if (isa<BarrierWaitOp>(user) && user->getParentOfType<RoleOp>())
+      group = dyn_cast_if_present<AsyncGroupOp>(user->getNextNode());
+    if (group)
+      addTiles(group, tiles);
+  }
+  return tiles;
+}

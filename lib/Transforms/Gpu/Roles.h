@@ -22,6 +22,11 @@ inline constexpr int64_t kMaxConsumers = 1024 - 128;
 std::string findProducerObstacle(tile::PipelinedOp loop, llvm::ArrayRef<mlir::Operation *> copies,
                                  bool disjoint);
 
+/// The tiles whose copies arrive at this row of barriers; none if no copies do.
+llvm::SmallVector<mlir::Value> findFilledTiles(mlir::Value full);
+/// The tiles whose copies wait for arrivals at this row of barriers.
+llvm::SmallVector<mlir::Value> findReleasedTiles(mlir::Value empty);
+
 } // namespace tilewright
 
 #endif // TILEWRIGHT_LIB_TRANSFORMS_GPU_ROLES_H

@@ -398,3 +398,280 @@ func.func @twice(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, 
   }
   return
 }
+
+// -----
+
+!row = memref<3xi64, #tile.space<shared>>
+!tile = memref<3x64x64xf16, #tile.space<shared>>
+!now = memref<64x64xf16, #tile.space<shared>>
+!sums = memref<64x64xf32, #tile.space<fragment>>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+
+func.func @released_an_iteration_later(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [4, 4, 4] : !row
+    %s = tile.alloc "s" {tile.versions = 3 : i64} : !tile
+    %c = tile.alloc "c" : !sums
+    %any = arith.cmpi slt, %c0, %n : index
+    scf.if %any {
+      %v0 = tile.version %c0 from %c0 ahead 0 of 3
+      %p0 = tile.phase %c0 from %c0 ahead 0 of 3
+      tile.barrier_wait %full[%v0] parity %p0 : !row
+      %first = tile.slice %s[%v0, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+      tile.gemm %first, %first, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+      tile.pipelined %k = %c1 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 0 of 3
+        tile.barrier_wait %full[%v] parity %p : !row
+        %now = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+        tile.gemm %now, %now, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+        tile.product_wait 1 for %c : !sums
+        %before = tile.version %k from %c0 ahead 2 of 3
+        tile.barrier_arrive %empty[%before] by_warp : !row
+      }
+      tile.product_wait 0 for %c : !sums
+      %lv = tile.version %n from %c0 ahead 2 of 3
+      tile.barrier_arrive %empty[%lv] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 3 of 3
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+          tile.parallel (%i, %j) in (64, 64) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i, %j] : memref<64x1024xf16, #tile.space<global>>
+            tile.store %x, %to[%i, %j] : !now
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<3xi64, #tile.space<shared>>
+!tile = memref<3x64x64xf16, #tile.space<shared>>
+!now = memref<64x64xf16, #tile.space<shared>>
+!sums = memref<64x64xf32, #tile.space<fragment>>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+
+func.func @not_ended(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [4, 4, 4] : !row
+    %s = tile.alloc "s" {tile.versions = 3 : i64} : !tile
+    %c = tile.alloc "c" : !sums
+    %any = arith.cmpi slt, %c0, %n : index
+    scf.if %any {
+      %v0 = tile.version %c0 from %c0 ahead 0 of 3
+      %p0 = tile.phase %c0 from %c0 ahead 0 of 3
+      tile.barrier_wait %full[%v0] parity %p0 : !row
+      %first = tile.slice %s[%v0, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+      // expected-error @below {{internal error: the schedule is wrong: it may still read 's' when that is released}}
+      tile.gemm %first, %first, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+      tile.pipelined %k = %c1 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 0 of 3
+        tile.barrier_wait %full[%v] parity %p : !row
+        %now = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+        tile.gemm %now, %now, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+        tile.product_wait 2 for %c : !sums
+        %before = tile.version %k from %c0 ahead 2 of 3
+        tile.barrier_arrive %empty[%before] by_warp : !row
+      }
+      tile.product_wait 0 for %c : !sums
+      %lv = tile.version %n from %c0 ahead 2 of 3
+      tile.barrier_arrive %empty[%lv] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 3 of 3
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+          tile.parallel (%i, %j) in (64, 64) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i, %j] : memref<64x1024xf16, #tile.space<global>>
+            tile.store %x, %to[%i, %j] : !now
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<3xi64, #tile.space<shared>>
+!tile = memref<3x64x64xf16, #tile.space<shared>>
+!now = memref<64x64xf16, #tile.space<shared>>
+!sums = memref<64x64xf32, #tile.space<fragment>>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+
+func.func @last_version_kept(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [4, 4, 4] : !row
+    %s = tile.alloc "s" {tile.versions = 3 : i64} : !tile
+    %c = tile.alloc "c" : !sums
+    %any = arith.cmpi slt, %c0, %n : index
+    scf.if %any {
+      %v0 = tile.version %c0 from %c0 ahead 0 of 3
+      %p0 = tile.phase %c0 from %c0 ahead 0 of 3
+      tile.barrier_wait %full[%v0] parity %p0 : !row
+      %first = tile.slice %s[%v0, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+      tile.gemm %first, %first, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+      tile.pipelined %k = %c1 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 0 of 3
+        tile.barrier_wait %full[%v] parity %p : !row
+        %now = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+        tile.gemm %now, %now, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+        tile.product_wait 1 for %c : !sums
+        %before = tile.version %k from %c0 ahead 2 of 3
+        // expected-error @below {{internal error: the schedule is wrong: it is not done for the iterations of its copies}}
+tile.barrier_arrive %empty[%before] by_warp : !row
+      }
+      tile.product_wait 0 for %c : !sums
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 3 of 3
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+          tile.parallel (%i, %j) in (64, 64) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i, %j] : memref<64x1024xf16, #tile.space<global>>
+            tile.store %x, %to[%i, %j] : !now
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<3xi64, #tile.space<shared>>
+!tile = memref<3x64x64xf16, #tile.space<shared>>
+!now = memref<64x64xf16, #tile.space<shared>>
+!sums = memref<64x64xf32, #tile.space<fragment>>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+
+func.func @may_not_exist(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [4, 4, 4] : !row
+    %s = tile.alloc "s" {tile.versions = 3 : i64} : !tile
+    %c = tile.alloc "c" : !sums
+    %any = arith.cmpi slt, %c0, %m : index
+    scf.if %any {
+      %v0 = tile.version %c0 from %c0 ahead 0 of 3
+      %p0 = tile.phase %c0 from %c0 ahead 0 of 3
+      // expected-error @below {{internal error: the schedule is wrong: it stands for an iteration that may not exist}}
+tile.barrier_wait %full[%v0] parity %p0 : !row
+      %first = tile.slice %s[%v0, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+      tile.gemm %first, %first, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+      tile.pipelined %k = %c1 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 0 of 3
+        tile.barrier_wait %full[%v] parity %p : !row
+        %now = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+        tile.gemm %now, %now, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+        tile.product_wait 1 for %c : !sums
+        %before = tile.version %k from %c0 ahead 2 of 3
+        tile.barrier_arrive %empty[%before] by_warp : !row
+      }
+      tile.product_wait 0 for %c : !sums
+      %lv = tile.version %n from %c0 ahead 2 of 3
+      tile.barrier_arrive %empty[%lv] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 3 of 3
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+          tile.parallel (%i, %j) in (64, 64) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i, %j] : memref<64x1024xf16, #tile.space<global>>
+            tile.store %x, %to[%i, %j] : !now
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+!row = memref<3xi64, #tile.space<shared>>
+!tile = memref<3x64x64xf16, #tile.space<shared>>
+!now = memref<64x64xf16, #tile.space<shared>>
+!sums = memref<64x64xf32, #tile.space<fragment>>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+
+func.func @released_too_soon(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [4, 4, 4] : !row
+    %s = tile.alloc "s" {tile.versions = 3 : i64} : !tile
+    %c = tile.alloc "c" : !sums
+    %any = arith.cmpi slt, %c0, %n : index
+    scf.if %any {
+      %v0 = tile.version %c0 from %c0 ahead 0 of 3
+      %p0 = tile.phase %c0 from %c0 ahead 0 of 3
+      tile.barrier_wait %full[%v0] parity %p0 : !row
+      %first = tile.slice %s[%v0, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+      tile.gemm %first, %first, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+      tile.pipelined %k = %c1 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 0 of 3
+        tile.barrier_wait %full[%v] parity %p : !row
+        %now = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+        tile.gemm %now, %now, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+        tile.product_wait 1 for %c : !sums
+        %before = tile.version %k from %c0 ahead 0 of 3
+        // expected-error @below {{internal error: the schedule is wrong: it is not done for the iterations of its copies}}
+tile.barrier_arrive %empty[%before] by_warp : !row
+      }
+      tile.product_wait 0 for %c : !sums
+      %lv = tile.version %n from %c0 ahead 2 of 3
+      tile.barrier_arrive %empty[%lv] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 3 of 3
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+          tile.parallel (%i, %j) in (64, 64) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i, %j] : memref<64x1024xf16, #tile.space<global>>
+            tile.store %x, %to[%i, %j] : !now
+          }
+        }
+      }
+    }
+  }
+  return
+}

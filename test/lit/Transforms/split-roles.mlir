@@ -1,6 +1,6 @@
 // RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline | FileCheck %s --check-prefix=PLAN
 // RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline=roles=false | FileCheck %s --check-prefix=ALONE
-// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline -tile-check-plans=arch=sm_90a -tile-plan-shared-memory=arch=sm_90a -tile-insert-orderings -tile-split-roles -tile-check-schedule | FileCheck %s
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline -tile-check-plans=arch=sm_90a -tile-plan-shared-memory=arch=sm_90a -tile-split-roles -tile-insert-orderings -tile-check-schedule | FileCheck %s
 // The bulk copies of a loop form a channel; where products read them, a producer issues them.
 
 !a = memref<256x512xf16, #tile.space<global>>

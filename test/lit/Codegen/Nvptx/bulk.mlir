@@ -1,5 +1,5 @@
-// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline -tile-plan-shared-memory=arch=sm_90a -tile-insert-orderings -tile-split-roles -tile-lower-to-threads=arch=sm_90a 2>/dev/null | FileCheck %s
-// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline=roles=false -tile-plan-shared-memory=arch=sm_90a -tile-insert-orderings -tile-split-roles -tile-lower-to-threads=arch=sm_90a 2>/dev/null | FileCheck %s --check-prefix=ALONE
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline -tile-plan-shared-memory=arch=sm_90a -tile-split-roles -tile-insert-orderings -tile-lower-to-threads=arch=sm_90a 2>/dev/null | FileCheck %s
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-plan-pipeline=roles=false -tile-plan-shared-memory=arch=sm_90a -tile-split-roles -tile-insert-orderings -tile-lower-to-threads=arch=sm_90a 2>/dev/null | FileCheck %s --check-prefix=ALONE
 // Tensor maps are parameters; one thread fills a version, all others wait for its barrier.
 
 !a = memref<64x512xf16, #tile.space<global>>

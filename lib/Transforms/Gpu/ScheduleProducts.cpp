@@ -1,0 +1,348 @@
+//===- ScheduleProducts.cpp - products run beside the next iteration ---------------------------===//
+//
+// In a loop whose copies a producer issues, a product (wgmma) that is left open runs on until
+// something needs its end: the release of the tiles it reads, or a statement that touches its
+// registers. This pass moves what an iteration does last to the next iteration, so that there is
+// work beside the product. The first iteration is peeled, and what is left over follows the loop:
+//
+//   for k { A(k); T(k) }   ──▶   if (lower < upper) {
+//                                  A(lower)
+//                                  for k from lower + 1 { head of A(k); T(k - 1); rest of A(k) }
+//                                  T(upper - 1)
+//                                }
+//
+// Two forms are known:
+//
+//   one product        T is the release. Two products follow each other without a gap: the wait in
+//                      front of the release of version k - 1 leaves product k open.
+//   two products       T is the second one (attention: P V). It is issued after the first one of the
+//   with work between  next iteration (S = Q K), and runs beside the work (softmax). The release of
+//                      what it reads goes in front of the first statement that needs its end.
+//
+//     wait K(k); S = Q K(k); wait V(k - 1); O += P V(k - 1); release K(k)      // one product open
+//     softmax of S                                                            // beside O += P V
+//     release V(k - 1); rescale O; P = S                                      // no product open
+//
+// Where a loop keeps its order, a remark says why. insert-orderings places the waits for products, and
+// check-schedule proves the result.
+//
+// Expects: roles (split-roles).   Leaves: loops in another order, nothing new but copies of ops.
+//===----------------------------------------------------------------------------------------===//
+
+#include "Roles.h"
+#include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/Remarks.h"
+#include "tilewright/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_SCHEDULEPRODUCTS
+#include "tilewright/Transforms/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+namespace {
+
+/// A version that is released an iteration later is lost to the copies meanwhile: two must be left.
+constexpr int64_t kLeastVersions = 3;
+
+/// Whether two buffers have bytes in common.
+bool mayMeet(Value a, Value b) {
+  if (!a || !b || a == b)
+    return true;
+  auto first = a.getDefiningOp<AllocOp>(), second = b.getDefiningOp<AllocOp>();
+  if (!first || !second || !first->hasAttr(kOffsetAttr) || !second->hasAttr(kOffsetAttr))
+    return false;
+  auto begin = [](AllocOp alloc) {
+    return alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
+  };
+  return begin(first) < begin(second) + analysis::getPlacedBytes(second) &&
+         begin(second) < begin(first) + analysis::getPlacedBytes(first);
+}
+
+/// Whether the order of two statements matters.
+bool conflict(Operation *a, Operation *b) {
+  std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
+  if (!first || !second)
+    return true;
+  for (const Effect &x : *first)
+    for (const Effect &y : *second)
+      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) && mayMeet(x.root, y.root))
+        return true;
+  return false;
+}
+
+bool touches(Operation *op, ArrayRef<Value> tiles) {
+  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
+    return llvm::is_contained(tiles, effect.root);
+  });
+}
+
+/// Whether an op is arithmetic, or names a part of a buffer.
+bool isPlain(Operation *op) {
+  return op->getNumRegions() == 0 && !isa<AllocOp>(op) &&
+         (isMemoryEffectFree(op) || isa<SliceOp, ViewOp>(op));
+}
+
+/// What an iteration leaves to the next one.
+struct Rotation {
+  GemmOp anchor;                     ///< What is moved follows this product,
+  SmallVector<Operation *> moved;    ///< but for releases,
+  SmallVector<Operation *> releases; ///< which stand in front of `end`, or right after it.
+  Operation *end = nullptr;
+};
+
+class Scheduler {
+public:
+  explicit Scheduler(PipelinedOp loop) : loop(loop), body(loop.getBody().front()) {}
+  void run();
+
+private:
+  std::string plan();
+  std::string planOne(GemmOp product);
+  std::string planTwo(GemmOp first, GemmOp second);
+  bool canMove(Operation *op);
+  void rotate();
+  void writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration, IRMapping &mapping);
+  Value previous(ImplicitLocOpBuilder &b, Value value, Value iteration, IRMapping &mapping);
+  void remark(StringRef obstacle);
+
+  PipelinedOp loop;
+  Block &body;
+  SmallVector<GemmOp> products;
+  Rotation rotation;
+};
+
+//===----------------------------------------------------------------------------------------===//
+// What is moved
+//===----------------------------------------------------------------------------------------===//
+
+/// Whether all that an op of the body uses can be computed for another iteration.
+bool Scheduler::canMove(Operation *op) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *definition = operand.getDefiningOp();
+    if (!definition || definition->getBlock() != &body)
+      return true;
+    return isPlain(definition) && canMove(definition);
+  });
+}
+
+std::string Scheduler::planOne(GemmOp product) {
+  for (Operation *next = product->getNextNode(); next && isa<BarrierArriveOp>(next);
+       next = next->getNextNode())
+    rotation.releases.push_back(next);
+  if (rotation.releases.empty())
+    return "other statements read its tiles after it";
+  for (Operation *release : rotation.releases) {
+    auto row = cast<BarrierArriveOp>(release).getBarriers().getDefiningOp<BarrierAllocOp>();
+    if (int64_t(row.getArrivals().size()) < kLeastVersions)
+      return "two stages leave the copies no version to run ahead into";
+  }
+  SmallVector<Value> held{getRoot(product.getC())};
+  if (getSpace(getRoot(product.getA())) == Space::Fragment)
+    held.push_back(getRoot(product.getA()));
+  for (Operation &op : body.without_terminator())
+    if (&op != product && !isPlain(&op) && touches(&op, held))
+      return "the iteration uses its result";
+  rotation.anchor = product;
+  return "";
+}
+
+std::string Scheduler::planTwo(GemmOp first, GemmOp second) {
+  for (Operation *next = second->getNextNode(); next != body.getTerminator();
+       next = next->getNextNode()) {
+    if (isa<BarrierArriveOp>(next))
+      rotation.releases.push_back(next);
+    else if (!isPlain(next))
+      return "statements follow the last product";
+  }
+  auto isMoved = [&](Operation *op) {
+    return op == second || llvm::is_contained(rotation.moved, op) ||
+           llvm::is_contained(rotation.releases, op);
+  };
+  // Waits for what the second product alone reads go with it.
+  for (Operation *op = first->getNextNode(); op != second; op = op->getNextNode()) {
+    auto wait = dyn_cast<BarrierWaitOp>(op);
+    if (!wait)
+      continue;
+    SmallVector<Value> tiles = findFilledTiles(wait.getBarriers());
+    bool isOnly = llvm::none_of(body, [&](Operation &other) {
+      return &other != second && !isPlain(&other) && touches(&other, tiles);
+    });
+    if (isOnly && !tiles.empty())
+      rotation.moved.push_back(wait);
+  }
+  rotation.moved.push_back(second);
+  for (Operation *op = &body.front(); op != first->getNextNode(); op = op->getNextNode())
+    if (!isPlain(op) && conflict(op, second))
+      return "statements before the first product touch what the last one does";
+  rotation.end = body.getTerminator();
+  bool hasWork = false;
+  for (Operation *op = first->getNextNode(); op != body.getTerminator(); op = op->getNextNode()) {
+    if (isPlain(op) || isa<BarrierArriveOp, BarrierWaitOp>(op) || isMoved(op))
+      continue;
+    if (conflict(op, second)) {
+      rotation.end = op;
+      break;
+    }
+    hasWork = true;
+  }
+  if (!hasWork)
+    return "no work of the iteration can run beside one of them";
+  rotation.anchor = first;
+  return "";
+}
+
+std::string Scheduler::plan() {
+  for (GemmOp gemm : body.getOps<GemmOp>())
+    if (gemm->hasAttr(kAsyncAttr))
+      products.push_back(gemm);
+  bool isNested = false;
+  loop.walk([&](Operation *op) {
+    bool isOwn = op->getBlock() == &body;
+    isNested |= !isOwn && isa<BarrierWaitOp, BarrierArriveOp, AsyncGroupOp>(op);
+    auto gemm = dyn_cast<GemmOp>(op);
+    isNested |= gemm && gemm->hasAttr(kGroupsAttr) && (!isOwn || !gemm->hasAttr(kAsyncAttr));
+  });
+  if (isNested)
+    return "products or waits stand inside other statements";
+  if (!body.getOps<AsyncGroupOp>().empty())
+    return "the program's threads issue copies too";
+  if (products.size() > 2)
+    return "it has more than two products";
+  if (std::string obstacle =
+          products.size() == 1 ? planOne(products[0]) : planTwo(products[0], products[1]);
+      !obstacle.empty())
+    return obstacle;
+  for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))
+    if (!canMove(op))
+      return "what it reads depends on what the iteration computes";
+  return "";
+}
+
+//===----------------------------------------------------------------------------------------===//
+// How it is moved
+//===----------------------------------------------------------------------------------------===//
+
+/// What a value of the body is in the iteration before `iteration`.
+Value Scheduler::previous(ImplicitLocOpBuilder &b, Value value, Value iteration,
+                          IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  if (value == loop.getInductionVar()) {
+    Value before =
+        b.createOrFold<arith::SubIOp>(iteration, arith::ConstantIndexOp::create(b, 1).getResult());
+    mapping.map(value, before);
+    return before;
+  }
+  Operation *definition = value.getDefiningOp();
+  if (!definition || definition->getBlock() != &body)
+    return value;
+  // Versions and phases count on from the loop's own iteration, so that the loop carries them.
+  auto version = dyn_cast<VersionOp>(definition);
+  auto phase = dyn_cast<PhaseOp>(definition);
+  Value result;
+  if (version && version.getIteration() == loop.getInductionVar())
+    result = VersionOp::create(b, b.getIndexType(), iteration, version.getFirst(),
+                               version.getAhead() + version.getCount() - 1, version.getCount());
+  else if (phase && phase.getIteration() == loop.getInductionVar())
+    result = PhaseOp::create(b, b.getIndexType(), iteration, phase.getFirst(),
+                             phase.getAhead() + 2 * phase.getCount() - 1, phase.getCount());
+  if (result) {
+    mapping.map(value, result);
+    return result;
+  }
+  writePrevious(b, definition, iteration, mapping);
+  return mapping.lookup(value);
+}
+
+void Scheduler::writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration,
+                              IRMapping &mapping) {
+  for (Value operand : op->getOperands())
+    (void)previous(b, operand, iteration, mapping);
+  b.clone(*op, mapping);
+}
+
+void Scheduler::rotate() {
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  Value lower = loop.getLower(), upper = loop.getUpper();
+  std::optional<int64_t> first = getConstantIntValue(lower), end = getConstantIntValue(upper);
+  if (!first || !end || *first >= *end) {
+    Value isAny = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lower, upper);
+    auto guard = scf::IfOp::create(b, isAny, /*withElseRegion=*/false);
+    loop->moveBefore(guard.thenBlock()->getTerminator());
+    b.setInsertionPoint(loop);
+  }
+  auto isLeft = [&](Operation *op) {
+    return llvm::is_contained(rotation.moved, op) || llvm::is_contained(rotation.releases, op);
+  };
+  IRMapping peeled;
+  peeled.map(loop.getInductionVar(), lower);
+  for (Operation &op : body.without_terminator())
+    if (!isLeft(&op))
+      b.clone(op, peeled);
+  Value second =
+      b.createOrFold<arith::AddIOp>(lower, arith::ConstantIndexOp::create(b, 1).getResult());
+  loop.getLowerMutable().assign(second);
+  IRMapping inLoop, after;
+  b.setInsertionPointAfter(rotation.anchor);
+  for (Operation *op : rotation.moved)
+    writePrevious(b, op, loop.getInductionVar(), inLoop);
+  if (rotation.end)
+    b.setInsertionPoint(rotation.end);
+  for (Operation *op : rotation.releases)
+    writePrevious(b, op, loop.getInductionVar(), inLoop);
+  b.setInsertionPointAfter(loop);
+  for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))
+    writePrevious(b, op, upper, after);
+  for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))
+    op->erase();
+}
+
+void Scheduler::remark(StringRef obstacle) {
+  if (!obstacle.empty()) {
+    InFlightDiagnostic diag = loop.emitRemark();
+    diag << "products of this loop end in their own iteration: " << obstacle;
+    describeRemark(diag, "schedule", "", {{"reason", obstacle}});
+    return;
+  }
+  StringRef sums = tile::getName(getRoot(products.back().getC()));
+  InFlightDiagnostic diag = products.back().emitRemark();
+  diag << "the product of '" << sums << "' runs beside the next iteration; the first one is peeled";
+  describeRemark(diag, "schedule", sums, {{"overlap", int64_t(products.size())}});
+}
+
+void Scheduler::run() {
+  bool hasProduct =
+      llvm::any_of(body.getOps<GemmOp>(), [](GemmOp gemm) { return gemm->hasAttr(kAsyncAttr); });
+  if (!hasProduct || body.getOps<BarrierArriveOp>().empty())
+    return;
+  std::string obstacle = plan();
+  remark(obstacle);
+  if (obstacle.empty())
+    rotate();
+}
+
+struct ScheduleProductsPass : tilewright::impl::ScheduleProductsBase<ScheduleProductsPass> {
+  void runOnOperation() override {
+    SmallVector<PipelinedOp> loops;
+    getOperation()->walk([&](PipelinedOp loop) {
+      auto kernel = loop->getParentOfType<KernelOp>();
+      if (!loop->getParentOfType<RoleOp>() && kernel && !kernel.getBody().getOps<RoleOp>().empty())
+        loops.push_back(loop);
+    });
+    for (PipelinedOp loop : loops)
+      Scheduler(loop).run();
+  }
+};
+
+} // namespace
