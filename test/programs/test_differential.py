@@ -28,6 +28,7 @@ LONG = range(20_000)
 THREADS = campaign.Plan(kind="threads")
 VALUES = campaign.Plan(kind="values")
 STATEMENTS = campaign.Plan(kind="statements")
+PIPELINES = campaign.Plan(kind="pipelines")
 
 
 def assert_clean(outcome: campaign.Outcome, plan: campaign.Plan = campaign.TILES) -> None:
@@ -91,6 +92,19 @@ def test_engines_agree_on_many_random_programs_of_statements() -> None:
     assert_clean(campaign.run(list(range(30, 2000)), STATEMENTS), STATEMENTS)
 
 
+def test_engines_agree_on_random_programs_of_pipelines() -> None:
+    outcome = campaign.run(list(range(30)), PIPELINES)
+    assert outcome.programs == 30
+    assert_clean(outcome, PIPELINES)
+    for engine in ("sm_90a", "sm_90a-late"):  # half of them are drawn for it
+        assert outcome.coverage.counts[engine][coverage.BULK_AND_PRODUCTS] >= 10
+
+
+@pytest.mark.slow
+def test_engines_agree_on_many_random_programs_of_pipelines() -> None:
+    assert_clean(campaign.run(list(range(30, 2000)), PIPELINES), PIPELINES)
+
+
 # ---- Coverage ----
 
 
@@ -101,6 +115,7 @@ def test_no_cell_of_the_language_stays_empty() -> None:
         {"tiles": 1000, "threads": 300, "values": 4000, "statements": 3000}
     )
     assert never == set(), "no program draws these"
+    chosen["pipelines"] = list(range(0, 40, 2))  # for what the code must hold
     seen = coverage.Coverage()
     for kind, seeds in chosen.items():
         for engine in (*coverage.OWING[1:], "sm_90a-late"):

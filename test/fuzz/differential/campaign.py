@@ -35,8 +35,8 @@ WORKER = Path(__file__).parent
 @dataclass(frozen=True)
 class Plan:
     """What a campaign does with each seed: makes a program of `kind`, and runs it on `engines`;
-    where none are named, on one of the CPU's variants and one GPU in turn, or, if `thorough`, on
-    all."""
+    where none are named, on one of the CPU's variants and one GPU in turn (programs of pipelines on
+    sm_90a in both modes), or, if `thorough`, on all."""
 
     kind: str = "tiles"
     engines: tuple[str, ...] = ()
@@ -45,10 +45,13 @@ class Plan:
     def engines_of(self, seed: int) -> list[str]:
         if self.engines or self.thorough:
             return list(self.engines or ENGINES)
+        processor = ("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3]
+        if self.kind == "pipelines":  # both modes must agree
+            return [processor, "sm_90a", "sm_90a-late"]
         turned = ["interp-turned"] if self.kind == "threads" else []
         return [
             *turned,
-            ("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3],
+            processor,
             ("sm_80", "sm_90", "sm_90a", "sm_90a-late")[seed // 4 % 4],
         ]
 

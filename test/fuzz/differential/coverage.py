@@ -80,19 +80,30 @@ def cells_of(text: str) -> set[Cell]:
 
 #: Instructions that a construct may become, and what the cell of a program says that has one.
 INSTRUCTIONS = {
-    r"wgmma\.mma_async\S*?\.(f16|f32|s32)\.(f16|bf16|s8|u8)\b": "wgmma",
+    r"wgmma\.mma_async\S*?\.(f16|f32|s32)\.(f16|bf16|tf32|s8|u8|e4m3|e5m2)\b": "wgmma",
     r"mma\.sync\S*?\.(f16|f32|s32|f64)\.(f16|bf16|tf32|s8|u8|f64|e4m3|e5m2)\b": "mma.sync",
     r"(cp\.async)\.(?:ca|cg)": "cp.async",
+    r"(cp\.async\.bulk)\.tensor": "bulk",
+    r"(cp\.async\.bulk)\.(?:shared|global)": "bulk rows",
+    r"(cp\.reduce\.async\.bulk)": "bulk reduction",
+    r"(setmaxnreg)\.": "roles",
 }
+
+
+#: Code that copies in bulk and has asynchronous products.
+BULK_AND_PRODUCTS = ("wgmma", "beside bulk", "instruction")
 
 
 def instructions_of(ptx: str) -> set[Cell]:
     """The cells of generated code."""
-    return {
+    cells = {
         (name, " ".join(found.groups()), "instruction")
         for pattern, name in INSTRUCTIONS.items()
         for found in re.finditer(pattern, ptx)
     }
+    if {"wgmma", "bulk"} <= {name for name, _, _ in cells}:
+        cells.add(BULK_AND_PRODUCTS)
+    return cells
 
 
 class _Reader:
@@ -476,7 +487,11 @@ REQUIRED_CODE = {
     ("sm_90a", ("wgmma", "f32 f16", "instruction")),
     ("sm_90a", ("wgmma", "f32 bf16", "instruction")),
     ("sm_90a", ("wgmma", "s32 s8", "instruction")),
+    *(("sm_90a", ("wgmma", f"f32 {kind}", "instruction")) for kind in ("e4m3", "e5m2")),
     ("sm_90a-late", ("wgmma", "f32 f16", "instruction")),
+    ("sm_90a", ("bulk", "cp.async.bulk", "instruction")),
+    ("sm_90a", BULK_AND_PRODUCTS),
+    ("sm_90a-late", BULK_AND_PRODUCTS),
     ("sm_80", ("mma.sync", "f32 f16", "instruction")),
     ("sm_80", ("mma.sync", "s32 s8", "instruction")),
     ("sm_80", ("cp.async", "cp.async", "instruction")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -37,8 +38,10 @@ if __name__ == "__main__":
 """
 
 
-def emit(program: Program, file: str = "FILE.py") -> str:
-    """The text of the file."""
+def emit(
+    program: Program, file: str = "FILE.py", arguments: Callable[[Program], list[str]] | None = None
+) -> str:
+    """The text of the file; `arguments` writes the function that makes those of a call."""
     mode = "exact" if program.exact else "bounded"
     parts = [HEADER.format(seed=program.seed, mode=mode, file=file)]
     static = {n: v for n, v in program.extents.items() if n not in program.dynamic}
@@ -46,7 +49,7 @@ def emit(program: Program, file: str = "FILE.py") -> str:
     for name in program.dynamic:
         parts.append(f'{name} = T.dynamic("{name}")\n')
     parts.append("\n\n" + "\n".join(_kernel(program)) + "\n")
-    parts.append("\n\n" + "\n".join(_arguments(program)) + "\n")
+    parts.append("\n\n" + "\n".join((arguments or _arguments)(program)) + "\n")
     parts.append(FOOTER)
     return "".join(parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from differential import composed, emit, generator, ranges, threads, values
+from differential import composed, emit, generator, pipelines, ranges, threads, values
 from differential.program import Program
 
 
@@ -23,4 +23,5 @@ KINDS = {
     "threads": Kind(threads.generate, threads.emit, threads.is_sound),
     "values": Kind(values.generate, values.emit, values.is_sound),
     "statements": Kind(composed.generate, composed.emit, composed.is_sound),
+    "pipelines": Kind(pipelines.generate, pipelines.emit, pipelines.is_sound),
 }

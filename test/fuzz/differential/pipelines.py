@@ -1,0 +1,380 @@
+"""Random programs of pipelined loops: bulk copies, matrix products and what stands between them.
+
+Every program has loops that copy pieces of tensors into tiles and use them, 0 to 5 times. Half of
+the seeds (the even ones) have shapes for which sm_90a uses TMA and `wgmma`; the others draw any
+extents. Tensors are ragged: blocks and iterations reach beyond their edges. Between copies and
+products stand loops that read or change the tiles, reductions, stores, branches, and products
+whose operand is computed from another product, as in attention. Values are small integers, so
+that every program is exact in any order of summation.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from differential import emit as tile_programs
+from differential.program import Bound, Buffer, Copy, Gemm, If, Loop, Program, Region, Stmt
+
+#: Operands and sums of products, and the largest operand for which a float16 sum stays exact.
+TYPES = (
+    ("float16", "float32", 3), ("float16", "float32", 3), ("bfloat16", "float32", 3),
+    ("float8_e4m3fn", "float32", 2), ("float8_e5m2", "float32", 2), ("int8", "int32", 3),
+    ("uint8", "int32", 3), ("float32", "float32", 3), ("float16", "float16", 1),
+)  # fmt: skip
+#: Tiles that loops use besides operands of products.
+OTHER_TYPES = ("bool", "int16", "int32", "int64", "uint16", "uint64", "float32", "float64",
+               "float16", "bfloat16", "float8_e4m3fn", "uint8")  # fmt: skip
+SIZES = {"bool": 1, "float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "float32": 4, "int32": 4}
+ROWS = (64, 64, 128)
+COLUMNS = (8, 16, 24, 32, 40, 64)
+
+
+def size_of(dtype: str) -> int:
+    """Bytes of an element."""
+    return SIZES.get(dtype, 8 if "64" in dtype else 1)
+
+
+@dataclass
+class Text(Stmt):
+    """Lines as they are."""
+
+    text: list[str]
+
+    def lines(self) -> list[str]:
+        return self.text
+
+
+@dataclass
+class Operand:
+    """A tile, the tensor it is copied from, and the dimension that the loop walks."""
+
+    tile: str
+    tensor: str
+    shape: tuple[str, ...]
+    walked: int
+    starts: tuple[str, ...] = ()
+    #: What the statements see: the tile or a view of it.
+    seen: str = ""
+    dtype: str = ""
+
+
+@dataclass
+class _Draw:
+    """The generator of one seed."""
+
+    program: Program
+    rng: random.Random
+    is_wide: bool
+    results: list[Stmt] = field(default_factory=list)
+    starts: list[Stmt] = field(default_factory=list)
+    views: list[Stmt] = field(default_factory=list)
+    count: int = 0
+
+    # ---- Extents ----
+
+    def extents(self, size: int) -> None:
+        rng, program = self.rng, self.program
+        steps = [k for k in (16, 32, 64, 128) if 32 <= k * size <= 128]
+        if self.is_wide:
+            rows, columns, depth = rng.choice(ROWS), rng.choice(COLUMNS), rng.choice(steps)
+            if size == 1 and columns % 16:
+                columns = 32
+        else:
+            rows, columns = rng.choice((16, 17, 32, 48, 64)), rng.choice((8, 13, 16, 24, 32))
+            depth = rng.choice((8, 16, 16, 32, 24, 12))
+        trips = rng.choice((0, 1, 1, 2, 2, 3, 3, 4, 5))
+        unit = 16 // size if self.is_wide or rng.random() < 0.5 else 1
+        made = {
+            "BM": rows, "BN": columns, "BK": depth, "TRIPS": trips,
+            "M": self.ragged(rows * rng.choice((1, 1, 2)), unit),
+            "N": self.ragged(columns * rng.choice((1, 1, 2)), unit),
+            "K": self.ragged(depth * max(trips, 1), unit),
+        }  # fmt: skip
+        program.extents.update(made)
+        program.grid = ("T.ceildiv(N, BN)", "T.ceildiv(M, BM)")
+        if rng.random() < 0.25:
+            program.dynamic = tuple(rng.choice((("M",), ("K",), ("M", "K"), ("M", "N", "K"))))
+
+    def ragged(self, whole: int, unit: int) -> int:
+        """As many as the tiles cover, or some fewer or more, in units."""
+        cut = self.rng.choice((0, 0, 1, 2, -1, whole // (3 * unit) or 0))
+        return max(unit, (whole // unit - cut) * unit)
+
+    # ---- Tiles ----
+
+    def name(self, stem: str) -> str:
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def add(self, name: str, shape: tuple[str, ...], dtype: str, space: str, role: str = "tile",
+            largest: int = 3) -> Buffer:  # fmt: skip
+        buffer = Buffer(name, shape, dtype, space, role, Bound(largest))
+        self.program.buffers.append(buffer)
+        return buffer
+
+    def operand(self, stem: str, dims: tuple[str, ...], walked: int, dtype: str,
+                largest: int) -> Operand:  # fmt: skip
+        """A tile of these dimensions ("M", "N" or "K" each) and its tensor."""
+        rng = self.rng
+        tile, tensor = self.name(stem), self.name(stem.upper())
+        shape = tuple(f"B{dim}" for dim in dims)
+        starts = tuple({"M": "by * BM", "N": "bx * BN", "K": "0"}[dim] for dim in dims)
+        extents = dims
+        if rng.random() < 0.15:
+            starts, extents = (rng.choice(("0", "1", "bx % 2")), *starts), ("2", *dims)
+        self.add(tensor, extents, dtype, "global", "in", largest)
+        made = Operand(tile, tensor, shape, walked, starts, tile, dtype)
+        if len(shape) == 2 and rng.random() < 0.08:
+            made.seen = f"{tile}v"
+            self.add(tile, (f"{shape[0]} * {shape[1]}",), dtype, "shared")
+            self.views.append(Text([f"{made.seen} = T.reshape({tile}, ({shape[0]}, {shape[1]}))"]))
+            return made
+        buffer = self.add(tile, shape, dtype, "shared")
+        row = self.program.extents[shape[-1]]
+        if len(shape) == 2 and rng.random() < 0.06 and row * size_of(dtype) % 16 == 0:
+            buffer.layout = f"tilewright.layout.make_swizzled_layout({tile})"
+        elif len(shape) == 2 and rng.random() < 0.04:
+            buffer.layout = f"T.Layout(({', '.join(shape)}), lambda i, j: [i * {row + 8} + j])"
+        return made
+
+    def load(self, operand: Operand, k: str) -> list[Stmt]:
+        """Copies of the `k`-th piece."""
+        rng = self.rng
+        lead = len(operand.starts) - len(operand.shape)
+        starts = list(operand.starts)
+        if operand.walked >= 0:
+            at = lead + operand.walked
+            walk = f"{k} * {operand.shape[operand.walked]}"
+            starts[at] = walk if starts[at] == "0" else f"{starts[at]} + {walk}"
+        if len(operand.shape) == 2 and operand.seen == operand.tile and rng.random() < 0.08:
+            return self.halves(operand, starts, lead)
+        if rng.random() < 0.2:
+            pairs = zip(starts[lead:], operand.shape, strict=True)
+            starts[lead:] = [f"{start} : {start} + {extent}" for start, extent in pairs]
+        copy: Stmt = Copy(Region(operand.tensor, tuple(starts)), Region(operand.seen))
+        if rng.random() < 0.05:
+            copy = Text([f"{copy.lines()[0][:-1]}, disable_tma=True)"])
+        return [copy]
+
+    def halves(self, operand: Operand, starts: list[str], lead: int) -> list[Stmt]:
+        """The upper and the lower rows of a tile by copies of their own."""
+        rows, columns = operand.shape
+        middle = self.program.value(rows) // 2
+        copies: list[Stmt] = []
+        for low, high in (("0", str(middle)), (str(middle), rows)):
+            first = f"{starts[lead]} + {low} : {starts[lead]} + {high}"
+            second = f"{starts[-1]} : {starts[-1]} + {columns}"
+            source = Region(operand.tensor, (*starts[:lead], first, second))
+            dest = Region(operand.tile, (f"{low} : {high}", f"0 : {columns}"))
+            copies.append(Copy(source, dest))
+        return copies
+
+    # ---- Statements of an iteration ----
+
+    def sum_tile(self, shape: tuple[str, ...], dtype: str) -> str:
+        """A fragment that starts at zero and is stored in the end."""
+        name = self.name("c")
+        self.add(name, shape, dtype, "fragment")
+        self.starts.append(Text([f"T.clear({name})"]))
+        return name
+
+    def reading(self, operand: Operand, k: str) -> list[Stmt]:
+        """Something that each thread does with the tile."""
+        rng, rank = self.rng, len(operand.shape)
+        indices = ("i", "j")[:rank]
+        head = f"for {', '.join(indices)} in T.Parallel({', '.join(operand.shape)}):"
+        at = ", ".join(indices)
+        value = f"{operand.seen}[{at}]"
+        if operand.dtype == "bool":
+            value = f"T.if_then_else({value}, 1, 0)"
+        draw = rng.random()
+        if draw < 0.25 and rank == 2 and "float8" not in operand.dtype and operand.dtype != "bool":
+            dim = rng.randrange(2)
+            total = self.sum_tile((operand.shape[1 - dim],), operand.dtype)
+            kind = rng.choice(("max", "sum", "min"))
+            if kind == "sum" and operand.dtype in ("uint8", "int8", "bfloat16"):
+                kind = "max"
+            call = f"T.reduce_{kind}({operand.seen}, {total}, dim={dim}, clear=False)"
+            self.result(total, (operand.shape[1 - dim],))
+            return [Text([call])]
+        dtype = "int32" if rng.random() < 0.3 else "float32"
+        total = self.sum_tile(operand.shape, dtype)
+        self.result(total, operand.shape)
+        condition = f"if {rng.choice((f'{k} % 2 == 0', 'i % 3 == 1', f'i >= {k}'))}:"
+        line = f'{total}[{at}] += T.cast({value}, "{dtype}")'
+        if rng.random() < 0.2:
+            return [Text([head, f"    {condition}", f"        {line}"])]
+        return [Text([head, f"    {line}"])]
+
+    def changing(self, operand: Operand) -> list[Stmt]:
+        """The tile is another before it is used."""
+        sign = self.rng.choice(("+ 1", "- 1") if not operand.dtype.startswith("u") else ("+ 1",))
+        indices = ", ".join(("i", "j")[: len(operand.shape)])
+        place = f"{operand.seen}[{indices}]"
+        head = f"for {indices} in T.Parallel({', '.join(operand.shape)}):"
+        value = f'T.cast({place}, "float32") {sign}'
+        return [Text([head, f'    {place} = T.cast({value}, "{operand.dtype}")'])]
+
+    def product(self, dtype: str, sums: str, largest: int, k: str) -> list[Stmt]:
+        """Two operands, their copies, and a product; sometimes a second one of its result."""
+        rng = self.rng
+        transpose_a, transpose_b = rng.random() < 0.3, rng.random() < 0.5
+        if size_of(dtype) == 1 and self.is_wide and rng.random() < 0.8:
+            transpose_a, transpose_b = False, True  # the only direction of 8-bit operands
+        a = self.operand("a", ("K", "M") if transpose_a else ("M", "K"), 0 if transpose_a else 1,
+                         dtype, largest)  # fmt: skip
+        b = self.operand("b", ("N", "K") if transpose_b else ("K", "N"), 1 if transpose_b else 0,
+                         dtype, largest)  # fmt: skip
+        c = self.sum_tile(("BM", "BN"), sums)
+        body = [*self.load(a, k), *self.load(b, k)]
+        if rng.random() < 0.12 and sums != "float16":
+            body += self.changing(rng.choice((a, b)))
+        if rng.random() < 0.2:
+            body += self.reading(rng.choice((a, b)), k)
+        left = a.seen
+        if rng.random() < 0.12:
+            left = self.name("f")
+            self.add(left, a.shape, dtype, "fragment")
+            body.append(Copy(Region(a.seen), Region(left)))
+        gemm = Gemm(left, b.seen, c, transpose_a, transpose_b,
+                    rng.choice(("", "", "", "", f"{k} == 0", "True")))  # fmt: skip
+        body.append(If(rng.choice((f"{k} > 0", f"{k} % 2 == 0", "bx == 0")), [gemm])
+                    if rng.random() < 0.08 else gemm)  # fmt: skip
+        if rng.random() < 0.25:
+            body += self.chained(c, dtype, sums, largest, k)
+        if rng.random() < 0.15:
+            body += self.reading(rng.choice((a, b)), k)
+        self.result(c, ("BM", "BN"), ("by * BM", "bx * BN"), ("M", "N"))
+        return body
+
+    def chained(self, c: str, dtype: str, sums: str, largest: int, k: str) -> list[Stmt]:
+        """The signs of a product times another tile, as attention multiplies by V."""
+        rng = self.rng
+        p, d = self.name("p"), self.sum_tile(("BM", "BD"), sums)
+        self.program.extents.setdefault("BD", rng.choice((8, 16, 32, 64)) if self.is_wide else 16)
+        self.add(p, ("BM", "BN"), dtype, rng.choice(("fragment", "fragment", "shared")))
+        v, tensor = self.name("v"), self.name("V")
+        rows = self.program.extents["BN"]
+        self.add(v, ("BN", "BD"), dtype, "shared")
+        self.add(tensor, (str(self.ragged(3 * rows, 1)), "BD"), dtype, "global", "in", largest)
+        line = f'{p}[i, j] = T.cast(T.if_then_else({c}[i, j] > 0, 1, 0), "{dtype}")'
+        copy: Stmt = Copy(Region(tensor, (f"{k} * BN", "0")), Region(v))
+        signs: Stmt = Text(["for i, j in T.Parallel(BM, BN):", f"    {line}"])
+        body = [copy, signs] if rng.random() < 0.7 else [signs, copy]
+        self.result(d, ("BM", "BD"))
+        return [*body, Gemm(p, v, d, False, False)]
+
+    def other(self, k: str) -> list[Stmt]:
+        """A tile that a loop reads and no product."""
+        rng = self.rng
+        dtype = rng.choice(OTHER_TYPES)
+        dims = rng.choice((("M", "K"), ("K", "N"), ("M", "N"), ("M",), ("K",)))
+        walked = dims.index("K") if "K" in dims else -1
+        operand = self.operand("s", dims, walked, dtype, 1 if dtype == "bool" else 3)
+        return [*self.load(operand, k), *self.reading(operand, k)]
+
+    # ---- Loops ----
+
+    def trips(self, outer: str) -> str:
+        rng = self.rng
+        choices = ["T.ceildiv(K, BK)", "T.ceildiv(K, BK)", "TRIPS", "COUNT[0]", "COUNT[by]"]
+        if outer:
+            choices += [outer, f"TRIPS - {outer}", f"COUNT[{outer}]"]
+        return rng.choice(choices)
+
+    def loop(self, outer: str, types: tuple[str, str, int]) -> Stmt:
+        rng, k = self.rng, self.name("k")
+        body: list[Stmt] = []
+        if self.is_wide or rng.random() < 0.6:
+            body += self.product(*types, k)
+        if rng.random() < 0.15:
+            body += self.product(*types, k)
+        if not body or rng.random() < 0.2:
+            more = self.other(k)
+            body = [*more, *body] if rng.random() < 0.5 else [*body, *more]
+        if rng.random() < 0.04:
+            body.insert(rng.randrange(len(body) + 1), Text(["T.sync_threads()"]))
+        stages = rng.choice((1, 2, 2, 3, 3, 4))
+        return Loop("pipelined", k, self.trips(outer), body, stages)
+
+    def result(self, tile: str, shape: tuple[str, ...], starts: tuple[str, ...] = (),
+               extents: tuple[str, ...] = ()) -> None:  # fmt: skip
+        """Stores a tile in the end: in its place of a matrix, or in the block's own part."""
+        rng = self.rng
+        dtype = self.program.buffer(tile).dtype
+        out = self.name("O")
+        if not starts:
+            blocks = "((N + BN - 1) // BN)"
+            starts = ("by", "bx", *("0" for _ in shape))
+            extents = ("((M + BM - 1) // BM)", blocks, *shape)
+        self.add(out, extents, dtype, "global", "own")
+        source = tile
+        if rng.random() < 0.15:
+            source = self.name("o")
+            self.add(source, shape, dtype, "shared")
+            self.results.append(Copy(Region(tile), Region(source)))
+        if dtype in ("float32", "int32") and rng.random() < 0.1:
+            lead = len(starts) - len(shape)
+            slices = [f"{s} : {s} + {e}" for s, e in zip(starts[lead:], shape, strict=True)]
+            region = Region(out, (*starts[:lead], *slices))
+            self.results.append(Text([f"T.atomic_add({region}, {source})"]))
+        else:
+            self.results.append(Copy(Region(source), Region(out, starts)))
+
+    def run(self) -> Program:
+        rng, program = self.rng, self.program
+        types = rng.choice(TYPES)
+        self.extents(size_of(types[0]))
+        self.add("COUNT", ("64",), "int32", "global", "in", 5)
+        outer = self.name("r") if rng.random() < 0.25 else ""
+        body = [self.loop(outer, types) for _ in range(rng.choice((1, 1, 1, 2)))]
+        if outer:
+            inside = [*self.starts, *body, *self.results] if rng.random() < 0.3 else body
+            if inside is not body:
+                self.starts, self.results = [], []
+            body = [Loop(rng.choice(("serial", "serial", "unroll")), outer,
+                         rng.choice(("1", "2", "3", "COUNT[1]")), inside)]  # fmt: skip
+            if "COUNT" in body[0].trips:
+                body[0].kind = "serial"
+        named = {extent for tensor in program.tensors for extent in tensor.shape}
+        program.dynamic = tuple(name for name in program.dynamic if name in named)
+        program.body = [*self.views, *self.starts, *body, *self.results]
+        return program
+
+
+def generate(seed: int) -> Program:
+    """The program of a seed."""
+    rng = random.Random(f"pipelines {seed}")
+    is_wide = seed % 2 == 0
+    threads = rng.choice((128, 128, 256)) if is_wide else rng.choice((32, 64, 128, 128, 256))
+    program = Program(seed, True, {}, (), (), threads, [], [], kind="pipelines")
+    return _Draw(program, rng, is_wide).run()
+
+
+def is_sound(program: Program) -> bool:
+    """Whether a program that was made smaller is still one."""
+    return bool(program.body)
+
+
+# ---- Text ----
+
+
+def emit(program: Program, file: str = "FILE.py") -> str:
+    """The text of its file."""
+    text = tile_programs.emit(program, file, _arguments)
+    return text.replace("differential --seed", "differential --kind pipelines --seed", 1)
+
+
+def _arguments(program: Program) -> list[str]:
+    """Inputs are small integers, results begin with others; COUNT holds numbers of iterations."""
+    written = tuple(t.name for t in program.tensors if t.role != "in")
+    lines = [f"WRITTEN = {written!r}", "", "", "def arguments():",
+             f"    rng = np.random.default_rng({program.seed})", "    return ["]  # fmt: skip
+    for tensor in program.tensors:
+        shape = tuple(program.value(extent) for extent in tensor.shape)
+        largest = int(tensor.bound.magnitude)
+        low = 0 if tensor.dtype.startswith("u") or tensor.name == "COUNT" else -largest
+        draw = f"rng.integers({low}, {largest}, {shape}, endpoint=True)"
+        lines.append(f'        {draw}.astype("{tensor.dtype}"),  # {tensor.name}')
+    return [*lines, "    ]"]
