@@ -7,6 +7,7 @@
 #include "vgpu/Checks/TileCheck.h"
 #include "vgpu/Checks/WarpgroupCheck.h"
 #include "vgpu/Checks/WriteWatch.h"
+#include "vgpu/Counters/EventTrace.h"
 #include "vgpu/Counters/MemoryCounter.h"
 
 namespace vgpu {
@@ -53,6 +54,12 @@ CheckPipeline::CheckPipeline(LaunchState &state) : program(*state.program) {
     watch = watcher.get();
     owned.push_back(std::move(watcher));
   }
+  if (state.config.trace) {
+    auto tracer = std::make_unique<EventTrace>(state, poison.get());
+    trace = tracer.get();
+    state.poison = trace;
+    owned.push_back(std::move(tracer));
+  }
   for (const auto &observer : owned)
     state.observers.push_back(observer.get());
 }
@@ -77,6 +84,10 @@ void CheckPipeline::absorb(const CheckPipeline &other) {
 
 std::optional<AccessSite> CheckPipeline::lastWrite() const {
   return watch ? watch->lastWrite() : std::nullopt;
+}
+
+std::optional<llvm::json::Value> CheckPipeline::takeTrace() {
+  return trace ? trace->take() : std::nullopt;
 }
 
 Counters CheckPipeline::counters(llvm::ArrayRef<uint64_t> executed) const {

@@ -7,6 +7,7 @@
 
 namespace vgpu {
 
+class EventTrace;
 class MemoryCounter;
 class PoisonTracker;
 class RaceCheck;
@@ -24,6 +25,8 @@ public:
   void absorb(const CheckPipeline &other);
   /// Who wrote the bytes of LaunchConfig::watch last, if anybody did.
   std::optional<AccessSite> lastWrite() const;
+  /// What the block of LaunchConfig::trace did; empty if it did not run in this pipeline.
+  std::optional<llvm::json::Value> takeTrace();
   /// The counters, from the executions by pc and from what the memory counter saw.
   Counters counters(llvm::ArrayRef<uint64_t> executed) const;
 
@@ -34,6 +37,7 @@ private:
   MemoryCounter *memory = nullptr;
   RaceCheck *races = nullptr;
   WriteWatch *watch = nullptr;
+  EventTrace *trace = nullptr;
 };
 
 } // namespace vgpu

@@ -119,6 +119,7 @@ private:
   bool isDeadlock(Cluster &cluster, size_t numParked, Sweep &sweep);
   void plan(const std::deque<std::unique_ptr<Cluster>> &parked, Sweep &sweep);
   bool isToGoOn(const LaunchConfig &config);
+  uint64_t findCluster(uint64_t block) const;
   Finding makeTimeFinding() const;
   const Module &module;
   const Program &program;
@@ -127,10 +128,10 @@ private:
   FindingSink findings;
   std::map<uint64_t, std::string> printed; ///< by block, whichever thread ran it
   std::vector<uint64_t> executed;
-  std::mutex mutex; ///< guards nextCluster and executed
-  uint64_t nextCluster = 0;
-  std::atomic<bool> isStopped = false; ///< in one of the threads
-  std::thread::id caller;              ///< the thread that launched
+  std::mutex mutex;                         ///< guards nextCluster and executed
+  uint64_t nextCluster = 0, endCluster = 0; ///< of those that run
+  std::atomic<bool> isStopped = false;      ///< in one of the threads
+  std::thread::id caller;                   ///< the thread that launched
   std::chrono::steady_clock::time_point lastPoll, timeLimit;
   std::atomic<bool> isLate = false; ///< the launch has reached its time limit
 };
@@ -238,7 +239,7 @@ void Launcher::work(LaunchState &own) {
   size_t inVain = 0; // turns since a cluster was started or ended
   Sweep sweep;
   std::unique_ptr<Cluster> ended; // its memory serves the next one
-  uint64_t total = own.clusterGrid().count();
+  const uint64_t total = endCluster;
   const size_t mostClusters = countResidentClusters();
   // Blocks that cannot wait for each other need not take turns.
   uint64_t quantum = program.canBlocksMeet() ? blockQuantum : pollQuantum;
@@ -325,20 +326,32 @@ void Launcher::plan(const std::deque<std::unique_ptr<Cluster>> &parked, Sweep &s
   if (!sweep.isOn && sweep.pause > 0) {
     --sweep.pause;
   } else if (!sweep.isOn) {
-    sweep.isOn =
-        state.config.numThreads == 1 &&
-        (nextCluster >= state.clusterGrid().count() || parked.size() >= countResidentClusters()) &&
-        llvm::all_of(parked, [](const auto &block) { return block->isSuspect; });
+    sweep.isOn = state.config.numThreads == 1 &&
+                 (nextCluster >= endCluster || parked.size() >= countResidentClusters()) &&
+                 llvm::all_of(parked, [](const auto &block) { return block->isSuspect; });
     sweep.numRepeating = 0;
   }
   if (sweep.isOn && !parked.empty())
     parked.front()->watch->lookNow(parked.front()->steps, sweepQuantum);
 }
 
+/// The linear index of the cluster of a block.
+uint64_t Launcher::findCluster(uint64_t block) const {
+  std::array<uint32_t, 3> at = state.blockCoords(block);
+  Dim3 grid = state.clusterGrid();
+  const Dim3 &cluster = state.cluster;
+  return (uint64_t(at[2] / cluster.z) * grid.y + at[1] / cluster.y) * grid.x + at[0] / cluster.x;
+}
+
 /// All blocks, on so many threads of the host; each thread has checks of its own.
 Launcher::Pipelines Launcher::runBlocks(unsigned numThreads) {
   executed.assign(program.code.size(), 0);
   nextCluster = 0;
+  endCluster = state.clusterGrid().count();
+  if (const std::optional<TracedBlock> &trace = state.config.trace; trace && trace->isAlone) {
+    nextCluster = findCluster(trace->block);
+    endCluster = nextCluster + 1;
+  }
   isStopped = false;
   caller = std::this_thread::get_id();
   state.config.numThreads = numThreads;
@@ -402,6 +415,9 @@ LaunchResult Launcher::run() {
   result.isComplete = !isStopped;
   result.counters = pipelines[0]->counters(executed);
   result.lastWrite = pipelines[0]->lastWrite();
+  for (const auto &pipeline : pipelines)
+    if (std::optional<llvm::json::Value> trace = pipeline->takeTrace())
+      result.trace = std::move(trace);
   result.findings = findings.take();
   if (isLate)
     result.findings.push_back(makeTimeFinding());
@@ -426,6 +442,10 @@ llvm::Expected<LaunchResult> runLaunch(const Module &module, const LaunchConfig 
   }
   if (llvm::Error error = checkLimits(*program, config))
     return error;
+  if (config.trace && config.trace->block >= config.grid.count())
+    return llvm::createStringError("there is no block " + std::to_string(config.trace->block) +
+                                   " to trace, the grid has " +
+                                   std::to_string(config.grid.count()));
   Launcher launcher(module, *program, config);
   if (llvm::Error error = launcher.bind(arguments))
     return error;

@@ -90,6 +90,8 @@ struct LaunchResult {
   Counters counters;
   std::string output;                  ///< what the kernel printed (vprintf), block after block
   std::optional<AccessSite> lastWrite; ///< of LaunchConfig::watch; empty: nobody wrote
+  /// Of LaunchConfig::trace, as EventTrace::take has it; empty: the block did not run.
+  std::optional<llvm::json::Value> trace;
   bool isComplete = true; ///< false: a fault, deadlock or the step limit ended the launch early
 
   bool isClean() const {

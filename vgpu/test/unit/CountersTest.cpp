@@ -178,6 +178,87 @@ Wavefronts wavefronts(uint64_t stride, unsigned bytes, unsigned lanes = 32) {
   return countWavefronts(address, lanes == 32 ? fullMask : (1u << lanes) - 1, bytes);
 }
 
+/// The trace of block 1 of a launch of four warps in two blocks.
+std::optional<llvm::json::Value> traceOf(bool isAlone, Counters &counters) {
+  std::vector<float> x(64 * 32), y(64);
+  auto module = parsePtx(kernel, "k.ptx");
+  if (!module) {
+    ADD_FAILURE() << llvm::toString(module.takeError());
+    return std::nullopt;
+  }
+  LaunchConfig config;
+  config.entry = "k";
+  config.grid.x = 2;
+  config.block.x = 64;
+  config.checks = CheckSet::none();
+  config.trace = TracedBlock{1, isAlone};
+  auto result = launch(**module, config,
+                       {Argument::buffer(x.data(), x.size() * 4, "x"),
+                        Argument::buffer(y.data(), y.size() * 4, "y")});
+  if (!result) {
+    ADD_FAILURE() << llvm::toString(result.takeError());
+    return std::nullopt;
+  }
+  counters = result->counters;
+  return result->trace;
+}
+
+TEST(EventTrace, TellsWhatTheWarpsOfABlockDid) {
+  Counters counters;
+  std::optional<llvm::json::Value> trace = traceOf(false, counters);
+  ASSERT_TRUE(trace);
+  const llvm::json::Object &object = *trace->getAsObject();
+  EXPECT_EQ(*object.get("block"), llvm::json::Value(llvm::json::Array{1, 0, 0}));
+  EXPECT_EQ(*object.get("warps"), llvm::json::Value(2));
+  int64_t instructions = 0, operations = 0, barriers = 0;
+  for (const llvm::json::Value &event : *object.getArray("events")) {
+    const llvm::json::Array &list = *event.getAsArray();
+    if (*list[0].getAsString() == "barrier") {
+      ++barriers;
+      EXPECT_EQ(list[2], llvm::json::Value(llvm::json::Array{llvm::json::Array{0, true},
+                                                             llvm::json::Array{1, true}}));
+    } else if (*list[0].getAsString() == "run") {
+      instructions += *list[3].getAsInteger();
+      operations += *list[4].getAsInteger();
+    }
+  }
+  // One of two blocks did half of all.
+  EXPECT_EQ(barriers, 1);
+  EXPECT_EQ(instructions * 2, static_cast<int64_t>(counters.totalWarpInstructions));
+  EXPECT_EQ(operations * 2, static_cast<int64_t>(counters.tensorOperations));
+}
+
+TEST(EventTrace, KeepsTheAddressesOfLanes) {
+  Counters counters;
+  std::optional<llvm::json::Value> trace = traceOf(false, counters);
+  ASSERT_TRUE(trace);
+  unsigned numFound = 0;
+  for (const llvm::json::Value &value : *trace->getAsObject()->getArray("accesses")) {
+    const llvm::json::Object &access = *value.getAsObject();
+    if (*access.getInteger("warp") != 1)
+      continue;
+    const llvm::json::Array &addresses = *access.getArray("addresses");
+    ASSERT_EQ(addresses.size(), 32u);
+    if (*access.getString("opcode") == "st.shared.f32") {
+      ++numFound;
+      EXPECT_EQ(*access.getString("space"), "shared");
+      EXPECT_EQ(addresses[3], llvm::json::Value((32 + 3) * 8));
+    } else if (*access.getString("opcode") == "st.global.f32") {
+      ++numFound;
+      EXPECT_EQ(*access.getString("name"), "y");
+      EXPECT_EQ(addresses[3], llvm::json::Value((32 + 3) * 4));
+    }
+  }
+  EXPECT_EQ(numFound, 2u);
+}
+
+TEST(EventTrace, RunsABlockAlone) {
+  Counters whole, alone;
+  ASSERT_TRUE(traceOf(false, whole));
+  ASSERT_TRUE(traceOf(true, alone));
+  EXPECT_EQ(alone.totalWarpInstructions * 2, whole.totalWarpInstructions);
+}
+
 TEST(Counters, WavefrontsOfStrides) {
   for (auto [stride, expected] :
        {std::pair{0, 1}, {4, 1}, {8, 2}, {16, 4}, {64, 16}, {128, 32}, {132, 1}, {12, 1}, {24, 2}})

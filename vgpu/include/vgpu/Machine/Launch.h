@@ -29,6 +29,12 @@ struct WatchedBytes {
   uint64_t offset = 0, bytes = 0;
 };
 
+/// A block whose events are recorded (LaunchResult::trace).
+struct TracedBlock {
+  uint64_t block = 0;   ///< its linear index in the grid
+  bool isAlone = false; ///< only it runs, with the other blocks of its cluster
+};
+
 /// When asynchronous operations take effect: when they are issued, or when they are waited for.
 /// Hardware chooses any time in between.
 enum class AsyncTime : uint8_t { Early, Late };
@@ -49,6 +55,7 @@ struct LaunchConfig {
   unsigned numThreads = 0;         ///< host threads; 0: all cores
   /// Tell who wrote these last (LaunchResult::lastWrite); blocks run in order, on one host thread.
   std::optional<WatchedBytes> watch;
+  std::optional<TracedBlock> trace;
   /// Called on the calling thread now and then; gives false to end the launch early.
   std::function<bool()> poll;
 };
