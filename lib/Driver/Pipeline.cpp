@@ -3,6 +3,7 @@
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Codegen/Cpu/HostCode.h"
 #include "tilewright/Codegen/Cpu/Passes.h"
+#include "tilewright/Driver/Description.h"
 #include "tilewright/Driver/Reproducer.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
@@ -85,6 +86,12 @@ static bool isWanted(const PipelineOptions &options, StringRef stage) {
          });
 }
 
+static std::string toText(const llvm::json::Value &value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  return text;
+}
+
 namespace {
 /// Hands the IR after each pass of interest to the caller.
 class DumpInstrumentation : public PassInstrumentation {
@@ -93,8 +100,12 @@ public:
 
   void runAfterPass(Pass *pass, Operation *op) override {
     StringRef name = pass->getArgument();
+    if (options.isDescribed && name == "tile-plan-shared-memory" && isWanted(options, "plan"))
+      options.afterPass("plan", toText(describePlan(cast<ModuleOp>(op))));
     if (!isWanted(options, name))
       return;
+    if (options.isDescribed)
+      return options.afterPass(name, toText(describeText(op)));
     std::string text;
     llvm::raw_string_ostream os(text);
     OpPrintingFlags flags;
@@ -181,7 +192,12 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
       {arch.name.str(), options.calls.argumentAlignment, options.calls.disjointArguments}));
   if (failed(lowering.run(*planned)))
     return failure();
-  recorder.finish("threads", [&](raw_ostream &os) { planned->print(os); });
+  recorder.finish("threads", [&](raw_ostream &os) {
+    if (options.isDescribed)
+      os << describeText(*planned);
+    else
+      planned->print(os);
+  });
   emit.observer = [&](StringRef stage, llvm::function_ref<void(raw_ostream &)> print) {
     recorder.finish(stage, print);
   };

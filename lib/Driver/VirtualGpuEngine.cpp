@@ -254,6 +254,8 @@ llvm::Expected<bool> VirtualGpuKernel::launch(const LoadedCode &code, const Boun
     if (!environment::getText(environment::Variable::VgpuMode).empty())
       config.asyncTime = vgpu::AsyncTime::Late;
     config.watch = options.watch;
+    if (options.trace && options.trace->block < config.grid.count())
+      config.trace = options.trace;
     if (options.poll)
       config.poll = [&] { return options.poll({}); };
     llvm::Expected<vgpu::LaunchResult> launch = vgpu::launch(*code.module, config, all);

@@ -38,6 +38,10 @@ static RunOptions toRunOptions(nb::dict options) {
         nb::cast<std::tuple<unsigned, uint64_t, uint64_t>>(options["watch"]);
     result.watch = {argument, offset, bytes};
   }
+  if (options.contains("trace")) { // (linear index of the block, whether it runs alone)
+    auto [block, isAlone] = nb::cast<std::pair<uint64_t, bool>>(options["trace"]);
+    result.trace = {block, isAlone};
+  }
   return result;
 }
 

@@ -136,6 +136,43 @@ nb::dict compileGpu(Executable &self, const std::string &arch,
   return result;
 }
 
+/// Compiles for a GPU and gives what was decided on the way: [(stage, JSON)] with all passes,
+/// "plan" and "threads" (Driver/Description.h).
+nb::list describeGpu(Executable &self, const std::string &arch,
+                     const std::vector<std::string> &divisible) {
+  Dumps dumps;
+  driver::PipelineOptions options;
+  options.dumpAfter = driver::PassNames::get().gpu;
+  options.dumpAfter.insert(options.dumpAfter.end(), {"plan", "threads"});
+  options.isDescribed = true;
+  options.afterPass = dumps.getListener();
+  auto artifact = [&] {
+    WithoutGil others;
+    return self.getGpuCode(arch, divisible, options);
+  }();
+  unwrap(std::move(artifact));
+  return dumps.toList();
+}
+
+/// What a multiprocessor of each architecture has.
+nb::dict listArchs(const std::vector<std::string> &names) {
+  nb::dict all;
+  for (const std::string &name : names) {
+    const Arch *arch = findArch(name);
+    if (!arch)
+      continue;
+    nb::dict entry;
+    entry["max_shared_bytes"] = arch->maxSharedBytes;
+    entry["max_threads"] = arch->maxThreads;
+    entry["shared_bytes_per_processor"] = arch->sharedBytesPerProcessor;
+    entry["threads_per_processor"] = arch->threadsPerProcessor;
+    entry["blocks_per_processor"] = arch->blocksPerProcessor;
+    entry["registers_per_processor"] = kRegistersPerProcessor;
+    all[name.c_str()] = entry;
+  }
+  return all;
+}
+
 /// Compiles for the CPU, keeping nothing: what `fromArtifact` gives, {dumps: [(pass, text)]}, and
 /// the texts of the stages after the passes: {host, llvm, asm}.
 nb::dict compileCpu(const Executable &self, std::vector<std::string> dumpAfter) {
@@ -226,6 +263,8 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
         return all;
       },
       "The passes of each pipeline, in order.");
+  module.def("arch_limits", &listArchs, nb::arg("names"),
+             "What a multiprocessor of each of these architectures has.");
   module.def(
       "parse_program", [](const std::string &text) { return unwrap(Executable::parse(text)); },
       nb::arg("text"), "A program from its tile IR.");
@@ -242,6 +281,8 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def("check", &check, nb::arg("dump_after") = std::vector<std::string>())
       .def("compile_gpu", &compileGpu, nb::arg("arch"),
            nb::arg("dump_after") = std::vector<std::string>(),
+           nb::arg("divisible") = std::vector<std::string>())
+      .def("describe_gpu", &describeGpu, nb::arg("arch"),
            nb::arg("divisible") = std::vector<std::string>())
       .def("compile_cpu", &compileCpu, nb::arg("dump_after") = std::vector<std::string>())
       .def(

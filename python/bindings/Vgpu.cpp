@@ -96,6 +96,23 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   return describeLaunch(unwrap(std::move(result)));
 }
 
+/// The instructions of a kernel: (PTX line, source file, source line, opcode, class).
+nb::list listInstructions(const vgpu::Module &module) {
+  nb::list list;
+  for (const auto &program : module.kernels()) {
+    const std::vector<std::string> &files = program->module->sourceFiles;
+    for (const vgpu::Inst &inst : program->code) {
+      if (!inst.source)
+        continue;
+      bool isKnown = inst.loc.file != 0 && inst.loc.file < files.size();
+      list.append(nb::make_tuple(inst.line, isKnown ? files[inst.loc.file] : std::string(),
+                                 isKnown ? inst.loc.line : 0, inst.source->opcode,
+                                 vgpu::instClassName(inst.instClass).str()));
+    }
+  }
+  return list;
+}
+
 } // namespace
 
 std::string tilewright::bindings::describeLaunch(const vgpu::LaunchResult &result) {
@@ -112,6 +129,8 @@ std::string tilewright::bindings::describeLaunch(const vgpu::LaunchResult &resul
                             {"complete", result.isComplete}};
   if (result.lastWrite)
     answer["last_write"] = result.lastWrite->toJson();
+  if (result.trace)
+    answer["trace"] = *result.trace;
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(answer));
   return text;
@@ -119,7 +138,8 @@ std::string tilewright::bindings::describeLaunch(const vgpu::LaunchResult &resul
 
 void tilewright::bindings::bindVgpu(nb::module_ &module) {
   nb::class_<vgpu::Module>(module, "VgpuModule", "PTX loaded by the virtual GPU.")
-      .def("launch", &launch);
+      .def("launch", &launch)
+      .def("instructions", &listInstructions);
   module.def(
       "vgpu_load",
       [](const std::string &ptx, const std::string &name) {

@@ -58,6 +58,8 @@ struct RunOptions {
   std::string checks = "all";
   /// Virtual GPU: bytes whose last writer is reported.
   std::optional<vgpu::WatchedBytes> watch;
+  /// Virtual GPU: a block of each launch whose events are recorded.
+  std::optional<vgpu::TracedBlock> trace;
   /// Virtual GPU: PTX that runs in place of the kernel's, with the same entries. It is not kept.
   std::optional<std::string> ptx;
   /// CUDA: the stream to launch on.

@@ -28,6 +28,9 @@ struct PipelineOptions {
   /// Passes and stages whose result is shown; "*" shows all.
   std::vector<std::string> dumpAfter;
   AfterPass afterPass;
+  /// IR is shown as JSON that links it to its source (Description.h's describeText); "plan", after
+  /// tile-plan-shared-memory, is what describePlan says.
+  bool isDescribed = false;
   /// What holds for every call of this code; the launcher makes sure.
   CallFacts calls;
   /// Re-verify every access plan by enumeration (tile-check-plans).
