@@ -295,3 +295,19 @@ def test_executors_that_do_nothing(executor, message: str, monkeypatch) -> None:
     tuner = AutoTuner.from_kernel(scale.jit_impl, CONFIGS).set_kernel_parameters((256,), {})
     with pytest.raises(tilewright.TilewrightError, match=message):
         tuner.set_compile_args(out_idx=[-1]).run(timeout=0.2, executor=executor)
+
+
+@pytest.mark.slow
+def test_dask_runs_the_candidates() -> None:
+    """A real cluster of two worker processes on this machine."""
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        executor = client.get_executor()
+        tuner = AutoTuner.from_kernel(scale.jit_impl, CONFIGS).set_kernel_parameters((230,), {})
+        result = tuner.set_compile_args(out_idx=[-1]).run(warmup=0, rep=1, executor=executor)
+        assert [outcome.error for outcome in result.outcomes] == [None] * 3
+        a = np.ones(231, np.float32)
+        np.testing.assert_array_equal(scale(231, executor=executor)(a), 2 * a)
