@@ -18,6 +18,8 @@ examples:
   tw check script.py --format sarif -o tw.sarif             the same for a CI system
   tw compile examples/quickstart.py --arch sm_80 --emit ptx  print the PTX of its kernels
   tw layout "(i, j) -> (i, j ^ (i % 8))" 8 8                show a layout as a table
+  tw run script.py --report report.html                     see what the compiler decided
+  tw report-diff before.html after.html                     what changed between two reports
   tw doctor                                                 what is installed, what is missing
   eval "$(tw completion bash)"                              completion for this shell
 """
@@ -56,6 +58,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_check(commands)
     _add_layout(commands)
+    _add_report_diff(commands)
     doctor = commands.add_parser(
         "doctor",
         help="show versions, devices, ptxas and the cache, and what is missing",
@@ -86,6 +89,12 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
         action="store_true",
         help="check kernels while they run, on the interpreter or the virtual GPU that --device "
         "names: races, bounds, uninitialised values. Findings are errors",
+    )
+    run.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write a page (HTML) on all kernels of the script: what was decided at each line, and "
+        "what the virtual GPU counts for the arguments of the first call",
     )
     run.add_argument(
         "--bounds",
@@ -158,6 +167,19 @@ def _add_layout(commands: argparse._SubParsersAction) -> None:
     layout.add_argument(
         "shape", nargs="+", help="the extents of the indices; for a symbol its value, as n=8"
     )
+
+
+def _add_report_diff(commands: argparse._SubParsersAction) -> None:
+    diff = commands.add_parser(
+        "report-diff",
+        help="tell what changed between two reports",
+        description="Compares kernels of two reports (tw run --report, kernel.report): decisions, "
+        "counters, resources and layouts. Kernels are paired by name, then by order.",
+        epilog="exit status: 0 nothing differs, 1 something does, 2 a file is no report",
+    )
+    diff.add_argument("before", help="a report: a page, or JSON of kernel.report_data()")
+    diff.add_argument("after", help="another one")
+    diff.add_argument("-o", "--output", metavar="FILE", help="write a page that shows both")
 
 
 def _add_loading_options(parser: argparse.ArgumentParser) -> None:
@@ -235,6 +257,10 @@ def _dispatch(
         from tilewright.cli.doctor import show_report
 
         return show_report(options.json)
+    if options.command == "report-diff":
+        from tilewright.cli.report import show_difference
+
+        return show_difference(options.before, options.after, options.output)
     if options.command == "completion":
         from tilewright.cli.completion import show_completion
 

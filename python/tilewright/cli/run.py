@@ -8,7 +8,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tilewright.cli.script import execute, find_file, listening, load, report_failure, say
+from tilewright.cli.script import (
+    execute,
+    find_file,
+    keeping_calls,
+    listening,
+    load,
+    report_failure,
+    say,
+)
 from tilewright.support.errors import debugging
 
 
@@ -67,8 +75,9 @@ def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
     if not options.is_module and not find_file(options.file):
         return 2
     session = Session(options)
+    calls: dict[int, list[Any]] = {}
     try:
-        with listening(session.listen):
+        with listening(session.listen), keeping_calls(calls if options.report else None):
             status, _ = execute(
                 options.file, script_arguments, "__main__", is_module=options.is_module
             )
@@ -81,6 +90,10 @@ def run_script(options: argparse.Namespace, script_arguments: list[str]) -> int:
         report_failure(error)
         return 1
     session.finish_lines()
+    if status == 0 and options.report:
+        from tilewright.cli.report import write_report
+
+        status = write_report(options.report, session.kernels, calls)
     if status == 0 and not options.quiet:
         from tilewright.cli.summary import print_summary
 

@@ -57,6 +57,18 @@ def compiling_only(first_calls: dict[int, list[Any]] | None = None) -> Iterator[
         kernel.skipped_calls = None
 
 
+@contextmanager
+def keeping_calls(first_calls: dict[int, list[Any]] | None) -> Iterator[None]:
+    """`first_calls` gets copies of the arguments of the first call of each kernel in this block."""
+    from tilewright.runtime import kernel
+
+    kernel.first_calls = first_calls
+    try:
+        yield
+    finally:
+        kernel.first_calls = None
+
+
 def execute(
     file: str, script_arguments: list[str], name: str, *, is_module: bool = False
 ) -> tuple[int, dict[str, Any]]:

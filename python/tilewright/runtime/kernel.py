@@ -105,6 +105,10 @@ CPU_STAGES = {"host": "host", "host-llvm": "llvm", "asm": "asm"}
 #: arguments of the first call of each kernel, by its id (`tw compile`, `tw check`).
 skipped_calls: dict[int, list[Any]] | None = None
 
+#: While this is a dictionary, it gets copies of the arguments of the first call of each kernel, by
+#: its id, and the call goes on (`tw run --report`).
+first_calls: dict[int, list[Any]] | None = None
+
 #: Called with each kernel after it was compiled and after each run; `tw run` listens.
 listeners: list[Any] = []
 
@@ -302,6 +306,7 @@ class JITKernel(KernelTexts):
         if skipped_calls is not None:
             self._skip(values, converted)
             return
+        self._keep_call(first_calls, values)
         device = self.placement.device
         options = {**_environment_options(), **self.options}
         options["unwritten"] = [n for n, maker in enumerate(makers) if maker is not None]
@@ -320,14 +325,19 @@ class JITKernel(KernelTexts):
 
     def _skip(self, values: list[Any], converted: list[Any]) -> None:
         """In place of a run: its arguments are checked, and kept if this is the first call."""
+        self.program.check_arguments(converted)
+        self._keep_call(skipped_calls, values)
+
+    def _keep_call(self, calls: dict[int, list[Any]] | None, values: list[Any]) -> None:
+        """Keeps copies of the arguments of the first call, None for outputs."""
+        if calls is None or id(self) in calls:
+            return
         from tilewright.runtime.verify import to_numpy
 
-        self.program.check_arguments(converted)
-        if skipped_calls is not None and id(self) not in skipped_calls:
-            skipped_calls[id(self)] = [
-                None if position in self.out_idx else to_numpy(value)
-                for position, value in enumerate(values)
-            ]
+        calls[id(self)] = [
+            None if position in self.out_idx else to_numpy(value)
+            for position, value in enumerate(values)
+        ]
 
     def _report_findings(self, raise_all: bool) -> None:
         """Findings are errors; `options["strict"] = False` makes those warnings that let the kernel
@@ -480,6 +490,39 @@ class JITKernel(KernelTexts):
         result = verify(self, args, kwargs, arch, ptx, sizes)
         print(result if not result else result.headline)
         return result
+
+    @reporting
+    def report_data(
+        self,
+        *args: Any,
+        arch: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+        blocks: str = "auto",
+        verify: bool = False,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """What the compiler decided and the virtual GPU counted, as data that JSON can hold.
+
+        Arguments are those of a call, and are copied. Without any, inputs are made up; `sizes`
+        gives shape symbols their values. `blocks` says what runs on the virtual GPU: "all", the
+        first "one", or "auto", which is one for grids of more than 64. With `verify` the result
+        is compared with the interpreter's. docs/reference/report.md has the schema.
+        """
+        from tilewright.runtime.report import report_data
+
+        return report_data(self, args, kwargs, arch, sizes, blocks, verify)
+
+    @reporting
+    def report(self, path: str, *args: Any, **options: Any) -> None:
+        """Writes an HTML page that shows what the compiler decided and what it costs.
+
+        The page needs nothing but itself: source with decisions and counters, IR and PTX of every
+        stage, layouts, shared memory, a timeline, a summary. The arguments after the path are those
+        of `report_data`.
+        """
+        from tilewright.report.page import write_page
+
+        write_page(path, [self.report_data(*args, **options)])
 
     def _repr_html_(self) -> str:
         """For notebooks: the parameters and the launches with their tiles, as tables."""

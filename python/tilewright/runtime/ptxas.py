@@ -95,6 +95,40 @@ def assemble(ptx: str, arch: str) -> Cubin:
         return Cubin(target.read_bytes(), read_usage(run.stderr + run.stdout))
 
 
+def find_nvdisasm() -> Path | None:
+    """NVIDIA's disassembler, beside ptxas or on PATH; None where none is installed."""
+    ptxas = find_ptxas()
+    beside = ptxas.with_name("nvdisasm") if ptxas else None
+    if beside is not None and os.access(beside, os.X_OK):
+        return beside
+    on_path = shutil.which("nvdisasm")
+    return Path(on_path) if on_path else None
+
+
+def disassemble(ptx: str, arch: str) -> list[tuple[str, int]]:
+    """The machine code of `ptx` for `arch`: each line with the line of PTX it comes from, or 0."""
+    ptxas, nvdisasm = find_ptxas(), find_nvdisasm()
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as directory:
+        source, target = Path(directory, "kernel.ptx"), Path(directory, "kernel.cubin")
+        source.write_text(ptx)
+        make = [str(ptxas), f"-arch={arch}", "-lineinfo", "-o", str(target), str(source)]
+        show = [str(nvdisasm), "-c", "--print-line-info-ptx", str(target)]
+        text = ""
+        for command in (make, show):
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            if run.returncode != 0:
+                return []
+            text = run.stdout
+    listing, line = [], 0
+    for row in text.splitlines():
+        found = re.match(r"\s*//## File .*, line (\d+)", row)
+        if found:
+            line = int(found.group(1))
+        elif row.strip():
+            listing.append((row, line if re.match(r"\s*/\*[0-9a-f]{4,}\*/", row) else 0))
+    return listing
+
+
 def _refusal(ptx: str, output: str) -> TilewrightError:
     """ptxas' words next to the Python line that its first complaint belongs to."""
     complaints = [line for line in output.splitlines() if "error" in line or "fatal" in line]
