@@ -509,3 +509,18 @@ def test_array_that_all_threads_fill_alike(device: str, picked: str) -> None:
     a, b = numbers(6, 64), np.zeros(64, np.float32)
     run(main, device, a, b)
     np.testing.assert_array_equal(b, a[1 if picked == "by numbers" else 2 : 5].sum(0))
+
+
+@ON_ALL
+def test_an_index_that_nothing_uses_changes_nothing(device: str) -> None:
+    """The atomic runs once in a block, as in a kernel that names no thread."""
+
+    @T.prim_func
+    def main(A: T.Tensor((1,), "int32")):
+        with T.Kernel(3, threads=64):
+            tx = T.get_thread_binding()
+            T.atomic_add(A[0], 1)
+
+    a = np.zeros(1, np.int32)
+    run(main, device, a)
+    assert a[0] == 3
