@@ -26,6 +26,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "FirstIteration.h"
+#include "SplitArrays.h"
 #include "SplitBranches.h"
 #include "Waits.h"
 #include "tilewright/Threads/Passes.h"
@@ -340,8 +341,10 @@ private:
 struct MergeRolesPass : tilewright::impl::MergeRolesBase<MergeRolesPass> {
   void runOnOperation() override {
     getOperation().walk([](KernelOp kernel) {
-      if (holdsWait(kernel))
-        Merger(kernel, ThreadFacts(kernel)).run();
+      if (!holdsWait(kernel))
+        return;
+      splitArrays(kernel, ThreadFacts(kernel)); // roles are played through one after another
+      Merger(kernel, ThreadFacts(kernel)).run();
     });
   }
 };

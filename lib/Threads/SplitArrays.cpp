@@ -10,7 +10,8 @@
 //     row[0] = end[bx]; ... row[0]           row1[0] = end[bx]; ... row1[0]
 //
 // One array would hold different values in different threads, and no tile statement of a role
-// could use it. An array for each role may be the same for all threads that come to it.
+// could use it. An array for each role may be the same for all threads that come to it. What all
+// threads store, such as the first value of a variable, is stored into each.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -37,10 +38,17 @@ static llvm::BitVector findUsingThreads(Operation *op, const threads::ThreadFact
   return threads;
 }
 
-/// The uses of an array, those together that one thread may come to.
+/// Whether an op is a store that all threads come to.
+static bool isStoreOfAll(Operation *op, const threads::ThreadFacts &facts) {
+  return isa<StoreOp>(op) && facts.threadsAt(op) && facts.threadsAt(op)->all();
+}
+
+/// The uses of an array, those together that one thread may come to; not the stores of all.
 static SmallVector<Group> groupUses(AllocOp alloc, const threads::ThreadFacts &facts) {
   SmallVector<Group> groups;
   for (OpOperand &use : alloc.getBuffer().getUses()) {
+    if (isStoreOfAll(use.getOwner(), facts))
+      continue;
     Group merged{findUsingThreads(use.getOwner(), facts), {&use}};
     SmallVector<Group> others;
     for (Group &group : groups) {
@@ -66,11 +74,17 @@ bool tilewright::threads::splitArrays(KernelOp kernel, const ThreadFacts &facts)
   bool isSplit = false;
   for (AllocOp alloc : arrays) {
     SmallVector<Group> groups = groupUses(alloc, facts);
+    SmallVector<Operation *> stores = llvm::filter_to_vector(
+        alloc.getBuffer().getUsers(), [&](Operation *user) { return isStoreOfAll(user, facts); });
     for (Group &group : llvm::drop_begin(groups)) {
       OpBuilder b(alloc);
       auto own = cast<AllocOp>(b.clone(*alloc));
       for (OpOperand *use : group.uses)
         use->set(own.getBuffer());
+      for (Operation *store : stores) {
+        b.setInsertionPointAfter(store);
+        cast<StoreOp>(b.clone(*store)).getBufferMutable().set(own.getBuffer());
+      }
       isSplit = true;
     }
   }

@@ -110,8 +110,12 @@ bool ThreadFacts::markVarying(ValueRange values) {
 }
 
 bool ThreadFacts::isOfOneRole(const llvm::BitVector &threads, Value root) const {
-  return llvm::none_of(root.getUsers(), [&](Operation *user) {
-    return findThreadsAt(user, /*orFewer=*/true)->test(threads); // others come there
+  return llvm::all_of(root.getUsers(), [&](Operation *user) {
+    if (!findThreadsAt(user, /*orFewer=*/true)->test(threads))
+      return true; // no others come there
+    // What others only write, no thread sees but these, if all of them write it too.
+    std::optional<llvm::BitVector> writing = findThreadsAt(user);
+    return isa<StoreOp>(user) && writing && !threads.test(*writing);
   });
 }
 

@@ -27,7 +27,7 @@ from tilewright.compat import imports
 imports.install()
 
 from case_outcome import Watcher, describe_failure  # noqa: E402
-from gpu_products import SumsInFloat32  # noqa: E402
+from gpu_products import AsOnGpu  # noqa: E402
 
 SECONDS = float(os.environ.get("COMPAT_SECONDS", "45"))
 GIGABYTES = float(os.environ.get("COMPAT_GIGABYTES", "9"))
@@ -147,7 +147,7 @@ def _run_in_child(item: pytest.Item, pipe: int) -> None:
         watcher.run_nothing()
     # torch.compile traces nothing while such a mode is on
     compiles = re.search(r"torch\.compile|compile_contract", item.path.read_text())
-    with contextlib.nullcontext() if compiles else SumsInFloat32():
+    with contextlib.nullcontext() if compiles else AsOnGpu():
         reports = runner.runtestprotocol(item, nextitem=None, log=False)
     record = watcher.record(reports, _failures)
     if SURVEY and watcher.compiled and record["status"] not in ("refused", "crash", "internals"):

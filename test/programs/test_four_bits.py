@@ -165,6 +165,35 @@ def test_host_passes_bytes_and_gets_bytes() -> None:
     np.testing.assert_array_equal(unpack(result[None])[0], np.arange(32) & 15)
 
 
+@ON_ALL
+def test_an_eager_function_returns_bytes(device: str) -> None:
+    """Found with TileLang's example of DeepSeek's activations in four bits."""
+
+    @tilewright.jit(device=device)
+    def quantize(X):
+        n = T.const("n")
+        X: T.Tensor((n,), "float32")
+        Y = T.empty((n,), "float4_e2m1fn")
+        sums = T.empty((n // 16,), "float32")
+        with T.Kernel(n // 16, threads=32) as bx:
+            tile = T.alloc_shared((16,), "float4_e2m1fn")
+            total = T.alloc_fragment((1,), "float32")
+            part = T.alloc_fragment((1, 16), "float32")
+            T.copy(X[bx * 16], part[0, :])
+            T.reduce_sum(part, total, dim=1)
+            T.copy(X[bx * 16], tile)
+            T.copy(tile, Y[bx * 16])
+            sums[bx] = total[0]
+        return Y, sums
+
+    x = make_input("float4_e2m1fn")[1].copy()
+    packed, sums = quantize(x)
+    assert (packed.dtype.itemsize, packed.shape) == (1, (N // 2,))
+    codes = unpack(packed.view(np.uint8)[None])[0]
+    np.testing.assert_array_equal(codes, encode(x, "float4_e2m1fn"))
+    np.testing.assert_allclose(sums, x.reshape(-1, 16).sum(1), rtol=1e-5, atol=1e-5)
+
+
 def test_half_a_byte_is_not_written() -> None:
     with pytest.raises(tilewright.TilewrightError, match="one of them cannot be written alone"):
 

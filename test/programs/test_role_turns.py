@@ -197,3 +197,36 @@ def test_roles_that_search_in_arrays_of_one_name(device: str) -> None:
         group, rows = np.searchsorted(ends, [tile, 5 - tile], side="right")
         x = a[group] if group < 3 else 0 * a[0]
         np.testing.assert_array_equal(b[tile], x * 10 + rows if rows > 0 else -x)
+
+
+@ON_ALL
+def test_a_variable_that_all_threads_begin_and_each_role_counts(device: str) -> None:
+    """`row` is stored by all threads first; then each role counts its own, which picks the row
+    of a tile statement. Found with TileOPs' cooperative grouped products."""
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 64), "int32"), B: T.Tensor((2, 3, 64), "int32")):
+        with T.Kernel(1, threads=256):
+            tx = T.get_thread_binding()
+            x = T.alloc_shared((64,), "int32")
+            y = T.alloc_shared((64,), "int32")
+            row = T.alloc_var("int32", init=1)
+            last = T.alloc_var("int32", init=7)
+            if tx < 128:
+                for k in T.serial(3):
+                    T.copy(A[row, :], x)
+                    T.copy(x, B[0, k, :])
+                    row = row + 1
+            else:
+                for k in T.serial(3):
+                    T.copy(A[row, :], y)
+                    for j in T.Parallel(64):
+                        B[1, k, j] = y[j] * 10 + last
+                    row = row + 3
+                    last = row
+
+    a = np.arange(512, dtype=np.int32).reshape(8, 64)
+    b = np.zeros((2, 3, 64), np.int32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b[0], a[1:4])
+    np.testing.assert_array_equal(b[1], a[[1, 4, 7]] * 10 + np.array([7, 4, 7])[:, None])

@@ -20,7 +20,7 @@ from tilewright.frontend import functions
 from tilewright.frontend.eager import Declarations, ProbeDone
 from tilewright.frontend.explain import run_trace
 from tilewright.frontend.functions import PrimFunc, Stopwatch, declare_parameter
-from tilewright.frontend.trace import Buffer, TraceState
+from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import twin_of
 from tilewright.runtime.arguments import is_torch
 from tilewright.runtime.device import place
@@ -439,7 +439,7 @@ class JITFunction:
         names = []
         for value in returned:
             name = next((n for n, buffer in declarations.outputs if buffer is value), None)
-            if type(value) is not Buffer or name is None:
+            if name is None:
                 raise LanguageError(
                     f"'{self.__name__}' must return tensors of T.empty, got {_describe(value)}",
                     place=source,
