@@ -188,3 +188,16 @@ print(nvcc.parse_compute_version(nvcc.get_target_compute_version()), arch.driver
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "(8, 0) True\n"), done.stderr
+
+
+def test_outputs_of_a_call_without_tensors_are_where_tensors_stand_for_those_of_a_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """TileOPs' alibi takes no tensor; its result has to be on "cuda", as all others are."""
+    from tilewright.compat.torch import devices
+    from tilewright.runtime import arguments
+
+    monkeypatch.setattr(devices, "_active", [])
+    assert arguments._device_of_outputs() == "cpu"
+    monkeypatch.setattr(devices, "_active", [object()])
+    assert arguments._device_of_outputs() == "cuda"

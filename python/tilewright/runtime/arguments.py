@@ -217,8 +217,8 @@ def output_maker(
 
 def _device_of_outputs() -> str:
     """Where torch's tensors are made if a call is given none: where there is no GPU and tensors in
-    main memory stand for those of one (cli/torch_devices.py), there."""
-    stand_in = sys.modules.get("tilewright.cli.torch_devices")
+    main memory stand for those of one (compat/torch/devices.py), there."""
+    stand_in = sys.modules.get("tilewright.compat.torch.devices")
     return "cuda" if stand_in is not None and stand_in.is_active() else "cpu"
 
 
