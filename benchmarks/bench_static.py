@@ -5,6 +5,7 @@ are installed, by TileLang: unmodified, at the same sizes. ptxas says registers 
 the instructions; the virtual GPU runs the PTX of both on a smaller problem and counts the
 instructions that its warps execute. Nothing here needs a GPU. TileLang is looked for in the Python
 that runs this, or in the one that TILEWRIGHT_PEER_PYTHON names.
+For sm_90a the kernels of hopper.py follow, each against its bar.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from figures import ROOT, Figure
 from machine_code import disassemble, find_nvdisasm, warps_per_processor
@@ -152,7 +154,7 @@ def make_arguments(kernel: Any) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(0)
     return {
         parameter["name"]: (0.25 * rng.standard_normal(parameter["shape"])).astype(
-            parameter["dtype"]
+            getattr(ml_dtypes, parameter["dtype"], parameter["dtype"])
         )
         for parameter in kernel.params
     }
@@ -234,3 +236,7 @@ def figures() -> Iterator[Figure]:
         for number, case in enumerate(CASES):
             pair = (answers[2 * number], answers[2 * number + 1]) if answers else None
             yield from compare(case, pair, Path(folder, str(number)))
+    if ARCH == "sm_90a":
+        from hopper import figures as hopper_figures
+
+        yield from hopper_figures()

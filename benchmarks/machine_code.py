@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -53,6 +53,8 @@ class Listing:
 
     names: list[str]
     main_loop: list[str]
+    #: Every loop, with modifiers: `HGMMA.64x256x16.F32`.
+    loops: list[list[str]] = field(default_factory=list)
 
     def count(self, name: str) -> int:
         """How often an instruction occurs in the code."""
@@ -66,6 +68,7 @@ def read_listing(text: str) -> Listing:
     a tensor-core operation in it. The loop of one instruction behind the code is padding.
     """
     names: list[str] = []
+    full: list[str] = []
     labels: dict[str, int] = {}
     back_edges: list[tuple[int, int]] = []
     for line in text.splitlines():
@@ -79,8 +82,11 @@ def read_listing(text: str) -> Listing:
         if found.group(1) == "BRA" and target and target.group(1) in labels:
             back_edges.append((labels[target.group(1)], len(names) + 1))
         names.append(found.group(1))
-    loops = [names[start:end] for start, end in back_edges if "HMMA" in names[start:end]]
-    return Listing(names, max(loops, key=len, default=[]))
+        full.append(found.group(1) + found.group(2).split(" ")[0])
+    products = {"HMMA", "HGMMA", "QGMMA", "IGMMA"}
+    loops = [names[start:end] for start, end in back_edges if products & set(names[start:end])]
+    every = [full[start:end] for start, end in back_edges]
+    return Listing(names, max(loops, key=len, default=[]), every)
 
 
 def disassemble(cubin: bytes) -> Listing:

@@ -95,19 +95,40 @@ Value ProductLowering::groupNumber() {
   return arith::ShRUIOp::create(b, warpNumber(t), i32(2)); // four warps each
 }
 
-/// The descriptor of the group's first row or column at the first step of K.
+/// How many bytes the versions of a tile lie apart, in units of a descriptor; 0 where it has one.
+static int64_t getVersionPitch(const Storage &storage, AllocOp tile) {
+  if (!tile || !tile->hasAttr(kVersionsAttr))
+    return 0;
+  // plan-pipeline places version v at v times a pitch.
+  SmallVector<int64_t> second(storage.staticExtents.size(), 0);
+  int64_t first = storage.layout->getOffset()->evaluate(second).value_or(0);
+  second.front() = 1;
+  int64_t pitch = storage.layout->getOffset()->evaluate(second).value_or(0) - first;
+  return pitch * getStorageBytes(storage.elementType) / 16;
+}
+
+/// The descriptor of the group's first row or column at the first step of K. That of version 0 does
+/// not change in a loop; the version adds a multiple of the pitch.
 Value ProductLowering::makeDescriptor(Value buffer, const ProductOperand &operand,
                                       Value groupStart) {
   SmallVector<Value> first(cast<MemRefType>(buffer.getType()).getRank(), t.index(0));
-  const Storage &storage = t.storageOf(getRoot(buffer));
-  Value pointer = addressOf(t, storage, viewCoordinates(t, buffer, std::move(first)));
-  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), pointer);
+  Value root = getRoot(buffer);
+  const Storage &storage = t.storageOf(root);
+  SmallVector<Value> corner = viewCoordinates(t, buffer, std::move(first));
+  Value ofVersion;
+  if (int64_t pitch = getVersionPitch(storage, root.getDefiningOp<AllocOp>())) {
+    Value version = b.createOrFold<arith::IndexCastOp>(b.getI64Type(), corner.front());
+    ofVersion = b.createOrFold<arith::MulIOp>(version, i64(pitch));
+    corner.front() = t.index(0);
+  }
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), addressOf(t, storage, corner));
   if (groupStart)
     address = arith::AddIOp::create(b, address, groupStart);
-  // Bits 4 to 17 of the address are all that the descriptor has room for.
+  // Bits 4 to 17 of the address are all that the descriptor has room for; shared memory ends before.
   address = arith::AndIOp::create(b, arith::ShRUIOp::create(b, address, i32(4)), i32(0x3fff));
   Value wide = arith::ExtUIOp::create(b, b.getI64Type(), address);
-  return arith::OrIOp::create(b, wide, i64(int64_t(operand.getDescriptor())));
+  Value descriptor = arith::OrIOp::create(b, wide, i64(int64_t(operand.getDescriptor())));
+  return ofVersion ? b.createOrFold<arith::AddIOp>(descriptor, ofVersion) : descriptor;
 }
 
 Value ProductLowering::addBytes(Value descriptor, int64_t bytes) {
