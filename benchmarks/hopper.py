@@ -1,9 +1,9 @@
-"""What the main loops of Hopper's kernels need on sm_90a: instructions for each k-tile, the shapes of
-the products, spills, shared memory, and what the virtual GPU executes. Each figure stands against a
-bar, which is below what TileLang 0.1.15, Triton 3.9 and cuTile 1.7 need for the same kernel.
+"""What the main loops of Hopper's kernels need on sm_90a: instructions for each k-tile, the shapes
+of the products, spills, shared memory, and what the virtual GPU executes. Each figure has a bar
+to meet, set from what TileLang 0.1.15, Triton 3.9 and cuTile 1.7 need for the same kernel.
 
-Part of `run_benchmarks.py static --arch sm_90a`. TileLang's executed instructions are those of its own
-PTX on this virtual GPU, recorded at the same sizes.
+Part of `run_benchmarks.py static --arch sm_90a`. TileLang's executed instructions are those of its
+own PTX on this virtual GPU, recorded at the same sizes.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ def shapes(names: list[str]) -> Counter[str]:
 
 
 def pick_loop(listing: Listing) -> list[str]:
-    """The main loop: of those with products, the shortest with the most. A loop with masks and one
-    without are copies of one another, and most tiles run in the latter."""
+    """The main loop: of those with the products of a k-tile, the shortest. A loop with masks and
+    one without are copies of one another, and most tiles run in the latter."""
     loops = [loop for loop in listing.loops if shapes(loop)]
     most = max((sum(shapes(loop).values()) for loop in loops), default=0)
     return min((p for p in loops if sum(shapes(p).values()) == most), key=len, default=[])

@@ -1,4 +1,4 @@
-"""The kernels of hopper.py, as TileLang's own examples have them. Both compilers run this file: here
+"""The kernels of hopper.py, as TileLang's own examples have them. Both compilers run this file:
 `tilelang` is the package, or tilewright where that has taken its name."""
 
 import tilelang  # noqa: F401

@@ -85,7 +85,8 @@ def read_listing(text: str) -> Listing:
         full.append(found.group(1) + found.group(2).split(" ")[0])
     products = {"HMMA", "HGMMA", "QGMMA", "IGMMA"}
     loops = [names[start:end] for start, end in back_edges if products & set(names[start:end])]
-    every = [full[start:end] for start, end in back_edges]
+    # A wait that has to be repeated jumps back from behind the end: no loop.
+    every = [full[a:b] for a, b in back_edges if "EXIT" not in names[a:b]]
     return Listing(names, max(loops, key=len, default=[]), every)
 
 

@@ -53,7 +53,8 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createSplitRoles()); // copies that wait for their readers get threads of their own
-  pm.addPass(createScheduleProducts()); // and products run beside the next iteration
+  pm.addPass(createScheduleProducts()); // and products run beside the next iteration,
+  pm.addPass(createPeelMasks());        // most of which needs no mask
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
   pm.addPass(createCheckSchedule()); // roles never stop
 }

@@ -689,4 +689,43 @@ def test_the_last_product_of_attention_runs_beside_the_next_softmax(causal, stag
     # S is waited for with P V open, then P V in front of what touches O and P.
     assert 1 in waits(kernel)
     assert "the product of 'o' runs beside the next iteration" in remarks(kernel)
+    # Tiles below the mask's edge run in a loop without it; trips end before, at and after it.
+    assert ("tiles that the mask lets through whole" in remarks(kernel)) == causal
     assert "(C75" not in words_of_ptxas(kernel)
+
+
+@pytest.mark.parametrize("test", ["y + 64 >= x", "x <= y + 64", "x < y + 65", "not y + 64 < x"])
+def test_masks_in_other_words(test: str) -> None:
+    """However the test is written, the loop is split where it can first fail, or not at all."""
+    tests = {
+        "y + 64 >= x": lambda y, x: y + 64 >= x,
+        "x <= y + 64": lambda y, x: x <= y + 64,
+        "x < y + 65": lambda y, x: x < y + 65,
+        "not y + 64 < x": lambda y, x: T.Not(y + 64 < x),
+    }
+    allows = tests[test]
+
+    @T.prim_func
+    def main(A: T.Tensor((256, 64), "float16"), K: T.Tensor((256, 64), "float16"),
+             C: T.Tensor((256, 64), "float32")):  # fmt: skip
+        with T.Kernel(2, threads=256) as bx:
+            a = T.alloc_shared((128, 64), "float16")
+            k = T.alloc_shared((64, 64), "float16")
+            s = T.alloc_fragment((128, 64), "float32")
+            c = T.alloc_fragment((128, 64), "float32")
+            T.copy(A[bx * 128, 0], a)
+            T.clear(c)
+            for i in T.Pipelined(4, num_stages=2):
+                T.copy(K[i * 64, 0], k)
+                T.gemm(a, k, s, transpose_B=True, clear_accum=True)
+                for y, x in T.Parallel(128, 64):
+                    c[y, x] += T.if_then_else(allows(bx * 128 + y, i * 64 + x), s[y, x], 1.0)
+            T.copy(c, C[bx * 128, 0])
+
+    a, k, c = numbers(1, 256, 64), numbers(2, 256, 64), np.zeros((256, 64), "float32")
+    kernel = run(main, a, k, c)
+    y, x = np.ogrid[:256, :256]
+    scores = np.where(x <= y + 64, product(a, k.T), 1.0)
+    np.testing.assert_array_equal(c, scores.reshape(256, 4, 64).sum(1))
+    if test != "not y + 64 < x":
+        assert "tiles that the mask lets through whole" in remarks(kernel)

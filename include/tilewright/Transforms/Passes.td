@@ -304,6 +304,26 @@ def ScheduleProducts : Pass<"tile-schedule-products"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def PeelMasks : Pass<"tile-peel-masks"> {
+  let summary = "Split a loop where a mask begins to matter";
+  let description = [{
+    A test of each element that holds for whole tiles until some iteration, as `row >= column` of causal
+    attention does, is taken out of the iterations in which it always holds: the loop becomes two, of
+    which only the second one tests. Done for loops with products whose copies a producer issues.
+
+    ```mlir
+    tile.pipelined %k = %a to %b stages 2 {        tile.pipelined %k = %a to %split stages 2 {
+      tile.parallel (%i, %j) in (128, 128) {         tile.parallel (%i, %j) in (128, 128) {
+        %x = arith.cmpi sge, %row, %column             %x = arith.constant true
+        …                                    ->        …
+      }                                              }
+    }                                              }
+                                                   tile.pipelined %k = %split to %b stages 2 { … }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def CheckSchedule : Pass<"tile-check-schedule"> {
   let summary = "Prove that roles which wait for each other go on";
   let description = [{

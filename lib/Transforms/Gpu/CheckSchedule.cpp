@@ -5,9 +5,9 @@
 //
 //   pairs     each version of a channel is acquired and filled once in every iteration of a loop of
 //             the producer. The program waits for and releases the same iterations of the same nest,
-//             each once and in order: by a loop, or by a loop with some of its first or last iterations
-//             beside it (schedule-products). A statement of the loop may be that of an iteration
-//             before, its *shift*;
+//             each once and in order: by a loop, by a loop with some of its first or last iterations
+//             beside it (schedule-products), or by several loops after each other (peel-masks). A
+//             statement of the loop may be that of an iteration before, its *shift*;
 //   counts    a barrier is told to expect as many arrivals as come;
 //   parities  a reader waits for the phase of its own round, the producer for that of the round before;
 //   readers   what touches a version stands between the wait for it and its release, and a product that
@@ -132,6 +132,28 @@ bool isSameValue(Value a, Value b, llvm::DenseMap<Value, Value> &partners, unsig
 /// The number that is `value` modulo `count`, from 0 on.
 int64_t wrap(int64_t value, int64_t count) { return ((value % count) + count) % count; }
 
+/// The first piece that is a loop, or that of this loop; null if there is none.
+const Piece *findLoop(ArrayRef<Piece> pieces, PipelinedOp loop = {}) {
+  const auto *it = llvm::find_if(
+      pieces, [&](const Piece &piece) { return piece.loop && (!loop || piece.loop == loop); });
+  return it == pieces.end() ? nullptr : it;
+}
+
+/// Whether `bound` is at most `upper`: a minimum of it and others.
+bool isAtMost(Value bound, Value upper) {
+  if (bound == upper)
+    return true;
+  auto least = bound.getDefiningOp<arith::MinSIOp>();
+  return least && (isAtMost(least.getLhs(), upper) || isAtMost(least.getRhs(), upper));
+}
+
+/// Whether a loop goes on where another one ends, at some iteration between their bounds.
+bool continues(PipelinedOp loop, PipelinedOp before) {
+  auto bound = loop.getLower().getDefiningOp<arith::MaxSIOp>();
+  return bound && before.getUpper() == loop.getLower() && bound.getLhs() == before.getLower() &&
+         isAtMost(bound.getRhs(), loop.getUpper());
+}
+
 /// `a - b` where that is a constant.
 std::optional<int64_t> subtract(IndexSum a, const IndexSum &b) {
   if (!a.add(b, -1) || !a.isConstant())
@@ -155,6 +177,9 @@ private:
   LogicalResult checkReaders(const ChannelUse &use);
   LogicalResult checkReader(Operation *op, const Effect &effect, const ChannelUse &use);
   bool hasEnded(GemmOp product, const ChannelUse &use);
+  SmallVector<std::pair<Operation *, int64_t>> getOrder(Operation *loop);
+  LogicalResult checkOrder(Operation *loop, Operation *before);
+  LogicalResult checkLiveness(Operation *programLoop);
   bool isSameSum(const IndexSum &program, const IndexSum &role);
   LogicalResult fail(Operation *op, const Twine &text) {
     return op->emitError() << "internal error: the schedule is wrong: " << text;
@@ -262,8 +287,12 @@ FailureOr<SmallVector<Piece, 0>> ScheduleCheck::findPieces(ArrayRef<Operation *>
       return fail(pieces[i].op, isa<BarrierWaitOp>(pieces[i].op)
                                     ? "a version is waited for twice in an iteration"
                                     : "a version is released twice in an iteration");
-  if (llvm::count_if(pieces, [](const Piece &piece) { return bool(piece.loop); }) != 1)
-    return fail(pieces.front().op, "its iterations are not those of one loop");
+  const Piece *loop = findLoop(pieces);
+  if (!loop)
+    return fail(pieces.front().op, "its iterations are not those of a loop");
+  for (const Piece &piece : pieces)
+    if (piece.loop && piece.shift != loop->shift)
+      return fail(piece.op, "its iteration is another one than in the loop before");
   return pieces;
 }
 
@@ -288,7 +317,8 @@ bool ScheduleCheck::isSameSum(const IndexSum &program, const IndexSum &role) {
 
 /// Whether an iteration stands beside the loop that may not exist, so that a branch must ask.
 static bool needsGuard(ArrayRef<Piece> pieces) {
-  return pieces.size() > 1 && subtract(pieces.back().to, pieces.front().from).value_or(0) <= 0;
+  return llvm::any_of(pieces, [](const Piece &piece) { return !piece.loop; }) &&
+         subtract(pieces.back().to, pieces.front().from).value_or(0) <= 0;
 }
 
 /// The pieces are the iterations of the producer's loop, each once and in order.
@@ -303,7 +333,8 @@ LogicalResult ScheduleCheck::checkCover(ArrayRef<Piece> pieces, const ChannelUse
     return fail(pieces.front().op, "it is not done for the iterations of its copies");
   }
   for (size_t i = 1; i < pieces.size(); ++i)
-    if (subtract(pieces[i].from, pieces[i - 1].to) != 0)
+    if (subtract(pieces[i].from, pieces[i - 1].to) != 0 ||
+        (pieces[i].loop && pieces[i - 1].loop && !continues(pieces[i].loop, pieces[i - 1].loop)))
       return fail(pieces[i].op, "iterations are left out or come twice");
   if (!needsGuard(pieces))
     return success();
@@ -380,41 +411,45 @@ static bool findWait(Operation *from, Operation *to, int64_t &younger) {
 
 /// Whether a product is over wherever the version that it reads is released.
 bool ScheduleCheck::hasEnded(GemmOp product, const ChannelUse &use) {
-  const auto *inLoop = llvm::find_if(use.releases, [](const Piece &p) { return bool(p.loop); });
-  PipelinedOp loop = inLoop->loop;
-  Block &body = loop.getBody().front();
-  Block *frame = loop->getBlock();
+  Block *frame = use.releases.front().getStatement()->getBlock();
   int64_t younger = 0;
   Operation *from = product;
-  while (from->getBlock() != &body && from->getBlock() != frame) { // out of what is inside
+  auto isInLoop = [&]() -> const Piece * {
+    auto loop = dyn_cast<PipelinedOp>(from->getParentOp());
+    return loop ? findLoop(use.releases, loop) : nullptr;
+  };
+  while (from->getBlock() != frame && !isInLoop()) { // out of what is inside
     if (findWait(from->getNextNode(), nullptr, younger))
       return true;
     from = from->getParentOp();
   }
-  // What follows the loop: the releases that come first, and those of the last iterations.
-  auto endsAfter = [&](int64_t count) {
-    const auto *last = std::next(inLoop);
-    return last == use.releases.end() || findWait(loop->getNextNode(), last->op, count);
+  auto endsInside = [&](const Piece &piece, int64_t count) {
+    PipelinedOp loop = piece.loop;
+    return findWait(&loop.getBody().front().front(), piece.op, count);
   };
-  if (from->getBlock() == &body) {
-    int64_t count = younger;
-    if (from->isBeforeInBlock(inLoop->op) && findWait(from->getNextNode(), inLoop->op, count))
-      return true;
-    if (findWait(from->getNextNode(), nullptr, younger))
-      return true;
-    if (inLoop->shift == 0)
-      return false;
-    count = younger;
-    return endsAfter(younger) && findWait(&body.front(), inLoop->op, count);
-  }
-  for (const Piece &piece : use.releases) // beside the loop: the first release that may be its own
-    if (!piece.loop && from->isBeforeInBlock(piece.op) &&
-        !(loop->isBeforeInBlock(piece.op) && from->isBeforeInBlock(loop)))
-      return findWait(from->getNextNode(), piece.op, younger);
-  if (findWait(from->getNextNode(), loop, younger))
-    return true;
+  // On every way from a statement of the frame on to a release: through a loop, or past it.
+  auto endsAfter = [&](Operation *statement, int64_t count) {
+    for (const Piece &piece : use.releases) {
+      if (!statement->isBeforeInBlock(piece.getStatement()))
+        continue;
+      if (findWait(statement->getNextNode(), piece.getStatement(), count))
+        return true;
+      if (!piece.loop || !endsInside(piece, count))
+        return false;
+      statement = piece.getStatement();
+    }
+    return true; // nothing releases it
+  };
+  if (from->getBlock() == frame)
+    return endsAfter(from, younger);
+  const Piece *inLoop = isInLoop();
   int64_t count = younger;
-  return endsAfter(younger) && findWait(&body.front(), inLoop->op, count);
+  if (from->isBeforeInBlock(inLoop->op) && findWait(from->getNextNode(), inLoop->op, count))
+    return true;
+  if (findWait(from->getNextNode(), nullptr, younger))
+    return true;
+  return inLoop->shift != 0 && endsInside(*inLoop, younger) &&
+         endsAfter(inLoop->getStatement(), younger);
 }
 
 /// What the program does to a tile stands between the wait for the version and its release.
@@ -424,11 +459,17 @@ LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
     return fail(op, "it touches '" + tile::getName(effect.root) +
                         "' outside of the wait for it and its release");
   };
-  const auto *wait = llvm::find_if(use.waits, [](const Piece &p) { return bool(p.loop); });
-  const auto *release = llvm::find_if(use.releases, [](const Piece &p) { return bool(p.loop); });
-  PipelinedOp loop = wait->loop;
-  Block &body = loop.getBody().front();
-  Operation *statement = body.findAncestorOpInBlock(*op);
+  const Piece *wait = nullptr, *release = nullptr;
+  Operation *statement = nullptr;
+  for (const Piece &piece : use.waits) {
+    PipelinedOp loop = piece.loop;
+    statement = loop ? loop.getBody().front().findAncestorOpInBlock(*op) : nullptr;
+    if (!statement)
+      continue;
+    wait = &piece;
+    release = findLoop(use.releases, loop);
+    break;
+  }
   VersionOp version;
   if (use.versions > 1) {
     const auto &ranges = effect.region.ranges;
@@ -441,6 +482,7 @@ LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
   }
   int64_t shift = version ? wrap(-int64_t(version.getAhead()), use.versions) : 0;
   if (statement) {
+    PipelinedOp loop = wait->loop;
     if (version && version.getIteration() != loop.getInductionVar())
       return fail(op, "it touches a version of another loop");
     auto isBefore = [](Operation *a, int64_t shiftA, Operation *b, int64_t shiftB) {
@@ -449,14 +491,15 @@ LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
     if (!isBefore(wait->op, wait->shift, statement, shift) ||
         !isBefore(statement, shift, release->op, release->shift))
       return misplaced();
-    // No iteration before the first one.
-    IndexSum first = IndexSum::get(getAsOpFoldResult(loop.getLower()));
+    // No iteration before the first one; a loop that follows another one does not begin before it.
+    PipelinedOp firstLoop = findLoop(use.waits)->loop;
+    IndexSum first = IndexSum::get(getAsOpFoldResult(firstLoop.getLower()));
     first.constant -= shift;
     std::optional<int64_t> after = subtract(first, use.waits.front().from);
     if (!after || *after < 0)
       return misplaced();
   } else {
-    statement = loop->getBlock()->findAncestorOpInBlock(*op);
+    statement = use.waits.front().getStatement()->getBlock()->findAncestorOpInBlock(*op);
     if (!statement || !version)
       return misplaced();
     IndexSum iteration = IndexSum::get(getAsOpFoldResult(version.getIteration()));
@@ -468,10 +511,12 @@ LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
         isWaitedFor = subtract(piece.to, iteration).value_or(0) >= 1;
     if (!isWaitedFor)
       return misplaced();
+    bool isReleased = false;
     for (const Piece &piece : use.releases)
-      if (piece.getStatement()->isBeforeInBlock(statement) &&
-          subtract(iteration, piece.to).value_or(-1) < 0)
-        return misplaced();
+      if (piece.getStatement()->isBeforeInBlock(statement))
+        isReleased = subtract(iteration, piece.to).value_or(-1) < 0;
+    if (isReleased)
+      return misplaced();
   }
   auto product = dyn_cast<GemmOp>(op);
   if (product && product->hasAttr(kAsyncAttr) && !hasEnded(product, use))
@@ -520,17 +565,21 @@ LogicalResult ScheduleCheck::checkUse(ChannelUse &use) {
     return failure();
   use.waits = *waits;
   use.releases = *releases;
-  auto loopOf = [](ArrayRef<Piece> pieces) {
-    return llvm::find_if(pieces, [](const Piece &piece) { return bool(piece.loop); })->loop;
+  auto loopsOf = [](ArrayRef<Piece> pieces) {
+    SmallVector<Operation *> loops;
+    for (const Piece &piece : pieces)
+      if (piece.loop)
+        loops.push_back(piece.getStatement());
+    return loops;
   };
-  PipelinedOp loop = loopOf(use.waits);
-  if (loop != loopOf(use.releases))
+  SmallVector<Operation *> loops = loopsOf(use.waits);
+  if (loops != loopsOf(use.releases))
     return fail(use.releaseOps.front(), "it releases another version than was waited for");
   for (const Piece &piece : use.waits)
     if (!isPhaseOf(cast<BarrierWaitOp>(piece.op), piece.shift, 0, use.versions))
       return fail(piece.op, "it waits for the phase of another round");
   // A branch that asks whether there is an iteration is no part of the nest.
-  Operation *frame = loop->getParentOp();
+  Operation *frame = loops.front()->getParentOp();
   if (needsGuard(use.waits) || needsGuard(use.releases))
     frame = frame->getParentOp();
   if (failed(checkNests(frame, use.fill->getParentOp())) || failed(checkCover(use.waits, use)) ||
@@ -547,18 +596,66 @@ LogicalResult ScheduleCheck::run() {
   });
   if (failed(result))
     return failure();
+  for (ChannelUse &use : uses)
+    if (failed(checkUse(use)))
+      return failure();
+  // One graph for each loop of the program: where loops follow each other, all have the same order.
+  llvm::MapVector<Operation *, Operation *> followers;
+  for (ChannelUse &use : uses) {
+    Operation *before = nullptr;
+    for (const Piece &piece : use.waits) {
+      if (!piece.loop)
+        continue;
+      followers[piece.getStatement()] = before;
+      before = piece.getStatement();
+    }
+  }
+  for (auto &[loop, before] : followers)
+    if (failed(checkLiveness(loop)) || (before && failed(checkOrder(loop, before))))
+      return failure();
+  return success();
+}
+
+/// The statements on channels in a loop of the program, in order, with their shifts.
+SmallVector<std::pair<Operation *, int64_t>> ScheduleCheck::getOrder(Operation *loop) {
+  SmallVector<std::pair<Operation *, int64_t>> order;
+  for (const ChannelUse &use : uses)
+    for (const Piece &piece : llvm::concat<const Piece>(use.waits, use.releases))
+      if (piece.loop && piece.getStatement() == loop)
+        order.emplace_back(piece.op, piece.shift);
+  llvm::sort(order, [](auto &a, auto &b) { return a.first->isBeforeInBlock(b.first); });
+  return order;
+}
+
+/// A loop that goes on with another one's iterations does so in the same order.
+LogicalResult ScheduleCheck::checkOrder(Operation *loop, Operation *before) {
+  auto own = getOrder(loop), other = getOrder(before);
+  bool isSame = own.size() == other.size() && llvm::all_of(llvm::zip(own, other), [](auto pair) {
+                  auto [a, b] = pair;
+                  return a.second == b.second && a.first->getName() == b.first->getName() &&
+                         a.first->getOperand(0) == b.first->getOperand(0);
+                });
+  return isSame ? success()
+                : fail(loop, "it meets the producer in another order than the one before");
+}
+
+LogicalResult ScheduleCheck::checkLiveness(Operation *programLoop) {
   MarkedGraph graph;
   llvm::MapVector<Operation *, SmallVector<Operation *>> inOrder; // by loop
   for (ChannelUse &use : uses) {
-    if (failed(checkUse(use)))
-      return failure();
-    auto inLoop = [](ArrayRef<Piece> pieces) {
-      return *llvm::find_if(pieces, [](const Piece &piece) { return bool(piece.loop); });
-    };
-    Piece wait = inLoop(use.waits), release = inLoop(use.releases);
-    graph.connect(use.fill, wait.op, wait.shift);
-    graph.connect(release.op, use.acquire, use.versions - release.shift);
-    for (Operation *op : {use.acquire.getOperation(), use.fill.getOperation(), wait.op, release.op})
+    const Piece *wait = nullptr, *release = nullptr;
+    for (const Piece &piece : use.waits)
+      if (piece.loop && piece.getStatement() == programLoop)
+        wait = &piece;
+    for (const Piece &piece : use.releases)
+      if (piece.loop && piece.getStatement() == programLoop)
+        release = &piece;
+    if (!wait || !release)
+      continue;
+    graph.connect(use.fill, wait->op, wait->shift);
+    graph.connect(release->op, use.acquire, use.versions - release->shift);
+    for (Operation *op :
+         {use.acquire.getOperation(), use.fill.getOperation(), wait->op, release->op})
       inOrder[op->getParentOp()].push_back(op);
   }
   for (auto &[loop, ops] : inOrder) {
