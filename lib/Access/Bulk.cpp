@@ -2,6 +2,8 @@
 
 #include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/IndexValues.h"
+#include "tilewright/Analysis/Polyhedron.h"
+#include "tilewright/Layout/Enumerate.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Layout/SharedLayouts.h"
 #include "tilewright/Support/IndexMath.h"
@@ -9,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -34,18 +37,55 @@ std::optional<CopyLoop> CopyLoop::get(ParallelOp loop) {
       copy.load = found;
     else if (auto found = dyn_cast<StoreOp>(op); found && !copy.store)
       copy.store = found;
+    else if (auto found = dyn_cast<AtomicElementOp>(op); found && !copy.update)
+      copy.update = found;
     else if (!isMemoryEffectFree(&op) || op.getNumRegions() || isa<CastOp>(op))
       return std::nullopt;
   }
-  if (!copy.load || !copy.store || copy.store.getValue() != copy.load.getResult())
+  if (!copy.load || bool(copy.store) == bool(copy.update))
+    return std::nullopt;
+  Value written = copy.store ? copy.store.getValue() : copy.update.getValue();
+  if (written != copy.load.getResult())
     return std::nullopt;
   return copy;
 }
 
+static Space spaceOf(const ElementAccess &access) { return getSpace(getRoot(access.buffer)); }
+
 bool CopyLoop::isFill() const {
-  auto tile = getRoot(LoadOp(load).getBuffer());
-  return getSpace(tile) == Space::Global &&
-         getSpace(getRoot(StoreOp(store).getBuffer())) == Space::Shared;
+  return store && spaceOf(*ElementAccess::get(load)) == Space::Global &&
+         spaceOf(*ElementAccess::get(store)) == Space::Shared;
+}
+
+ElementAccess CopyLoop::getWrite() const {
+  return store ? *ElementAccess::get(store) : *ElementAccess::get(update);
+}
+
+bool CopyLoop::isDrain() const {
+  return spaceOf(*ElementAccess::get(load)) == Space::Shared &&
+         spaceOf(getWrite()) == Space::Global;
+}
+
+ElementAccess CopyLoop::getTensorAccess() const {
+  return isFill() ? *ElementAccess::get(load) : getWrite();
+}
+
+ElementAccess CopyLoop::getTileAccess() const {
+  return isFill() ? getWrite() : *ElementAccess::get(load);
+}
+
+BulkContext BulkContext::get(const Context &context, bool disjoint) {
+  BulkContext all{context, disjoint, {}, {}, false, false};
+  KernelOp kernel = context.kernel;
+  std::optional<SmallVector<Effect>> effects = getEffects(kernel);
+  all.isUnknown = !effects;
+  for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
+    if (getSpace(effect.root) == Space::Global)
+      (effect.kind == EffectKind::Read ? all.read : all.written).push_back(effect.root);
+  kernel.walk([&](AtomicElementOp atomic) {
+    all.isOrdered |= atomic.getOrder() != MemoryOrder::Relaxed || !atomic.getPrevious().use_empty();
+  });
+  return all;
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -67,13 +107,17 @@ struct Digit {
 class BulkPlanner {
 public:
   BulkPlanner(ParallelOp loop, const CopyLoop &copy, const BulkContext &bulk)
-      : loop(loop), load(copy.load), store(copy.store), bulk(bulk),
-        source(getRoot(load.getBuffer())), tile(getRoot(store.getBuffer())) {}
+      : loop(loop), copy(copy), bulk(bulk), tensorAccess(copy.getTensorAccess()),
+        tileAccess(copy.getTileAccess()), source(getRoot(tensorAccess.buffer)),
+        tile(getRoot(tileAccess.buffer)) {}
 
   llvm::Expected<BulkPlan> run();
 
 private:
-  bool checkSource();
+  bool checkTensor();
+  bool checkWrites();
+  bool checkMap();
+  bool planSpan();
   bool checkStrides();
   bool findBox();
   bool findPlace();
@@ -92,15 +136,15 @@ private:
   }
 
   ParallelOp loop;
-  LoadOp load;
-  StoreOp store;
+  const CopyLoop &copy;
   const BulkContext &bulk;
-  Value source, tile;
+  ElementAccess tensorAccess, tileAccess;
+  Value source, tile; ///< Tensor and tile; the copy may lead either way.
 
-  Memory memory; ///< Of the source.
+  Memory memory; ///< Of the tensor.
   SmallVector<int64_t> extents;
   AccessCoordinates from;
-  /// Of each dimension of the source: the loop's variable that moves along it, if any, and what
+  /// Of each dimension of the tensor: the loop's variable that moves along it, if any, and what
   /// the symbols add, with the constant.
   SmallVector<std::optional<unsigned>> iterators;
   SmallVector<IndexFacts> starts;
@@ -112,36 +156,75 @@ private:
   std::string refusal;
 };
 
-bool BulkPlanner::checkSource() {
+/// What every bulk copy needs.
+bool BulkPlanner::checkTensor() {
   const Context &context = bulk.context;
-  auto argument = dyn_cast<BlockArgument>(source);
-  if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
-    return refuse(name(source) + " is a workspace");
+  if (context.threads < kWarpSize) // elect.sync
+    return refuse("a block of fewer than 32 threads has no whole warp");
   if (context.calls.argumentAlignment < kGranule)
     return refuse("tensors are not known to start on 16 bytes");
   std::optional<Memory> found = getMemory(source, context.kernel, context.calls);
-  if (!found || found->layout)
-    return refuse(name(source) + " has a layout of its own");
+  if (!found)
+    return refuse("where " + name(source) + " lies is not known");
   memory = std::move(*found);
-  if (memory.extents.empty() || memory.extents.size() > TensorMapAttr::kMaxRank)
-    return refuse("a tensor map has 1 to 5 dimensions, " + name(source) + " has " +
-                  Twine(memory.extents.size()));
-  if (bulk.isAliased || llvm::is_contained(bulk.written, source))
-    return refuse("the kernel writes " + name(source) + (bulk.isAliased ? ", or may do so" : ""));
-  bool isZero = true;
-  KernelOp(context.kernel).walk([&](AnnotateSafeValueOp note) {
-    if (note.getBuffer() != source)
-      return;
-    auto number = dyn_cast<FloatAttr>(note.getValue());
-    isZero &= number ? number.getValue().isPosZero() : matchPattern(note.getValue(), m_Zero());
-  });
-  if (!isZero)
-    return refuse(name(source) + " has a value of its own out of bounds");
-  if (changesElement(load.getBuffer()) || changesElement(store.getBuffer()) ||
+  if (changesElement(tensorAccess.buffer) || changesElement(tileAccess.buffer) ||
       cast<MemRefType>(source.getType()).getElementType() !=
           cast<MemRefType>(tile.getType()).getElementType())
     return refuse("its element type changes");
+  std::optional<SmallVector<int64_t>> known = analysis::getStaticExtents(loop);
+  if (!known)
+    return refuse("its extents are known only at launch");
+  extents = std::move(*known);
+  if (llvm::is_contained(extents, 0))
+    return refuse("it copies nothing");
+  if (copy.isDrain())
+    return checkWrites();
+  bool isAliased = bulk.isUnknown || (!bulk.disjoint && !bulk.written.empty());
+  if (isAliased || llvm::is_contained(bulk.written, source))
+    return refuse("the kernel writes " + name(source) + (isAliased ? ", or may do so" : ""));
   return true;
+}
+
+/// A bulk store ends at some time after its statement. Statements of the block are ordered with it; what
+/// other blocks may see of it is not.
+bool BulkPlanner::checkWrites() {
+  if (bulk.isUnknown || llvm::is_contained(bulk.read, source))
+    return refuse("the kernel reads " + name(source) + (bulk.isUnknown ? ", or may do so" : ""));
+  if (!bulk.disjoint)
+    return refuse("another tensor may share memory with " + name(source));
+  if (bulk.isOrdered)
+    return refuse("atomics of the kernel may tell other blocks that " + name(source) +
+                  " is written");
+  if (!copy.update)
+    return true;
+  Type element = cast<MemRefType>(source.getType()).getElementType();
+  AtomicElementOp update = copy.update;
+  if (update.getKind() != AtomicKind::Add)
+    return refuse("bulk reductions of " + stringifyAtomicKind(update.getKind()) + " are not used");
+  if (!element.isF32() && !element.isF16() && !element.isBF16() && !element.isInteger(32))
+    return refuse("no bulk reduction adds elements of this type");
+  return true;
+}
+
+/// What a tensor map can describe.
+bool BulkPlanner::checkMap() {
+  auto argument = dyn_cast<BlockArgument>(source);
+  if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()))
+    return refuse(name(source) + " is a workspace");
+  if (memory.layout)
+    return refuse(name(source) + " has a layout of its own");
+  if (memory.extents.empty() || memory.extents.size() > TensorMapAttr::kMaxRank)
+    return refuse("a tensor map has 1 to 5 dimensions, " + name(source) + " has " +
+                  Twine(memory.extents.size()));
+  bool isZero = true;
+  if (copy.isFill())
+    KernelOp(bulk.context.kernel).walk([&](AnnotateSafeValueOp note) {
+      if (note.getBuffer() != source)
+        return;
+      auto number = dyn_cast<FloatAttr>(note.getValue());
+      isZero &= number ? number.getValue().isPosZero() : matchPattern(note.getValue(), m_Zero());
+    });
+  return isZero || refuse(name(source) + " has a value of its own out of bounds");
 }
 
 /// All strides but the innermost are multiples of 16 bytes.
@@ -159,13 +242,9 @@ bool BulkPlanner::checkStrides() {
 
 /// Each of the loop's variables moves along one dimension of the source, step by step.
 bool BulkPlanner::findBox() {
-  std::optional<SmallVector<int64_t>> known = analysis::getStaticExtents(loop);
-  if (!known)
-    return refuse("its extents are known only at launch");
-  extents = std::move(*known);
-  auto found = getCoordinates(load, loop, load.getBuffer(), load.getIndices());
+  auto found = getCoordinates(tensorAccess.op, loop, tensorAccess.buffer, tensorAccess.indices);
   if (!found)
-    return refuse("where it reads depends on memory");
+    return refuse(Twine("where it ") + (copy.isFill() ? "reads" : "writes") + " depends on memory");
   from = std::move(*found);
   for (ArrayRef<IndexExpr> arguments : from.arguments)
     if (llvm::any_of(arguments, [](const IndexExpr &e) { return e.getNumDims() > 0; }))
@@ -189,8 +268,8 @@ bool BulkPlanner::findBox() {
       if (extents[i] > 1 && moves(IndexExpr::dim(i)))
         iterator = i;
     if (!iterator && !moves(IndexExpr(0)))
-      return refuse("it reads dimension " + Twine(dim) + " of " + name(source) +
-                    " with a step or a formula");
+      return refuse(Twine(copy.isFill() ? "it reads" : "it writes") + " dimension " + Twine(dim) +
+                    " of " + name(source) + " with a step or a formula");
     if (iterator && isUsed[*iterator])
       return refuse("one index of the tile moves along two dimensions of " + name(source));
     if (iterator)
@@ -205,9 +284,98 @@ bool BulkPlanner::findBox() {
   return true;
 }
 
-/// Where the loop writes.
+/// Each element's place in global memory, from that of the first; nothing if one is no multiple of 16
+/// bytes where the copy starts, may lie out of bounds, or depends on what is known only at launch.
+static std::optional<IndexExpr> findOrder(const ElementAccess &access, ParallelOp loop,
+                                          const Memory &memory, ArrayRef<int64_t> extents) {
+  auto found = getCoordinates(access.op, loop, access.buffer, access.indices);
+  if (!found || llvm::any_of(found->arguments, [](ArrayRef<IndexExpr> arguments) {
+        return llvm::any_of(arguments, [](const IndexExpr &e) { return e.getNumDims() > 0; });
+      }))
+    return std::nullopt;
+  SmallVector<IndexFacts, 4> dims = factsOfShape(extents);
+  analysis::Polyhedron points(extents, found->symbols);
+  for (const IndexExpr &expr : found->known)
+    points.addNonNegative(expr);
+  for (auto [dim, coordinate] : llvm::enumerate(found->coordinates)) {
+    IndexFacts facts = analyzeIndexExpr(coordinate, dims, found->symbols);
+    int64_t extent = memory.extents[dim];
+    if (extent != kDynamic && facts.low >= 0 && facts.high < extent)
+      continue;
+    if (!found->extents[dim] || !points.excludes(IndexExpr(-1) - coordinate) ||
+        !points.excludes(coordinate - *found->extents[dim]))
+      return std::nullopt;
+  }
+  SmallVector<IndexExpr, 4> physical = found->coordinates;
+  SmallVector<int64_t, 4> shape = memory.extents, divisors = memory.extentDivisors;
+  if (memory.layout) {
+    physical.clear();
+    for (const IndexExpr &output : memory.layout->getOutputs())
+      physical.push_back(output.substitute(found->coordinates));
+    shape.assign(memory.layout->getOutputShape().begin(), memory.layout->getOutputShape().end());
+    divisors.assign(shape.size(), 1);
+  }
+  IndexExpr own(0);
+  int64_t stride = 1, granule = kGranule / memory.elementBytes;
+  bool isKnown = true; // or the stride is what is known to divide it
+  for (size_t d = physical.size(); d-- > 0;) {
+    std::optional<analysis::SeparatedExpr> parts =
+        analysis::separate(physical[d], dims, found->symbols);
+    if (!parts || (!isKnown && parts->dims.getNumDims() > 0))
+      return std::nullopt;
+    // What the symbols add keeps the start on 16 bytes.
+    std::optional<int64_t> step = checkedMul(
+        stride,
+        std::max<int64_t>(1, analyzeIndexExpr(parts->symbols, {}, found->symbols).getDivisor()));
+    if (!parts->symbols.isConstant(0) && (!step || *step % granule))
+      return std::nullopt;
+    own = own + parts->dims * stride;
+    isKnown &= shape[d] != kDynamic;
+    std::optional<int64_t> next = checkedMul(stride, shape[d] != kDynamic ? shape[d] : divisors[d]);
+    if (!next)
+      return std::nullopt;
+    stride = *next;
+  }
+  std::optional<int64_t> first = own.evaluate(SmallVector<int64_t>(extents.size(), 0));
+  if (!first || *first % granule || kGranule % memory.elementBytes)
+    return std::nullopt;
+  return own - *first;
+}
+
+/// Whether the elements are neighbours: their places are 0, 1, 2 and so on, in some order.
+static bool areNeighbours(const IndexExpr &order, ArrayRef<int64_t> extents, int64_t elements) {
+  std::optional<ValueColumns> values = enumerateValues(order, extents);
+  if (!values)
+    return false;
+  llvm::BitVector seen(elements);
+  for (int64_t value : (*values)[0]) {
+    if (value < 0 || value >= elements || seen[value])
+      return false;
+    seen.set(value);
+  }
+  return seen.all();
+}
+
+/// A copy without a tensor map, if the elements are neighbours in global memory and lie in the tile in
+/// the same order.
+bool BulkPlanner::planSpan() {
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  int64_t bytes = elements * memory.elementBytes;
+  if (bytes % kGranule || bytes > kMaxBytes || firstPlace * memory.elementBytes % kGranule)
+    return false;
+  std::optional<IndexExpr> order = findOrder(tensorAccess, loop, memory, extents);
+  if (!order || !areNeighbours(*order, extents, elements) ||
+      !isEqual(Layout::get(extents, {offset}), Layout::get(extents, {*order})).isYes())
+    return false;
+  plan.spanBytes = bytes;
+  return true;
+}
+
+/// Where the elements lie in the tile.
 bool BulkPlanner::findPlace() {
-  auto found = getCoordinates(store, loop, store.getBuffer(), store.getIndices());
+  auto found = getCoordinates(tileAccess.op, loop, tileAccess.buffer, tileAccess.indices);
   std::optional<Memory> placed = getMemory(tile, bulk.context.kernel, bulk.context.calls);
   std::optional<IndexExpr> place =
       placed && placed->layout ? placed->layout->getOffset() : std::nullopt;
@@ -218,7 +386,8 @@ bool BulkPlanner::findPlace() {
                                      ? std::nullopt
                                      : whole.evaluate(SmallVector<int64_t>(extents.size(), 0));
   if (!first)
-    return refuse("it writes a part of " + name(tile) + " that is chosen at run time");
+    return refuse(Twine(copy.isFill() ? "it writes" : "it reads") + " a part of " + name(tile) +
+                  " that is chosen at run time");
   firstPlace = *first;
   offset = whole - firstPlace;
   return true;
@@ -409,8 +578,11 @@ void BulkPlanner::makeMap() {
 }
 
 llvm::Expected<BulkPlan> BulkPlanner::run() {
-  if (!checkSource() || !checkStrides() || !findBox() || !findPlace() || !matchTile() ||
-      !split(digits))
+  if (!checkTensor() || !findPlace())
+    return llvm::createStringError(refusal);
+  if (planSpan())
+    return std::move(plan);
+  if (!checkMap() || !checkStrides() || !findBox() || !matchTile() || !split(digits))
     return llvm::createStringError(refusal);
   findClamped();
   makeMap();
@@ -422,6 +594,23 @@ llvm::Expected<BulkPlan> BulkPlanner::run() {
 llvm::Expected<BulkPlan> planBulk(ParallelOp loop, const CopyLoop &copy,
                                   const BulkContext &context) {
   return BulkPlanner(loop, copy, context).run();
+}
+
+std::optional<Layout> findSpanLayout(ParallelOp loop, const ElementAccess &tensor,
+                                     const BulkContext &bulk) {
+  std::optional<SmallVector<int64_t>> extents = analysis::getStaticExtents(loop);
+  std::optional<Memory> memory =
+      getMemory(getRoot(tensor.buffer), bulk.context.kernel, bulk.context.calls);
+  if (!extents || !memory || bulk.context.calls.argumentAlignment < kGranule)
+    return std::nullopt;
+  int64_t elements = 1;
+  for (int64_t extent : *extents)
+    elements *= extent;
+  std::optional<IndexExpr> order =
+      elements > 0 ? findOrder(tensor, loop, *memory, *extents) : std::nullopt;
+  if (!order || !areNeighbours(*order, *extents, elements))
+    return std::nullopt;
+  return Layout::get(*extents, {*order});
 }
 
 BulkAttr makeAttr(MLIRContext *context, const BulkPlan &plan, int64_t map) {

@@ -43,11 +43,14 @@ static void replaceByAsyncCopy(std::vector<Decision> &decisions, const Decision 
     return other.kind == "access" && other.file == copy.file && other.line == copy.line &&
            other.column == copy.column;
   };
-  bool isBulk = now && now->starts_with("cp.async.bulk");
+  bool isBulk = now && (now->starts_with("cp.async.bulk") || now->starts_with("cp.reduce"));
   llvm::erase_if(decisions, [&](const Decision &other) {
-    std::optional<StringRef> was = other.data.getString("instruction");
-    bool isStore = other.buffer == copy.buffer && was && was->starts_with("st.shared");
-    bool isLoad = other.buffer == source && was && was->starts_with("ld.global");
+    StringRef was = other.data.getString("instruction").value_or("");
+    bool isStore = other.buffer == copy.buffer &&
+                   (was.starts_with("st.shared") || was.starts_with("st.global") ||
+                    was.starts_with("red.global"));
+    bool isLoad =
+        other.buffer == source && (was.starts_with("ld.global") || was.starts_with("ld.shared"));
     return isSameStatement(other) && (isStore || (isBulk && isLoad));
   });
   for (Decision &other : decisions) {

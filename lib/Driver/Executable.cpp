@@ -48,9 +48,10 @@ llvm::Error Executable::checkArguments(ArrayRef<runtime::CallArgument> arguments
   return toProgramError(runtime::bindArguments(program->getFunction(), arguments).takeError());
 }
 
-llvm::Expected<std::shared_ptr<Executable>> Executable::withFastMath(bool isAllowed) const {
+llvm::Expected<std::shared_ptr<Executable>> Executable::withSetting(StringRef name,
+                                                                    bool isSet) const {
   std::lock_guard lock(program->getMutex());
-  std::unique_ptr<Program> copy = program->withFastMath(isAllowed);
+  std::unique_ptr<Program> copy = program->withSetting(name, isSet);
   if (!copy)
     return makeProgramError("internal error: the program cannot be copied");
   return std::make_shared<Executable>(std::move(copy));

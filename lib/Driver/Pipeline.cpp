@@ -44,11 +44,14 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createFlattenLoops());        // none inside another
   pm.addPass(createUnrollFragmentLoops()); // registers have names
   pm.addPass(createShrinkLoops());         // no iteration names what does not exist
+  pm.addPass(createStageStores(            // results that TMA takes from shared memory
+      StageStoresOptions{arch.str(), alignment, disjoint, options.calls.tensorMaps}));
   // Who holds what, who runs what, and how wide each access is.
   pm.addPass(createInferLayouts(InferLayoutsOptions{arch.str(), alignment}));
   pm.addPass(createPlanAccesses(
       PlanAccessesOptions{arch.str(), alignment, disjoint, options.calls.tensorMaps}));
   pm.addPass(createPlanPipeline(PlanPipelineOptions{disjoint})); // what runs ahead
+  pm.addPass(createStartBulk());                                 // and what runs on
   if (options.checkPlans)
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));

@@ -25,7 +25,7 @@ std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
-std::unique_ptr<Program> Program::withFastMath(bool isAllowed) const {
+std::unique_ptr<Program> Program::withSetting(llvm::StringRef name, bool isSet) const {
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
   if (failed(writeBytecodeToFile(getModule(), os)))
@@ -36,10 +36,10 @@ std::unique_ptr<Program> Program::withFastMath(bool isAllowed) const {
     return nullptr;
   auto copy = std::make_unique<Program>(own, std::move(read));
   func::FuncOp function = copy->getFunction();
-  if (isAllowed)
-    function->setAttr("tile.fast_math", UnitAttr::get(own.get()));
+  if (isSet)
+    function->setAttr(name, UnitAttr::get(own.get()));
   else
-    function->removeAttr("tile.fast_math");
+    function->removeAttr(name);
   return copy;
 }
 

@@ -5,7 +5,8 @@
 // box's digits count row-major, the innermost fastest; each element comes from the tensor map's
 // address of its coordinates, or is zero where one of them lies outside; it goes to the next place
 // in the tile, with the number of the 16-byte chunk xored by that of the 128-byte line, as far as the
-// swizzle reaches. Every iteration of the loop must find its element at the place that it writes.
+// swizzle reaches. Every iteration of the loop must find its element at the place that it writes. A
+// store goes the other way: from the same places to the same addresses, and nowhere if outside.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -31,18 +32,60 @@ struct Arrival {
 };
 } // namespace
 
-/// What holds whatever the values are.
-static std::string findFormFault(ParallelOp loop, BulkAttr plan, TensorMapAttr map, LoadOp load,
-                                 StoreOp store, const Options &options) {
-  auto text = [](const Twine &twine) { return twine.str(); };
-  Value source = getRoot(load.getBuffer());
-  auto argument = dyn_cast<BlockArgument>(source);
-  auto tile = getRoot(store.getBuffer()).getDefiningOp<AllocOp>();
+namespace {
+/// The two accesses of a copy, a store or an addition.
+struct BulkSubject {
+  Operation *read = nullptr, *write = nullptr;
+  Value tensor;
+  AllocOp tile;
+  bool isFill = false;
+};
+} // namespace
+
+/// Reads the statement; gives what it cannot be.
+static std::string findSubject(ParallelOp loop, const Options &options, BulkSubject &copy) {
   if (!options.arch.hasBulkCopies)
-    return text(options.arch.name + " has no bulk copies");
-  if (!tile || getSpace(source) != Space::Global || getSpace(tile.getBuffer()) != Space::Shared ||
-      store.getValue() != load.getResult())
-    return "it does not lead from global to shared memory";
+    return (options.arch.name + " has no bulk copies").str();
+  Value value;
+  for (Operation &op : loop.getBody().front().without_terminator()) {
+    if (!isa<LoadOp, StoreOp, AtomicElementOp>(op))
+      continue;
+    Operation *&known = isa<LoadOp>(op) ? copy.read : copy.write;
+    if (known)
+      return "it is more than one read and one write";
+    known = &op;
+    if (auto store = dyn_cast<StoreOp>(op))
+      value = store.getValue();
+    if (auto update = dyn_cast<AtomicElementOp>(op)) {
+      Type element = cast<MemRefType>(update.getBuffer().getType()).getElementType();
+      if (update.getKind() != AtomicKind::Add || update.getOrder() != MemoryOrder::Relaxed ||
+          !update.getPrevious().use_empty() ||
+          !(element.isF32() || element.isF16() || element.isBF16() || element.isInteger(32)))
+        return "no bulk reduction does this update";
+      value = update.getValue();
+    }
+  }
+  if (!copy.read || !copy.write)
+    return "it is more than one read and one write";
+  Value from = tile::getRoot(plancheck::getBuffer(copy.read)),
+        to = tile::getRoot(plancheck::getBuffer(copy.write));
+  copy.isFill = getSpace(from) == Space::Global;
+  copy.tensor = copy.isFill ? from : to;
+  copy.tile = (copy.isFill ? to : from).getDefiningOp<AllocOp>();
+  if (!copy.tile || getSpace(copy.tensor) != Space::Global ||
+      getSpace(copy.tile.getBuffer()) != Space::Shared ||
+      value != cast<LoadOp>(copy.read).getResult() || (copy.isFill && !isa<StoreOp>(copy.write)))
+    return "it does not lead from global to shared memory, or back";
+  return "";
+}
+
+/// What holds whatever the values are.
+static std::string findFormFault(const BulkSubject &copy, BulkAttr plan, TensorMapAttr map,
+                                 const Options &options) {
+  auto text = [](const Twine &twine) { return twine.str(); };
+  Value source = copy.tensor;
+  auto argument = dyn_cast<BlockArgument>(source);
+  AllocOp tile = copy.tile;
   if (!argument || argument.getArgNumber() != map.getArgument())
     return "its tensor map describes another tensor";
   Type element = cast<MemRefType>(source.getType()).getElementType();
@@ -65,7 +108,7 @@ static std::string findFormFault(ParallelOp loop, BulkAttr plan, TensorMapAttr m
   for (int64_t dim : plan.getDims())
     if (dim >= cast<MemRefType>(source.getType()).getRank())
       return "it counts a dimension that the tensor has not";
-  if (!isSafeValueZero(source, loop->getParentOfType<KernelOp>()))
+  if (copy.isFill && !isSafeValueZero(source, tile->getParentOfType<KernelOp>()))
     return "it fills with zeros, and the safe value is another";
   return "";
 }
@@ -197,44 +240,78 @@ std::string BulkRound::run(const Places &places) {
   return "";
 }
 
+/// A copy without a tensor map: neighbours in global memory are neighbours in the tile.
+static std::string findSpanFault(SpanAttr plan, AccessModel &from, AccessModel &to, int64_t bytes,
+                                 const Places &places) {
+  SmallVector<int64_t> zeros(places.extents.size(), 0);
+  Point first = from.at(zeros), place = to.at(zeros);
+  if (first.state != Point::Runs || place.state != Point::Runs)
+    return "";
+  int64_t total = places.numIterations * bytes;
+  if (plan.getBytes() != total || total % 16)
+    return "it copies " + std::to_string(plan.getBytes()) + " bytes, its loop names " +
+           std::to_string(total);
+  if (first.offset * bytes % 16 || place.offset * bytes % 16)
+    return "it starts at byte " + std::to_string(first.offset * bytes) + " of the tensor, byte " +
+           std::to_string(place.offset * bytes) + " of the tile";
+  for (int64_t iteration = 0; iteration < places.numIterations; ++iteration) {
+    Point global = from.at(places.unravel(iteration)), shared = to.at(places.unravel(iteration));
+    if (global.state != Point::Runs || shared.state != Point::Runs)
+      return "some of its iterations do not run";
+    if (global.outside)
+      return "iteration " + std::to_string(iteration) + " is out of bounds";
+    int64_t distance = global.offset - first.offset;
+    if (distance < 0 || distance >= places.numIterations ||
+        shared.offset - place.offset != distance)
+      return "iteration " + std::to_string(iteration) + " lies " + std::to_string(distance) +
+             " elements after the first in the tensor, " +
+             std::to_string(shared.offset - place.offset) + " in the tile";
+  }
+  return "";
+}
+
 std::string plancheck::findBulkFault(ParallelOp loop, const Options &options) {
   auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr);
+  auto span = loop->getAttrOfType<SpanAttr>(kSpanAttr);
   auto kernel = loop->getParentOfType<KernelOp>();
   auto maps = kernel ? kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr) : ArrayAttr();
-  if (!maps || plan.getMap() >= int64_t(maps.size()))
+  if (plan && (!maps || plan.getMap() >= int64_t(maps.size())))
     return "the kernel has no such tensor map";
-  auto map = cast<TensorMapAttr>(maps[plan.getMap()]);
-  Block &body = loop.getBody().front();
-  auto loads = body.getOps<LoadOp>();
-  auto stores = body.getOps<StoreOp>();
-  if (!llvm::hasSingleElement(loads) || !llvm::hasSingleElement(stores))
-    return "it is more than one read and one write";
-  LoadOp load = *loads.begin();
-  StoreOp store = *stores.begin();
-  if (std::string fault = findFormFault(loop, plan, map, load, store, options); !fault.empty())
+  auto map = plan ? cast<TensorMapAttr>(maps[plan.getMap()]) : TensorMapAttr();
+  BulkSubject copy;
+  if (std::string fault = findSubject(loop, options, copy); !fault.empty())
     return fault;
+  if (std::string fault = plan ? findFormFault(copy, plan, map, options) : std::string();
+      !fault.empty())
+    return fault;
+  Type element = copy.tile.getBuffer().getType().getElementType();
+  if (span && (options.argumentAlignment % 16 ||
+               element != cast<MemRefType>(copy.tensor.getType()).getElementType()))
+    return "tensors do not start on 16 bytes, or the element type changes";
   llvm::Expected<Places> places = Places::get(loop, kernel.getNumThreads());
   if (!places)
     return llvm::toString(places.takeError());
-  auto makeSubject = [&](Operation *op, Value buffer, bool isRead) {
+  auto makeSubject = [&](Operation *op) {
     Subject subject;
     subject.op = op;
-    subject.buffer = buffer;
+    subject.buffer = plancheck::getBuffer(op);
     subject.scope = loop;
     subject.kernel = kernel;
-    subject.isRead = isRead;
+    subject.isRead = isa<LoadOp>(op);
     subject.places = *places;
     return subject;
   };
-  Subject read = makeSubject(load, load.getBuffer(), true),
-          write = makeSubject(store, store.getBuffer(), false);
-  AccessModel from(read, map), to(write);
-  int64_t bytes = getStorageBytes(map.getType());
+  Subject tensor = makeSubject(copy.isFill ? copy.read : copy.write),
+          tile = makeSubject(copy.isFill ? copy.write : copy.read);
+  AccessModel from(tensor, map), to(tile);
+  int64_t bytes = getStorageBytes(element);
   bool hasDraws = from.hasDraws() || to.hasDraws();
   for (uint64_t round = 0; round < (hasDraws ? options.rounds : 1); ++round) {
     if (!from.startRound(round) || !to.startRound(round))
       continue;
-    if (std::string fault = BulkRound(plan, from, to, bytes).run(*places); !fault.empty())
+    std::string fault = plan ? BulkRound(plan, from, to, bytes).run(*places)
+                             : findSpanFault(span, from, to, bytes, *places);
+    if (!fault.empty())
       return fault;
   }
   return "";

@@ -43,7 +43,7 @@ void forEachPlan(Operation *root,
 LogicalResult checkPlans(Operation *root, const Options &options) {
   bool isRight = true;
   root->walk([&](ParallelOp loop) {
-    bool isBulk = loop->hasAttr(kBulkAttr);
+    bool isBulk = isBulkCopy(loop);
     std::string fault = isBulk ? findBulkFault(loop, options)
                         : isa<AsyncGroupOp>(loop->getParentOp())
                             ? findAsyncFault(loop, options.arch)

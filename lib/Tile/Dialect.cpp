@@ -172,19 +172,32 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "'" << name << "' is a number of bytes of 'tile.alloc'";
   }
   if (name == kProxyFenceAttr) {
-    if (isa<BarrierOp>(op) && isa<UnitAttr>(attribute.getValue()))
+    auto text = dyn_cast<StringAttr>(attribute.getValue());
+    if (isa<BarrierOp>(op) &&
+        (isa<UnitAttr>(attribute.getValue()) || (text && text.getValue() == "all")))
       return success();
-    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier'";
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier', or \"all\"";
   }
   if (name == kBulkAttr) {
     if (isa<ParallelOp>(op) && isa<BulkAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is the #tile.bulk plan of 'tile.parallel'";
   }
-  if (name == kNoBulkAttr) {
-    if (isa<ParallelOp>(op) && isa<UnitAttr>(attribute.getValue()))
+  if (name == kSpanAttr) {
+    if (isa<ParallelOp>(op) && isa<SpanAttr>(attribute.getValue()))
       return success();
-    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.parallel'";
+    return op->emitError() << "'" << name << "' is the #tile.span plan of 'tile.parallel'";
+  }
+  if (name == kNoBulkAttr) {
+    if (isa<ParallelOp, func::FuncOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name
+                           << "' is a unit attribute of 'tile.parallel' or of a function";
+  }
+  if (name == kNoRolesAttr) {
+    if (isa<func::FuncOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of a function";
   }
   if (name == kExtraThreadsAttr) {
     if (isa<KernelOp>(op) && isa<IntegerAttr>(attribute.getValue()))

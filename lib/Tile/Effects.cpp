@@ -165,7 +165,10 @@ std::optional<SmallVector<Effect>> getEffects(Operation *op) {
     if (auto declared = dyn_cast<TileEffectsOpInterface>(nested)) {
       size_t first = effects.size();
       declared.getTileEffects(effects);
-      if (auto group = nested->getParentOfType<AsyncGroupOp>())
+      Operation *group = nested->getParentOfType<AsyncGroupOp>();
+      if (!group)
+        group = nested->getParentOfType<BulkGroupOp>();
+      if (group)
         for (Effect &effect : llvm::MutableArrayRef(effects).drop_front(first))
           effect.until = group;
       return WalkResult::advance();

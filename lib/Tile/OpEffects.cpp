@@ -178,6 +178,7 @@ void AnnotateLayoutOp::getTileEffects(Effects &) {}
 void BarrierOp::getTileEffects(Effects &) {}
 bool BarrierOp::synchronisesInside() { return true; }
 void AsyncWaitOp::getTileEffects(Effects &) {}
+void BulkWaitOp::getTileEffects(Effects &) {}
 void ProductWaitOp::getTileEffects(Effects &) {}
 void AnnotateSafeValueOp::getTileEffects(Effects &) {}
 void UseSwizzleOp::getTileEffects(Effects &) {}

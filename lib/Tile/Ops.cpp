@@ -281,6 +281,10 @@ void AsyncGroupOp::build(OpBuilder &builder, OperationState &state, Value iterat
   addIndexRegion(builder, state, 0);
 }
 
+void BulkGroupOp::build(OpBuilder &builder, OperationState &state) {
+  addIndexRegion(builder, state, 0);
+}
+
 void RoleOp::build(OpBuilder &builder, OperationState &state, StringRef name, int64_t threads) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.name = builder.getStringAttr(name);

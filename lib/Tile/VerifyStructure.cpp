@@ -181,13 +181,25 @@ LogicalResult AsyncGroupOp::verify() {
     if (barriers && !barriers.getDefiningOp<BarrierAllocOp>())
       return emitOpError() << "needs barriers of 'tile.barrier_alloc'";
   for (ParallelOp copy : getBody().getOps<ParallelOp>())
-    if (bool(getFull()) != copy->hasAttr(kBulkAttr))
+    if (bool(getFull()) != isBulkCopy(copy))
       return copy.emitOpError() << "in a group "
                                 << (getFull() ? "on a barrier has no"
                                               : "without a "
                                                 "barrier has a")
                                 << " plan as a bulk copy";
   return verifyUniformFlow(*this, "a group of asynchronous copies");
+}
+
+LogicalResult BulkGroupOp::verify() {
+  for (Operation &op : getBody().front().without_terminator()) {
+    auto copy = dyn_cast<ParallelOp>(op);
+    if (copy && !isBulkCopy(copy))
+      return copy.emitOpError() << "in 'tile.bulk_group' has no plan as a bulk copy";
+    if (!copy && !isa<SliceOp, ViewOp>(op) && (op.getNumRegions() || !isMemoryEffectFree(&op)))
+      return op.emitOpError() << "in 'tile.bulk_group', which holds bulk stores ('tile.parallel') "
+                                 "and the arithmetic of their indices";
+  }
+  return verifyUniformFlow(*this, "a group of bulk stores");
 }
 
 static LogicalResult verifyVersion(Operation *op, int64_t count, int64_t ahead) {

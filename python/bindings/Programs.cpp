@@ -286,15 +286,16 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
            nb::arg("divisible") = std::vector<std::string>())
       .def("compile_cpu", &compileCpu, nb::arg("dump_after") = std::vector<std::string>())
       .def(
-          "with_fast_math",
-          [](const Executable &self, bool allowed) {
+          "with_setting",
+          [](const Executable &self, const std::string &name, bool isSet) {
             auto copy = [&] {
               WithoutGil others;
-              return self.withFastMath(allowed);
+              return self.withSetting("tile." + name, isSet);
             }();
             return unwrap(std::move(copy));
           },
-          nb::arg("allowed"), "A copy of the program with fast math allowed or not.")
+          nb::arg("name"), nb::arg("is_set"),
+          "A copy of the program that has a setting (fast_math, no_bulk, no_roles) or not.")
       .def("logical_index", &getLogicalIndex, nb::arg("argument"), nb::arg("shape"),
            nb::arg("place"), "The index of the element at a place of a tensor's memory, or None.")
       .def("check_arguments", [](const Executable &self, nb::list args) {

@@ -41,6 +41,10 @@ def test_seed_runs_on_products_of_warpgroups(mode: str, monkeypatch: pytest.Monk
     assert ptx.count("wgmma.mma_async") == 28
     assert "mma.sync" not in ptx
     assert "ldmatrix" not in ptx
+    # dQ, 16 KB under its layout, is one addition an iteration; dK and dV are one each.
+    assert "red.global" not in ptx
+    assert ptx.count("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32") == 1
+    assert ptx.count("cp.reduce.async.bulk.tensor.5d.global.shared::cta.add") == 2
 
 
 def test_seed_uses_tensor_cores_and_no_local_memory() -> None:

@@ -39,8 +39,9 @@ public:
   /// Checks the arguments of a call without making anything ready for it.
   llvm::Error checkArguments(llvm::ArrayRef<runtime::CallArgument> arguments) const;
 
-  /// A copy, in a context of its own, that differs in whether fast math is allowed.
-  llvm::Expected<std::shared_ptr<Executable>> withFastMath(bool isAllowed) const;
+  /// A copy, in a context of its own, that differs in a unit attribute of the function, as
+  /// `tile.fast_math`.
+  llvm::Expected<std::shared_ptr<Executable>> withSetting(llvm::StringRef name, bool isSet) const;
 
 private:
   struct Slot {

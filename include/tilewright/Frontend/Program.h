@@ -27,9 +27,9 @@ public:
   }
   std::string getText(bool withLocations) const;
 
-  /// A copy, in a context of its own, that differs in whether fast math is allowed; null if MLIR
-  /// cannot read back what it wrote.
-  std::unique_ptr<Program> withFastMath(bool isAllowed) const;
+  /// A copy, in a context of its own, that differs in a unit attribute of the function, as
+  /// `tile.fast_math`; null if MLIR cannot read back what it wrote.
+  std::unique_ptr<Program> withSetting(llvm::StringRef name, bool isSet) const;
 
   /// Held by whoever compiles or interprets the program: its context is for one thread at a time.
   ForkedMutex &getMutex() const { return mutex; }

@@ -64,8 +64,8 @@ struct Effect {
   EffectKind kind;
   mlir::Value root;
   EffectRegion region;
-  /// The `tile.async_group` or `tile.gemm` (a product left open) whose end ends the effect; null when
-  /// the effect is over when the op is.
+  /// The `tile.async_group`, `tile.bulk_group` or `tile.gemm` (a product left open) whose end ends the
+  /// effect; null when the effect is over when the op is.
   mlir::Operation *until = nullptr;
   /// Of an `Accumulate`.
   Combination combination = Combination::Ordered;

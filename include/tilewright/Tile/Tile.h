@@ -86,17 +86,28 @@ inline constexpr llvm::StringLiteral kSwappedAttr = "tile.swapped";
 inline constexpr llvm::StringLiteral kMatrixRowsAttr = "tile.matrix_rows";
 /// Of tile.alloc: the boundary in bytes that it and each of its versions must start on.
 inline constexpr llvm::StringLiteral kAlignmentAttr = "tile.alignment";
-/// Of tile.barrier: what threads wrote before it is read by the asynchronous proxy after it.
+/// Of tile.barrier: what threads wrote before it is touched by the asynchronous proxy after it; "all" if
+/// that is global memory too.
 inline constexpr llvm::StringLiteral kProxyFenceAttr = "tile.proxy_fence";
 /// Of tile.parallel: the #tile.bulk plan of a copy that TMA may do.
 inline constexpr llvm::StringLiteral kBulkAttr = "tile.bulk";
-/// Of tile.parallel: a copy that the user keeps from TMA (`T.copy(disable_tma=True)`).
+/// Of tile.parallel: the #tile.span plan of a copy that one bulk instruction does without a tensor map.
+inline constexpr llvm::StringLiteral kSpanAttr = "tile.span";
+/// Of tile.parallel: a copy that the user keeps from TMA (`T.copy(disable_tma=True)`). Of the function: all
+/// copies (`tl.disable_tma_lower`).
 inline constexpr llvm::StringLiteral kNoBulkAttr = "tile.no_bulk";
+/// Of the function: pipelined loops have no producer (`tl.disable_warp_specialized`).
+inline constexpr llvm::StringLiteral kNoRolesAttr = "tile.no_roles";
 /// Of tile.kernel: threads after those of the program, which run the `tile.role` regions.
 inline constexpr llvm::StringLiteral kExtraThreadsAttr = "tile.extra_threads";
 /// Of tile.kernel: the #tile.tensor_map of each tensor map that its bulk copies use, in the order of
 /// the kernel's parameters.
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "tile.tensor_maps";
+
+/// Whether a copy is planned as a bulk copy.
+inline bool isBulkCopy(ParallelOp copy) {
+  return copy->hasAttr(kBulkAttr) || copy->hasAttr(kSpanAttr);
+}
 
 } // namespace tilewright::tile
 

@@ -133,8 +133,8 @@ def TileOperandAttr : AttrDef<TileDialect, "Operand"> {
   }];
 }
 
-/// How a copy from global to shared memory is done by `cp.async.bulk.tensor`, as the access planner
-/// proved it (tilewright/Access/Bulk.h), e.g. `#tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1]
+/// How a copy between global and shared memory, or an addition to global memory, is done by
+/// `cp(.reduce).async.bulk.tensor`, as the access planner proved it (tilewright/Access/Bulk.h), e.g. `#tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1]
 /// box = [64, 128] swizzle = 128 origins = [0, 0] places = [0]>`. Digits are in the order of TMA, the
 /// innermost first.
 ///   map        the position of its #tile.tensor_map in `tile.tensor_maps` of the kernel
@@ -168,6 +168,14 @@ def TileBulkAttr : AttrDef<TileDialect, "Bulk"> {
     /// The elements that all instructions move, those out of bounds included.
     int64_t getNumElements() const;
   }];
+}
+
+/// A copy between neighbouring bytes of global and shared memory, both in the same order, by one
+/// `cp.async.bulk` without a tensor map: `#tile.span<bytes = 4096>`.
+def TileSpanAttr : AttrDef<TileDialect, "Span"> {
+  let mnemonic = "span";
+  let parameters = (ins "int64_t":$bytes);
+  let assemblyFormat = "`<` `bytes` `=` $bytes `>`";
 }
 
 /// A tensor map that the launcher makes for bulk copies (PTX ISA, "Tensor-map"), as formulas of the

@@ -137,7 +137,7 @@ def Tile_PipelinedOp : TileOp<"pipelined", [
 }
 
 def Tile_YieldOp : TileOp<"yield", [Pure, Terminator,
-    ParentOneOf<["AsyncGroupOp", "KernelOp", "ParallelOp", "PipelinedOp", "RoleOp"]>]> {
+    ParentOneOf<["AsyncGroupOp", "BulkGroupOp", "KernelOp", "ParallelOp", "PipelinedOp", "RoleOp"]>]> {
   let summary = "end of a region";
   let assemblyFormat = "attr-dict";
 }
@@ -646,6 +646,39 @@ def Tile_AsyncWaitOp : TileOp<"async_wait", [MemoryEffects<[MemRead, MemWrite]>,
   }];
   let arguments = (ins I64Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
+}
+
+def Tile_BulkGroupOp : TileOp<"bulk_group", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "bulk stores and reductions to global memory, which run on while the threads go on";
+  let description = [{
+    One thread starts what the loops of the region say (`tile.parallel` with `tile.bulk` or
+    `tile.span`): copies from shared to global memory, or atomic additions. They form one group. Its
+    effects last until a `tile.bulk_wait` (`Effect::until`). Made by `tile-start-bulk`.
+
+    ```mlir
+    tile.bulk_group {
+      tile.parallel ... {tile.bulk = ...} // S -> C
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins)>];
+}
+
+def Tile_BulkWaitOp : TileOp<"bulk_wait", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
+  let summary = "wait until at most `pending` groups of bulk stores are under way";
+  let description = [{
+    The thread that started the groups waits; for the others there is nothing to wait for, and a
+    barrier tells them. With `read` the wait ends only what the groups read in shared memory. Placed by
+    `tile-insert-orderings`.
+  }];
+  let arguments = (ins I64Attr:$pending, UnitAttr:$read);
+  let assemblyFormat = "$pending (`read` $read^)? attr-dict";
 }
 
 def Tile_ProductWaitOp : TileOp<"product_wait", [MemoryEffects<[MemRead, MemWrite]>,

@@ -167,6 +167,27 @@ def InferLayouts : Pass<"tile-infer-layouts"> {
     Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">];
 }
 
+def StageStores : Pass<"tile-stage-stores"> {
+  let summary = "Store and add results of gemms through shared memory where TMA can take them from there";
+  let description = [{
+    A thread of a gemm's result holds pairs of elements. Written to a tensor, they are many narrow
+    stores or atomics. Where the access planner proves that TMA stores or adds the tile by one thread's
+    instructions, the result goes to a tile in shared memory first. A result in 16 bits is worth that
+    always (stmatrix), an addition too; other stores stay as they are. A remark says what was decided.
+
+    ```mlir
+    tile.parallel { load %c; store %C }    ->    tile.parallel { load %c; store %staged }
+                                                 tile.parallel { load %staged; store %C }
+    ```
+  }];
+  let options = [
+    Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture to plan for">,
+    Option<"alignment", "alignment", "int64_t", "16", "a divisor of the arguments' addresses">,
+    Option<"disjoint", "disjoint", "bool", "true",
+           "arguments of which one is written share no memory">,
+    Option<"bulk", "bulk", "bool", "true", "launches make tensor maps">];
+}
+
 def PlanAccesses : Pass<"tile-plan-accesses"> {
   let summary = "Choose and record the width of every access";
   let description = [{
@@ -218,6 +239,21 @@ def PlanPipeline : Pass<"tile-plan-pipeline"> {
            "arguments of which one is written share no memory">,
     Option<"roles", "roles", "bool", "true", "bulk copies may have a producer warp">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+def StartBulk : Pass<"tile-start-bulk"> {
+  let summary = "Give bulk copies outside of pipelines somebody who starts them";
+  let description = [{
+    A copy or an addition from a shared tile to a tensor that the access planner proved to be a bulk
+    copy (`tile.bulk`, `tile.span`) becomes a `tile.bulk_group`: one thread starts it, and its effects
+    last until a `tile.bulk_wait`, which `tile-insert-orderings` places.
+
+    ```mlir
+    tile.parallel ... {tile.bulk = ...}    ->    tile.bulk_group {
+                                                   tile.parallel ... {tile.bulk = ...}
+                                                 }
+    ```
+  }];
 }
 
 def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {

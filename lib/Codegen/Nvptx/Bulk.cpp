@@ -5,7 +5,11 @@
 //   mbarrier.arrive.expect_tx [full], bytes     the phase ends after so many bytes
 //   cp.async.bulk.tensor [tile], [map, {x, y}], [full]
 //
-// and readers wait for the parity of the phase. A wait may come back early, so it is a loop. Inline
+// and readers wait for the parity of the phase. One thread also starts bulk stores and additions:
+//
+//   cp.async.bulk.tensor [map, {x, y}], [tile]; cp.async.bulk.commit_group
+//
+// and waits for its groups itself. A wait may come back early, so it is a loop. Inline
 // PTX: shared addresses stay in 32 bits, and a loop inside needs labels of its own, `${:uid}`.
 //
 //===----------------------------------------------------------------------------------------===//
@@ -90,9 +94,10 @@ void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
 }
 
 /// The coordinate of each digit of the first element, in 32 bits.
-static SmallVector<Value> findCoordinates(Thread &t, LoadOp load, BulkAttr plan) {
+static SmallVector<Value> findCoordinates(Thread &t, Value buffer, ValueRange indices,
+                                          BulkAttr plan) {
   ImplicitLocOpBuilder &b = t.b;
-  SmallVector<Value> root = rootCoordinates(t, load.getBuffer(), load.getIndices()), digits;
+  SmallVector<Value> root = rootCoordinates(t, buffer, indices), digits;
   for (size_t digit = 0; digit < plan.getRank(); ++digit) {
     int64_t divisor = plan.getDivisors()[digit];
     if (divisor == 0) {
@@ -111,42 +116,159 @@ static SmallVector<Value> findCoordinates(Thread &t, LoadOp load, BulkAttr plan)
   return digits;
 }
 
-/// The instructions of one copy, by the one thread that comes here.
-static void issueBulk(Thread &t, ParallelOp copy, Value full) {
+namespace {
+/// What a copy's loop says: a tensor, a tile, and which way.
+struct BulkStatement {
+  Value tensor, tile;
+  ValueRange tensorIndices, tileIndices;
+  bool isFill = false;
+  AtomicElementOp update;
+
+  static BulkStatement get(ParallelOp copy) {
+    Block &body = copy.getBody().front();
+    LoadOp load = *body.getOps<LoadOp>().begin();
+    BulkStatement result;
+    auto updates = body.getOps<AtomicElementOp>();
+    if (!updates.empty()) {
+      result.update = *updates.begin();
+      result.tensor = result.update.getBuffer();
+      result.tensorIndices = result.update.getIndices();
+    } else {
+      StoreOp store = *body.getOps<StoreOp>().begin();
+      result.tensor = store.getBuffer();
+      result.tensorIndices = store.getIndices();
+    }
+    result.tile = load.getBuffer();
+    result.tileIndices = load.getIndices();
+    result.isFill = getSpace(getRoot(result.tensor)) == Space::Shared;
+    if (result.isFill) {
+      std::swap(result.tensor, result.tile);
+      std::swap(result.tensorIndices, result.tileIndices);
+    }
+    return result;
+  }
+
+  Type getElementType() const { return cast<MemRefType>(tile.getType()).getElementType(); }
+};
+} // namespace
+
+/// The type of an addition without a tensor map, which would say it.
+static std::string additionOf(Type element) {
+  if (element.isF16() || element.isBF16())
+    return element.isF16() ? "add.noftz.f16" : "add.noftz.bf16";
+  return element.isF32() ? "add.f32" : "add.u32";
+}
+
+/// One instruction that copies neighbouring bytes.
+static void issueSpan(Thread &t, const BulkStatement &copy, SpanAttr plan, Value address,
+                      Value pointer, Value full) {
+  Value bytes = makeNumber(t, plan.getBytes());
+  if (copy.isFill) {
+    callPtx(
+        t.b,
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];",
+        "r,l,r,r,~{memory}", {}, {address, pointer, bytes, full});
+    return;
+  }
+  std::string text = copy.update ? "cp.reduce.async.bulk.global.shared::cta.bulk_group." +
+                                       additionOf(copy.getElementType())
+                                 : "cp.async.bulk.global.shared::cta.bulk_group";
+  callPtx(t.b, text + " [$0], [$1], $2;", "l,r,r,~{memory}", {}, {pointer, address, bytes});
+}
+
+/// One instruction for each box.
+static void issueBoxes(Thread &t, const BulkStatement &copy, BulkAttr plan, Value address,
+                       ArrayRef<Value> coordinates, Value full) {
   ImplicitLocOpBuilder &b = t.b;
-  auto plan = copy->getAttrOfType<BulkAttr>(kBulkAttr);
-  Block &body = copy.getBody().front();
-  LoadOp load = *body.getOps<LoadOp>().begin();
-  StoreOp store = *body.getOps<StoreOp>().begin();
-  b.setLoc(load.getLoc());
-  Iteration first; // the loop's first iteration names the corner of the box
-  for (BlockArgument iterator : copy.getIterators())
-    first.values[iterator] = t.index(0);
-  t.iteration = &first;
-  for (Operation &op : body.without_terminator())
-    if (!isa<LoadOp, StoreOp>(op))
-      (void)lowerOp(t, &op);
-  SmallVector<Value> coordinates = findCoordinates(t, load, plan);
-  const Storage &tile = t.storageOf(getRoot(store.getBuffer()));
-  Value corner = addressOf(t, tile, rootCoordinates(t, store.getBuffer(), store.getIndices()));
-  t.iteration = nullptr;
-  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), corner);
-  std::string list, constraints = "r,l,r";
+  std::string list, constraints = copy.isFill ? "r,l,r" : "r,l",
+                    rank = std::to_string(plan.getRank());
   for (size_t digit = 0; digit < plan.getRank(); ++digit) {
-    list += (digit ? ", $" : "$") + std::to_string(3 + digit);
+    list += (digit ? ", $" : "$") + std::to_string((copy.isFill ? 3 : 2) + digit);
     constraints += ",r";
   }
-  std::string text = "cp.async.bulk.tensor." + std::to_string(plan.getRank()) +
-                     "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + list +
-                     "}], [$2];";
+  std::string text;
+  if (copy.isFill)
+    text = "cp.async.bulk.tensor." + rank +
+           "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + list +
+           "}], [$2];";
+  else if (copy.update)
+    text = "cp.reduce.async.bulk.tensor." + rank +
+           "d.global.shared::cta.add.tile.bulk_group [$1, {" + list + "}], [$0];";
+  else
+    text = "cp.async.bulk.tensor." + rank + "d.global.shared::cta.bulk_group [$1, {" + list +
+           "}], [$0];";
   for (size_t issue = 0; issue < plan.getNumIssues(); ++issue) {
     SmallVector<Value> operands{
         b.createOrFold<arith::AddIOp>(address, makeNumber(t, plan.getPlaces()[issue])),
-        t.maps[plan.getMap()], full};
+        t.maps[plan.getMap()]};
+    if (copy.isFill)
+      operands.push_back(full);
     for (auto [coordinate, origin] : llvm::zip_equal(coordinates, plan.getOrigin(issue)))
       operands.push_back(b.createOrFold<arith::AddIOp>(coordinate, makeNumber(t, origin)));
     callPtx(b, text, constraints + ",~{memory}", {}, operands);
   }
+}
+
+/// The instructions of one copy, by the one thread that comes here.
+static void issueBulk(Thread &t, ParallelOp loop, Value full) {
+  ImplicitLocOpBuilder &b = t.b;
+  BulkStatement copy = BulkStatement::get(loop);
+  auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr);
+  b.setLoc((*loop.getBody().front().getOps<LoadOp>().begin()).getLoc());
+  Iteration first; // the loop's first iteration names the corner of the box
+  for (BlockArgument iterator : loop.getIterators())
+    first.values[iterator] = t.index(0);
+  t.iteration = &first;
+  for (Operation &op : loop.getBody().front().without_terminator())
+    if (!isa<LoadOp, StoreOp, AtomicElementOp>(op))
+      (void)lowerOp(t, &op);
+  auto addressAt = [&](Value buffer, ValueRange indices) {
+    return addressOf(t, t.storageOf(getRoot(buffer)), rootCoordinates(t, buffer, indices));
+  };
+  SmallVector<Value> coordinates;
+  Value pointer;
+  if (plan)
+    coordinates = findCoordinates(t, copy.tensor, copy.tensorIndices, plan);
+  else
+    pointer = addressAt(copy.tensor, copy.tensorIndices);
+  Value corner = addressAt(copy.tile, copy.tileIndices);
+  t.iteration = nullptr;
+  Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), corner);
+  if (plan)
+    return issueBoxes(t, copy, plan, address, coordinates, full);
+  pointer = LLVM::PtrToIntOp::create(b, b.getI64Type(), pointer);
+  issueSpan(t, copy, loop->getAttrOfType<SpanAttr>(kSpanAttr), address, pointer, full);
+}
+
+/// What a copy brings to shared memory.
+static int64_t getNumBytes(ParallelOp copy) {
+  if (auto span = copy->getAttrOfType<SpanAttr>(kSpanAttr))
+    return span.getBytes();
+  return copy->getAttrOfType<BulkAttr>(kBulkAttr).getNumElements() *
+         getStorageBytes(BulkStatement::get(copy).getElementType());
+}
+
+LogicalResult lowerBulkStores(Thread &t, BulkGroupOp op) {
+  LogicalResult result = success();
+  elect(t, 0, [&] {
+    for (Operation &inner : op.getBody().front().without_terminator()) {
+      t.b.setLoc(inner.getLoc());
+      if (auto copy = dyn_cast<ParallelOp>(inner))
+        issueBulk(t, copy, Value());
+      else if (failed(lowerOp(t, &inner)))
+        result = failure();
+    }
+    t.b.setLoc(op.getLoc());
+    callPtx(t.b, "cp.async.bulk.commit_group;", "~{memory}", {}, {});
+  });
+  return result;
+}
+
+void lowerBulkWait(Thread &t, BulkWaitOp op) {
+  callPtx(t.b,
+          "cp.async.bulk.wait_group" + std::string(op.getRead() ? ".read " : " ") +
+              std::to_string(op.getPending()) + ";",
+          "~{memory}", {}, {});
 }
 
 LogicalResult lowerBulkGroup(Thread &t, AsyncGroupOp op) {
@@ -154,12 +276,8 @@ LogicalResult lowerBulkGroup(Thread &t, AsyncGroupOp op) {
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, t.mapped(op.getIteration()),
                                        t.mapped(op.getUpper()));
   int64_t bytes = 0;
-  for (ParallelOp copy : op.getBody().getOps<ParallelOp>()) {
-    auto tile =
-        cast<MemRefType>((*copy.getBody().front().getOps<StoreOp>().begin()).getBuffer().getType());
-    bytes += copy->getAttrOfType<BulkAttr>(kBulkAttr).getNumElements() *
-             getStorageBytes(tile.getElementType());
-  }
+  for (ParallelOp copy : op.getBody().getOps<ParallelOp>())
+    bytes += getNumBytes(copy);
   LogicalResult result = success();
   auto issue = [&] {
     Value full = barrierAddress(t, op.getFull(), t.mapped(op.getVersion()));

@@ -263,7 +263,11 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
       .Case<AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, HintOp, AssumeOp>(
           [](Operation *) { return success(); })
       .Case([&](BarrierOp barrier) {
-        if (barrier->hasAttr(kProxyFenceAttr))
+        if (isa_and_nonnull<StringAttr>(barrier->getAttr(kProxyFenceAttr)))
+          NVVM::FenceProxyOp::create(
+              b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async),
+              NVVM::SharedSpaceAttr());
+        else if (barrier->hasAttr(kProxyFenceAttr))
           NVVM::FenceProxyOp::create(
               b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
               NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
@@ -273,6 +277,11 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
       .Case([&](AsyncGroupOp group) { return lowerAsyncGroup(t, group); })
       .Case([&](AsyncWaitOp wait) {
         NVVM::CpAsyncWaitGroupOp::create(b, uint32_t(wait.getPending()));
+        return success();
+      })
+      .Case([&](BulkGroupOp group) { return lowerBulkStores(t, group); })
+      .Case([&](BulkWaitOp wait) {
+        lowerBulkWait(t, wait);
         return success();
       })
       .Case([&](ProductWaitOp wait) {

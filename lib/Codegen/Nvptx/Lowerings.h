@@ -105,6 +105,8 @@ void initBarriers(Thread &t);
 void lowerBarrierWait(Thread &t, tile::BarrierWaitOp op);
 void lowerBarrierArrive(Thread &t, tile::BarrierArriveOp op);
 mlir::LogicalResult lowerBulkGroup(Thread &t, tile::AsyncGroupOp op);
+mlir::LogicalResult lowerBulkStores(Thread &t, tile::BulkGroupOp op);
+void lowerBulkWait(Thread &t, tile::BulkWaitOp op);
 /// The number of the thread's warp, which ptxas knows to be the same in all its lanes. i32.
 Value warpNumber(Thread &t);
 /// Runs `body` in one thread of the warp of this number.

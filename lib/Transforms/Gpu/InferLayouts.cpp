@@ -20,6 +20,7 @@
 
 #include "LayoutSolver.h"
 #include "TargetArch.h"
+#include "tilewright/Access/Bulk.h"
 #include "tilewright/Layout/SharedLayouts.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
@@ -210,6 +211,27 @@ Layout tilewright::getOperandLayout(AllocOp alloc) {
   return linearLayout(type.getShape());
 }
 
+/// Tiles through which results leave to tensors: rows of fragments arrive there column by column, so the
+/// swizzle spreads them over the banks. TMA reads it.
+void LayoutSolver::placeDrained() {
+  llvm::SmallSetVector<AllocOp, 4> drained, others;
+  kernel.walk([&](ParallelOp loop) {
+    std::optional<access::CopyLoop> copy = access::CopyLoop::get(loop);
+    if (copy && copy->isDrain())
+      drained.insert(getRoot(copy->getTileAccess().buffer).getDefiningOp<AllocOp>());
+    if (copy && copy->isFill())
+      others.insert(getRoot(copy->getTileAccess().buffer).getDefiningOp<AllocOp>());
+  });
+  kernel.walk([&](GemmOp gemm) {
+    for (Value operand : {gemm.getA(), gemm.getB()})
+      if (auto alloc = getRoot(operand).getDefiningOp<AllocOp>())
+        others.insert(alloc);
+  });
+  for (AllocOp alloc : drained)
+    if (alloc && !others.contains(alloc) && alloc.getBuffer().getType().getRank() > 1)
+      alloc->setAttr(kPlacementAttr, LayoutAttr::get(kernel.getContext(), getOperandLayout(alloc)));
+}
+
 /// Shared tiles: as annotated, else swizzled for the tensor cores that read them, else row-major.
 /// Fragments that live in memory are row-major.
 void LayoutSolver::placeShared() {
@@ -230,6 +252,8 @@ void LayoutSolver::placeShared() {
         setLayout(alloc, getOperandLayout(alloc));
     }
   });
+  if (this->context.arch.hasBulkCopies)
+    placeDrained();
   kernel.walk([&](AnnotateLayoutOp op) {
     if (auto alloc = op.getBuffer().getDefiningOp<AllocOp>())
       if (isa<LayoutAttr>(op.getLayout()))

@@ -54,14 +54,19 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// What must end before a statement: groups of copies and of products, all but so many, and what
-/// other threads do.
+/// What must end before a statement: groups of copies, of products and of bulk stores, all but so many,
+/// and what other threads do.
 struct Needs {
   std::optional<int64_t> copies, products;
   bool barrier = false;
+  std::optional<int64_t> storesRead, stores; ///< What they read in shared memory; all of it.
 
-  void endFlight(const Flight &flight) {
-    std::optional<int64_t> &pending = flight.product ? products : copies;
+  void endFlight(const OpenAccess &access) {
+    const Flight &flight = *access.flight;
+    std::optional<int64_t> &pending = flight.product                    ? products
+                                      : !flight.stores                  ? copies
+                                      : access.kind == EffectKind::Read ? storesRead
+                                                                        : stores;
     pending = std::min(pending.value_or(flight.younger), flight.younger);
   }
 };
@@ -83,8 +88,15 @@ public:
             ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB()), getRoot(gemm.getC())});
     });
     kernel.walk([&](ParallelOp copy) {
-      if (isa<AsyncGroupOp>(copy->getParentOp()) && copy->hasAttr(kBulkAttr))
-        copy.walk([&](StoreOp store) { asyncTiles.insert(getRoot(store.getBuffer())); });
+      auto group = dyn_cast<AsyncGroupOp>(copy->getParentOp());
+      if ((group && group.getFull()) || isa<BulkGroupOp>(copy->getParentOp()))
+        copy.walk([&](TileEffectsOpInterface access) {
+          SmallVector<Effect> effects;
+          access.getTileEffects(effects);
+          for (const Effect &effect : effects)
+            if (getSpace(effect.root) == Space::Shared || effect.kind != EffectKind::Read)
+              asyncTiles.insert(effect.root);
+        });
     });
   }
   LogicalResult run() {
@@ -118,7 +130,7 @@ private:
   void endBlock(Operation &terminator, OpenAccesses &open, Mode mode);
   void endProducts(Operation &loop, OpenAccesses &open, Mode mode);
   bool orderInFront(Operation &op, OpenAccesses &open, Mode mode);
-  bool needsProxyFence(const OpenAccesses &open);
+  Attribute findProxyFence(const OpenAccesses &open);
   bool areReadByProducts(ArrayRef<Value> tiles);
   void reportMissingWait(Operation &op, const OpenAccess &copy, Mode mode);
 
@@ -129,7 +141,8 @@ private:
   KernelOp kernel;
   bool disjoint; ///< Arguments of which one is written share no memory.
   bool hasFailed = false;
-  llvm::SmallSetVector<Value, 4> asyncTiles; ///< Tiles that wgmma reads or TMA writes.
+  /// Tiles that wgmma or TMA read or write, and tensors that TMA writes.
+  llvm::SmallSetVector<Value, 4> asyncTiles;
   /// What products that are left open touch; those in registers are held until a wait.
   llvm::SmallSetVector<Value, 4> productRegisters;
   llvm::DenseMap<Operation *, std::unique_ptr<Statement>> statements;
@@ -229,14 +242,20 @@ bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
 //===----------------------------------------------------------------------------------------===//
 
 void Inserter::order(Operation &op, OpenAccesses &open, const Needs &needs, Mode mode) {
-  if (!needs.copies && !needs.products && !needs.barrier)
+  if (!needs.copies && !needs.products && !needs.storesRead && !needs.stores && !needs.barrier)
     return;
   SmallVector<Value> held = open.getHeldRegisters();
   if (needs.products)
     open.wait(FlightKind::Product, *needs.products);
   if (needs.copies)
     open.wait(FlightKind::Copy, *needs.copies);
-  bool isFenced = mode == Mode::Insert && needs.barrier && needsProxyFence(open);
+  if (needs.storesRead)
+    open.wait(FlightKind::Store, *needs.storesRead, /*readsOnly=*/true);
+  if (needs.stores)
+    open.wait(FlightKind::Store, *needs.stores);
+  Attribute fence;
+  if (mode == Mode::Insert && needs.barrier)
+    fence = findProxyFence(open);
   if (needs.barrier)
     open.meet();
   if (mode != Mode::Insert)
@@ -246,21 +265,35 @@ void Inserter::order(Operation &op, OpenAccesses &open, const Needs &needs, Mode
     ProductWaitOp::create(b, op.getLoc(), *needs.products, held);
   if (needs.copies)
     AsyncWaitOp::create(b, op.getLoc(), *needs.copies);
+  // To wait for all that a group does is to wait for what it reads.
+  if (needs.storesRead && (!needs.stores || *needs.storesRead < *needs.stores))
+    BulkWaitOp::create(b, op.getLoc(), *needs.storesRead, /*read=*/true);
+  if (needs.stores)
+    BulkWaitOp::create(b, op.getLoc(), *needs.stores, /*read=*/false);
   if (!needs.barrier)
     return;
   auto barrier = BarrierOp::create(b, op.getLoc());
-  if (isFenced)
-    barrier->setAttr(kProxyFenceAttr, b.getUnitAttr());
+  if (fence)
+    barrier->setAttr(kProxyFenceAttr, fence);
 }
 
-/// Whether a barrier here publishes what a product reads or a bulk copy overwrites later: these go
-/// through the asynchronous proxy, so the threads that wrote must fence before they meet. Every barrier does that for what is
-/// open, so nothing has to be remembered beyond it.
-bool Inserter::needsProxyFence(const OpenAccesses &open) {
-  return llvm::any_of(open.get(), [&](const OpenAccess &access) {
-    return access.kind != EffectKind::Read && !access.flight &&
-           llvm::any_of(asyncTiles, [&](Value tile) { return mayMeet(access.root, tile); });
-  });
+/// Whether a barrier here publishes what a product or a bulk copy touches later: these go through the
+/// asynchronous proxy, so the threads that wrote must fence before they meet. Every barrier does that for
+/// what is open, so nothing has to be remembered beyond it. Null: no fence; "all" if a tensor is concerned.
+Attribute Inserter::findProxyFence(const OpenAccesses &open) {
+  Attribute fence;
+  for (const OpenAccess &access : open.get()) {
+    if (access.kind == EffectKind::Read || access.flight)
+      continue;
+    for (Value tile : asyncTiles) {
+      if (!mayMeet(access.root, tile))
+        continue;
+      if (getSpace(tile) == Space::Global)
+        return StringAttr::get(kernel.getContext(), "all");
+      fence = UnitAttr::get(kernel.getContext());
+    }
+  }
+  return fence;
 }
 
 /// The wait for copies of a barrier in front of `op` that is needed anyway: what it must leave under
@@ -274,7 +307,10 @@ std::optional<int64_t> Inserter::chooseWait(Operation &op, const OpenAccesses &o
     return required;
   auto count = [&](std::optional<int64_t> pending) {
     OpenAccesses after = open;
-    order(op, after, Needs{pending, needs.products, true}, Mode::Count);
+    Needs with = needs;
+    with.copies = pending;
+    with.barrier = true;
+    order(op, after, with, Mode::Count);
     return countFrom(op, std::move(after));
   };
   int64_t least = count(choices.back());
@@ -294,12 +330,17 @@ bool isAmongOthers(const OpenAccess &access, const OpenAccesses &open) {
   });
 }
 
-/// No product outlives a fragment that it holds: the kernel's end ends all of them.
+/// No product outlives a fragment that it holds: the kernel's end ends all of them. Bulk stores read shared
+/// memory, which the block must not give back before.
 void Inserter::endBlock(Operation &terminator, OpenAccesses &open, Mode mode) {
   Needs needs;
+  if (terminator.getParentOp() == kernel)
+    for (const OpenAccess &access : open.get())
+      if (access.flight && access.flight->stores && access.kind == EffectKind::Read)
+        needs.storesRead = 0;
   for (const OpenAccess &access : open.get())
     if (access.isPrivate && Value(access.root).getParentBlock() == terminator.getBlock())
-      needs.endFlight(*access.flight);
+      needs.endFlight(access);
   order(terminator, open, needs, mode);
 }
 
@@ -317,7 +358,7 @@ void Inserter::endProducts(Operation &loop, OpenAccesses &open, Mode mode) {
   for (const OpenAccess &access : describe(loop).accesses)
     for (const OpenAccess &before : open.get())
       if (before.flight && before.flight->product && conflicts(before, access))
-        needs.endFlight(*before.flight);
+        needs.endFlight(before);
   order(loop, open, needs, mode);
 }
 
@@ -328,7 +369,8 @@ bool Inserter::orderInFront(Operation &op, OpenAccesses &open, Mode mode) {
   int64_t inside = open.empty() ? 0 : countInside(open);
   if (inside == 0)
     return false;
-  Needs needs{std::nullopt, std::nullopt, true};
+  Needs needs;
+  needs.barrier = true;
   needs.copies = chooseWait(op, open, needs);
   OpenAccesses after = open;
   order(op, after, needs, Mode::Count);
@@ -369,7 +411,7 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
         reportMissingWait(op, before, mode);
         continue;
       }
-      needs.endFlight(*before.flight);
+      needs.endFlight(before);
       if (before.flight->product && before.iterations != 0 && isAmongOthers(before, open))
         needs.products = 0;
     }
@@ -380,6 +422,8 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
     open.commit(FlightKind::Copy);
   if (op.hasAttr(kAsyncAttr))
     open.commit(FlightKind::Product);
+  if (isa<BulkGroupOp>(op))
+    open.commit(FlightKind::Store);
   for (const OpenAccess &access : statement.accesses)
     if (!access.isPrivate || access.flight)
       open.add(access);
@@ -427,13 +471,13 @@ int64_t Inserter::walkBranch(scf::IfOp op, OpenAccesses &open, Mode mode) {
   return count;
 }
 
-/// An arrival tells a producer that this thread has read a version: the products that read it must be
-/// over, younger ones may run on. What the arrival of a user's barrier releases is not known.
+/// An arrival tells a producer that this thread has read a version: the products and bulk stores that read
+/// it must be over, younger ones may run on. What the arrival of a user's barrier releases is not known.
 void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
   SmallVector<Value> tiles = findReleasedTiles(op.getBarriers());
   Needs needs;
   for (const OpenAccess &access : open.get()) {
-    if (!access.flight || !access.flight->product)
+    if (!access.flight || (!access.flight->product && !access.flight->stores))
       continue;
     bool isOther = !tiles.empty() && llvm::all_of(tiles, [&](Value tile) {
       return !mayMeet(access.root, tile) ||
@@ -442,7 +486,9 @@ void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
     });
     if (isOther)
       continue;
-    needs.endFlight(*access.flight);
+    needs.endFlight(access);
+    if (!access.flight->product)
+      continue;
     if (tiles.empty() || (access.iterations != 0 && isAmongOthers(access, open)))
       needs.products = 0;
   }
@@ -471,8 +517,8 @@ bool Inserter::areReadByProducts(ArrayRef<Value> tiles) {
 
 int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   if (isa<BarrierOp>(op)) {
-    if (mode == Mode::Insert && needsProxyFence(open))
-      op.setAttr(kProxyFenceAttr, UnitAttr::get(op.getContext()));
+    if (Attribute fence = findProxyFence(open); fence && mode == Mode::Insert)
+      op.setAttr(kProxyFenceAttr, fence);
     open.meet();
     return 0;
   }
@@ -490,6 +536,10 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   }
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
     walkRelease(arrive, open, mode);
+    return 0;
+  }
+  if (auto wait = dyn_cast<BulkWaitOp>(op)) {
+    open.wait(FlightKind::Store, wait.getPending(), wait.getRead());
     return 0;
   }
   // Copies that wait for such arrivals are ordered by them alone (check-schedule), and so is a role.

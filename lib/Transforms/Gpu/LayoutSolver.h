@@ -84,6 +84,7 @@ private:
                                 const Fragment &fragment);
   Fragment freeDistribution(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents);
   void placeShared();
+  void placeDrained();
   void writeAttributes();
   void writeProducts();
 

@@ -91,13 +91,15 @@ OpenAccess OpenAccess::get(const Effect &effect) {
   OpenAccess access{effect.kind, effect.combination, effect.root, getVersion(effect), {}, 0, false};
   reduceVersion(access);
   if (auto product = dyn_cast_if_present<GemmOp>(effect.until))
-    access.flight = Flight{0, std::nullopt, product};
+    access.flight = Flight{0, std::nullopt, product, Value(), {}};
   if (auto group = dyn_cast_if_present<AsyncGroupOp>(effect.until)) {
     IndexSum excess = IndexSum::get(getAsOpFoldResult(group.getIteration()));
     bool isKnown = excess.add(IndexSum::get(getAsOpFoldResult(group.getUpper())), -1);
     access.flight =
-        Flight{0, isKnown ? std::optional(excess) : std::nullopt, GemmOp(), group.getFull()};
+        Flight{0, isKnown ? std::optional(excess) : std::nullopt, GemmOp(), group.getFull(), {}};
   }
+  if (auto group = dyn_cast_if_present<BulkGroupOp>(effect.until))
+    access.flight = Flight{0, std::nullopt, GemmOp(), Value(), group};
   return access;
 }
 
@@ -117,13 +119,13 @@ bool areOtherVersions(const OpenAccess &a, const OpenAccess &b) {
   return distance && *distance % getNumVersions(a.root) != 0;
 }
 
-/// Whether two flights are told apart only by what merging them may forget. Of one product, the
+/// Whether two flights are told apart only by what merging them may forget. Of one product or store, the
 /// youngest group says all: whatever conflicts with an older one conflicts with it, and ends later.
 static bool isSameFlight(const std::optional<Flight> &a, const std::optional<Flight> &b) {
   if (!a || !b)
     return a.has_value() == b.has_value();
-  return a->product == b->product && a->barriers == b->barriers &&
-         (a->product || a->younger == b->younger);
+  return a->product == b->product && a->barriers == b->barriers && a->stores == b->stores &&
+         (a->product || a->stores || a->younger == b->younger);
 }
 
 /// Whether two entries say the same but for what is known of their groups.
@@ -218,10 +220,11 @@ void OpenAccesses::commit(FlightKind kind) {
   accesses = std::move(older.accesses);
 }
 
-void OpenAccesses::wait(FlightKind kind, int64_t pending) {
+void OpenAccesses::wait(FlightKind kind, int64_t pending, bool readsOnly) {
   OpenAccesses rest;
   for (OpenAccess &access : accesses) {
-    if (access.flight && access.flight->getKind() == kind && access.flight->younger >= pending)
+    if (access.flight && access.flight->getKind() == kind && access.flight->younger >= pending &&
+        (!readsOnly || access.kind == EffectKind::Read))
       access.flight.reset();
     if (access.isPrivate && !access.flight)
       continue;

@@ -8,8 +8,9 @@
 //             values: k + 2 - lower. Two accesses meet unless the difference of their numbers is a
 //             constant that the number of versions does not divide.
 //   flight    how many groups were committed after that of the access: a wait that leaves so many
-//             under way ends it. Copies and products form groups of their own. A bulk copy is waited
-//             for at the barrier of its version instead.
+//             under way ends it. Copies, products and bulk stores form groups of their own. A bulk
+//             copy to shared memory is waited for at the barrier of its version instead. A wait for
+//             bulk stores may end what they read, and leave what they write under way.
 //   private   registers of a thread, which only its own products share: a wait orders them, and no
 //             barrier has to. Only what a product does to them is ever open.
 //
@@ -26,7 +27,7 @@
 namespace tilewright {
 
 /// What runs on after its statement.
-enum class FlightKind : uint8_t { Copy, Product, Bulk };
+enum class FlightKind : uint8_t { Copy, Product, Bulk, Store };
 
 /// An asynchronous access that no wait has ended.
 struct Flight {
@@ -34,10 +35,13 @@ struct Flight {
   /// iteration - upper of its `tile.async_group`: where this is not negative, nothing is copied.
   /// Nothing if that is not known here.
   std::optional<tile::IndexSum> excess;
-  tile::GemmOp product;      ///< Null: a copy.
-  mlir::Value barriers = {}; ///< Where a bulk copy arrives; null for copies that groups count.
+  tile::GemmOp product;          ///< Null: a copy.
+  mlir::Value barriers = {};     ///< Where a bulk copy arrives; null for copies that groups count.
+  tile::BulkGroupOp stores = {}; ///< Bulk stores.
 
   FlightKind getKind() const {
+    if (stores)
+      return FlightKind::Store;
     return product ? FlightKind::Product : barriers ? FlightKind::Bulk : FlightKind::Copy;
   }
 };
@@ -95,7 +99,7 @@ public:
   /// Asynchronous accesses form a group with those of `add` that follow.
   void commit(FlightKind kind);
   /// Ends the accesses of all groups but the last `pending`, for the thread that issued them.
-  void wait(FlightKind kind, int64_t pending);
+  void wait(FlightKind kind, int64_t pending, bool readsOnly = false);
   /// All threads wait at the barrier of this version: what arrives there is over, for all of them.
   void arrive(mlir::Value barriers, mlir::Value version);
   /// The numbers of younger groups of copies under way, each once, greatest first.

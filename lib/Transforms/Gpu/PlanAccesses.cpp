@@ -5,8 +5,8 @@
 // that follow, and as remarks for the user.
 //
 // Expects: placements and distributions (infer-layouts).   Leaves: `tile.access` on accesses inside
-// loops, `tile.matrix_rows` on stores of stmatrix, `tile.bulk` on copies that TMA may do, with the kernel's
-// `tile.tensor_maps`, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
+// loops, `tile.matrix_rows` on stores of stmatrix, `tile.bulk` or `tile.span` on copies that TMA may do, with the
+// kernel's `tile.tensor_maps`, `tile.access_a` and `tile.access_b` on gemms of mma, `tile.operand_a` and `tile.operand_b` on
 // those of wgmma.
 //
 //   %v = tile.load %q[%i, %j]     ──▶    %v = tile.load %q[%i, %j] {tile.access = <width = 8, …>}
@@ -19,6 +19,8 @@
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_PLANACCESSES
@@ -82,35 +84,38 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     });
   }
 
-  /// The copies of pipelined loops that TMA may do. Whether they run ahead is plan-pipeline's business.
+  /// The copies that TMA may do: those of pipelined loops into shared tiles, and those from shared tiles
+  /// to tensors. Whether they run ahead is plan-pipeline's business.
   void planBulkCopies(KernelOp kernel, const Context &context) {
-    BulkContext all{context, {}, false};
-    std::optional<SmallVector<Effect>> effects = getEffects(kernel);
-    all.isAliased = !effects;
-    for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
-      if (effect.kind != EffectKind::Read && getSpace(effect.root) == Space::Global) {
-        all.written.push_back(effect.root);
-        all.isAliased |= !disjoint;
-      }
+    BulkContext all = BulkContext::get(context, disjoint);
+    if (kernel->getParentOfType<func::FuncOp>()->hasAttr(kNoBulkAttr))
+      return;
     SmallVector<Attribute> maps;
     kernel.walk([&](ParallelOp loop) {
-      auto pipeline = dyn_cast<PipelinedOp>(loop->getParentOp());
       std::optional<CopyLoop> copy = CopyLoop::get(loop);
-      if (!pipeline || pipeline.getNumStages() < 1 || !copy || !copy->isFill())
+      if (!copy)
         return;
-      auto tile = getRoot(copy->store.getBuffer()).getDefiningOp<AllocOp>();
+      auto pipeline = dyn_cast<PipelinedOp>(loop->getParentOp());
+      bool isPipelined = pipeline && pipeline.getNumStages() >= 1;
+      if (!copy->isDrain() && !(copy->isFill() && isPipelined))
+        return;
+      auto tile = getRoot(copy->getTileAccess().buffer).getDefiningOp<AllocOp>();
       llvm::Expected<BulkPlan> plan =
           loop->hasAttr(kNoBulkAttr)
               ? llvm::Expected<BulkPlan>(llvm::createStringError("the program says disable_tma"))
               : planBulk(loop, *copy, all);
       if (!plan)
-        return refuseBulk(loop, tile, llvm::toString(plan.takeError()));
-      auto *known = llvm::find(maps, Attribute(plan->map));
-      int64_t number = known - maps.begin();
-      if (known == maps.end())
-        maps.push_back(plan->map);
-      loop->setAttr(kBulkAttr, makeAttr(&getContext(), *plan, number));
+        return refuseBulk(loop, tile, *copy, llvm::toString(plan.takeError()));
       Builder b(&getContext());
+      if (plan->spanBytes) {
+        loop->setAttr(kSpanAttr, SpanAttr::get(&getContext(), plan->spanBytes));
+      } else {
+        auto *known = llvm::find(maps, Attribute(plan->map));
+        int64_t number = known - maps.begin();
+        if (known == maps.end())
+          maps.push_back(plan->map);
+        loop->setAttr(kBulkAttr, makeAttr(&getContext(), *plan, number));
+      }
       auto alignment = tile->getAttrOfType<IntegerAttr>(kAlignmentAttr);
       tile->setAttr(kAlignmentAttr,
                     b.getI64IntegerAttr(std::max(plan->alignmentBytes,
@@ -120,9 +125,10 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
       kernel->setAttr(kTensorMapsAttr, ArrayAttr::get(&getContext(), maps));
   }
 
-  void refuseBulk(ParallelOp loop, AllocOp tile, StringRef reason) {
+  void refuseBulk(ParallelOp loop, AllocOp tile, const CopyLoop &copy, StringRef reason) {
     InFlightDiagnostic diag = loop.emitRemark();
-    diag << tile.getName() << ": not copied by TMA: " << reason;
+    StringRef what = copy.isFill() ? "copied" : copy.update ? "added" : "stored";
+    diag << tile.getName() << ": not " << what << " by TMA: " << reason;
     describeRemark(diag, "bulk", tile.getName(), {{"reason", reason}});
   }
 

@@ -19,7 +19,7 @@
 // A group states what runs ahead and for which iteration; insert-orderings places the waits and
 // barriers. A copy that cannot be moved stays where it is, and a remark says why.
 //
-// Bulk copies (`tile.bulk`) whose tiles have the same last reader form a *channel*: a group of their
+// Bulk copies (`tile.bulk`, `tile.span`) whose tiles have the same last reader form a *channel*: a group of their
 // own that arrives at one barrier a version, `full`, for which the readers wait. If products read
 // them, the loop gets a producer: a second row of barriers, `empty`, says that a version has been
 // read, so that the copies need no barrier of the block and can be issued by another warp
@@ -47,6 +47,7 @@
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -184,7 +185,7 @@ std::optional<Prefetch> Pipeliner::analyze(ParallelOp copy, std::string &obstacl
     return std::nullopt;
   LoadOp load = accesses->load;
   StoreOp store = accesses->store;
-  bool isBulk = copy->hasAttr(kBulkAttr);
+  bool isBulk = isBulkCopy(copy);
   Value source = getRoot(load.getBuffer());
   auto tile = getRoot(store.getBuffer()).getDefiningOp<AllocOp>();
   auto read = load->getAttrOfType<AccessAttr>(kAccessAttr),
@@ -343,8 +344,8 @@ void Pipeliner::findChannels() {
 /// Why the copies are not given to a producer; empty if they are.
 std::string Pipeliner::findRoleObstacle() {
   auto kernel = loop->getParentOfType<KernelOp>();
-  if (!mayHaveRoles)
-    return "the architecture or the program has no warp specialisation";
+  if (!mayHaveRoles || kernel->getParentOfType<func::FuncOp>()->hasAttr(kNoRolesAttr))
+    return "the program says so (tl.disable_warp_specialized)";
   if (versions < 2)
     return "one stage leaves nothing to run ahead into";
   std::optional<int64_t> lower = getConstantIntValue(loop.getLower()),
@@ -499,6 +500,10 @@ static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t 
     width = plan.getNumIssues();
     bytes = plan.getNumElements() * elementBytes / width;
     instruction = "cp.async.bulk.tensor." + std::to_string(plan.getRank()) + "d";
+  } else if (auto span = copy->getAttrOfType<SpanAttr>(kSpanAttr)) {
+    width = 1;
+    bytes = span.getBytes();
+    instruction = "cp.async.bulk";
   } else {
     width = load->getAttrOfType<AccessAttr>(kAccessAttr).getWidth();
     bytes = width * elementBytes;
@@ -534,7 +539,10 @@ void Pipeliner::run() {
     return;
   // No barrier for each of so many versions: planning shared memory refuses the tiles.
   if (loop.getNumStages() > kMaxVersions)
-    loop.walk([](ParallelOp copy) { copy->removeAttr(kBulkAttr); });
+    loop.walk([](ParallelOp copy) {
+      copy->removeAttr(kBulkAttr);
+      copy->removeAttr(kSpanAttr);
+    });
   for (Operation &op : body) {
     auto copy = dyn_cast<ParallelOp>(op);
     std::string obstacle;
@@ -589,36 +597,6 @@ void Pipeliner::run() {
     prefetch.copy.erase();
 }
 
-/// Drops the plans of bulk copies that stay where they are, and the tensor maps that nothing uses.
-static void dropUnusedMaps(KernelOp kernel) {
-  auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
-  if (!maps)
-    return;
-  SmallVector<Attribute> used;
-  SmallVector<int64_t> numbers(maps.size(), -1);
-  kernel.walk([&](ParallelOp copy) {
-    auto plan = copy->getAttrOfType<BulkAttr>(kBulkAttr);
-    if (!plan)
-      return;
-    if (!isa<AsyncGroupOp>(copy->getParentOp())) {
-      copy->removeAttr(kBulkAttr);
-      return;
-    }
-    int64_t &number = numbers[plan.getMap()];
-    if (number < 0) {
-      number = used.size();
-      used.push_back(maps[plan.getMap()]);
-    }
-    copy->setAttr(kBulkAttr, BulkAttr::get(kernel.getContext(), number, plan.getDims(),
-                                           plan.getDivisors(), plan.getBox(), plan.getSwizzle(),
-                                           plan.getOrigins(), plan.getPlaces(), plan.getClamped()));
-  });
-  if (used.empty())
-    kernel->removeAttr(kTensorMapsAttr);
-  else
-    kernel->setAttr(kTensorMapsAttr, ArrayAttr::get(kernel.getContext(), used));
-}
-
 struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
   using PlanPipelineBase::PlanPipelineBase;
 
@@ -627,7 +605,6 @@ struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
     getOperation()->walk([&](PipelinedOp loop) { loops.push_back(loop); });
     for (PipelinedOp loop : loops)
       Pipeliner(loop, disjoint, roles).run();
-    getOperation()->walk(dropUnusedMaps);
   }
 };
 

@@ -21,7 +21,7 @@ from tilewright.runtime.arguments import (
 from tilewright.runtime.device import Placement, place
 from tilewright.runtime.kernel_texts import KernelTexts
 from tilewright.runtime.packing import Packed
-from tilewright.runtime.pass_config import deterministic, fast_math, names_fast_math
+from tilewright.runtime.pass_config import deterministic, fast_math, names_fast_math, settings
 from tilewright.support import environment
 from tilewright.support.errors import LanguageError, reporting, shorten
 from tilewright.support.suggest import hint_for
@@ -136,7 +136,10 @@ class JITKernel(KernelTexts):
         self.out_idx = _normalize_outputs(out_idx, visible)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
-            self.program = self.program.with_fast_math(fast_math(self.pass_configs))
+            allowed = fast_math(self.pass_configs)
+            self.program = self.program.with_setting("fast_math", allowed)
+        for setting in settings(self.pass_configs):
+            self.program = self.program.with_setting(setting, True)
         if placement is None and target is not None:
             placement = place(target)
         self.placement = placement or Placement("interp", "interp", None)

@@ -1,8 +1,8 @@
 """`PassConfigKey`: the options of `pass_configs`, with TileLang's names.
 
 Only fast math changes numbers, and `tilewright.deterministic` fixes the order of sums that blocks
-make together. The others steer lowerings that Tilewright decides itself; they are accepted and have
-no effect on meaning.
+make together. Two keep code for Hopper from TMA and from producer warps. The others steer lowerings
+that Tilewright decides itself; they are accepted and have no effect on meaning.
 """
 
 from __future__ import annotations
@@ -90,6 +90,8 @@ EFFECTS = {
     PassConfigKey.TL_ENABLE_FAST_MATH: "`True` permits approximate functions, contraction of "
     "multiplications and additions, and flushing of subnormal numbers",
     PassConfigKey.TL_DISABLE_FAST_MATH: "`True` overrides `tl.enable_fast_math`",
+    PassConfigKey.TL_DISABLE_TMA_LOWER: "`True` keeps all copies from TMA (bulk copies)",
+    PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: "`True` gives pipelined loops no producer warp",
     PassConfigKey.TILEWRIGHT_DETERMINISTIC: "`True` runs the blocks of a kernel with atomics in "
     "order on the CPU: float sums have the same bits on each run",
 }
@@ -123,6 +125,15 @@ def deterministic(configs: Mapping[str, Any]) -> bool | None:
     """Whether atomics are to be applied in a fixed order; None leaves it to the environment."""
     value = configs.get(PassConfigKey.TILEWRIGHT_DETERMINISTIC.value)
     return None if value is None else bool(value)
+
+
+def settings(configs: Mapping[str, Any]) -> list[str]:
+    """What `configs` (normalised) forbid, as the compiler calls it."""
+    names = {
+        PassConfigKey.TL_DISABLE_TMA_LOWER: "no_bulk",
+        PassConfigKey.TL_DISABLE_WARP_SPECIALIZED: "no_roles",
+    }
+    return [name for key, name in names.items() if configs.get(key.value)]
 
 
 def fast_math(configs: Mapping[str, Any]) -> bool:

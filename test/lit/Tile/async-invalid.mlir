@@ -61,3 +61,37 @@ func.func private @place() attributes {tile.bulk = #tile.bulk<map = 0 dims = [0]
 
 // expected-error @below {{'tile.extra_threads' is a number of threads of 'tile.kernel'}}
 func.func private @threads() attributes {tile.extra_threads = 32 : i64}
+
+// -----
+
+func.func @unplanned(%a: memref<64xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.bulk_group {
+      // expected-error @below {{in 'tile.bulk_group' has no plan as a bulk copy}}
+      tile.parallel (%i) in (64) {
+        %v = tile.load %a[%i] : memref<64xf32, #tile.space<global>>
+        tile.store %v, %a[%i] : memref<64xf32, #tile.space<global>>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @other_statements() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.bulk_group {
+      // expected-error @below {{in 'tile.bulk_group', which holds bulk stores ('tile.parallel') and the arithmetic of their indices}}
+      tile.barrier
+    }
+  }
+  return
+}
+
+// -----
+
+// expected-error @below {{'tile.span' is the #tile.span plan of 'tile.parallel'}}
+func.func private @span() attributes {tile.span = #tile.span<bytes = 64>}

@@ -22,6 +22,20 @@ func.func @async(%a: memref<64xf32, #tile.space<global>>) {
     tile.product_wait 1 for %c : memref<64x8xf32, #tile.space<fragment>>
     // CHECK: tile.product_wait 0
     tile.product_wait 0
+    // CHECK: tile.bulk_group {
+    // CHECK-NEXT: tile.parallel {{.*}}tile.span = #tile.span<bytes = 256>
+    tile.bulk_group {
+      tile.parallel (%i) in (64) attributes {tile.span = #tile.span<bytes = 256>} {
+        %v = tile.load %a[%i] : memref<64xf32, #tile.space<global>>
+        tile.store %v, %a[%i] : memref<64xf32, #tile.space<global>>
+      }
+    }
+    // CHECK: tile.bulk_wait 1 read
+    // CHECK: tile.bulk_wait 0{{$}}
+    tile.bulk_wait 1 read
+    tile.bulk_wait 0
+    // CHECK: tile.barrier {tile.proxy_fence = "all"}
+    tile.barrier {tile.proxy_fence = "all"}
     tile.parallel (%i) in (64) {
       // CHECK: tile.access = #tile.access<width = 2 slots = [0, 1]>
       %v = tile.load %a[%i] {tile.access = #tile.access<width = 2 slots = [0, 1]>} : memref<64xf32, #tile.space<global>>

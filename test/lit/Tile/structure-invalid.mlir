@@ -260,6 +260,6 @@ func.func @broken_statement(%n: index) {
 // -----
 
 func.func @stray_yield() {
-  // expected-error @+1 {{'tile.yield' op expects parent op to be one of 'tile.async_group, tile.kernel, tile.parallel, tile.pipelined, tile.role'}}
+  // expected-error @+1 {{'tile.yield' op expects parent op to be one of 'tile.async_group, tile.bulk_group, tile.kernel, tile.parallel, tile.pipelined, tile.role'}}
   tile.yield
 }
