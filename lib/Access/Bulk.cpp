@@ -150,6 +150,8 @@ private:
   SmallVector<IndexFacts> starts;
   IndexExpr offset; ///< In the tile, from the place of the first element.
   int64_t firstPlace = 0;
+  int64_t distance =
+      0; ///< What divides the part of the place that only the run knows; 0: there is none.
   SmallVector<Digit> digits;
   int64_t panel = 0;
   BulkPlan plan;
@@ -382,14 +384,19 @@ bool BulkPlanner::findPlace() {
   if (!found || !place)
     return refuse("where " + name(tile) + " lies is not known");
   IndexExpr whole = place->substitute(found->coordinates);
-  std::optional<int64_t> first = whole.getNumSymbols()
-                                     ? std::nullopt
-                                     : whole.evaluate(SmallVector<int64_t>(extents.size(), 0));
+  // A part that is chosen at run time, such as `a[k % 2]`, lies at a distance of its own.
+  std::optional<analysis::SeparatedExpr> parts =
+      analysis::separate(whole, factsOfShape(extents), found->symbols);
+  std::optional<int64_t> first =
+      parts ? parts->dims.evaluate(SmallVector<int64_t>(extents.size(), 0)) : std::nullopt;
   if (!first)
-    return refuse(Twine(copy.isFill() ? "it writes" : "it reads") + " a part of " + name(tile) +
-                  " that is chosen at run time");
+    return refuse(Twine("which part of ") + name(tile) + (copy.isFill() ? " it writes" : " it reads") +
+                  " mixes its index with others");
+  if (!copy.isFill() && whole.getNumSymbols())
+    return refuse(Twine("it reads a part of ") + name(tile) + " that is chosen at run time");
   firstPlace = *first;
-  offset = whole - firstPlace;
+  distance = analyzeIndexExpr(parts->symbols, {}, found->symbols).getDivisor();
+  offset = parts->dims - firstPlace;
   return true;
 }
 
@@ -506,6 +513,9 @@ bool BulkPlanner::split(MutableArrayRef<Digit> parts) {
   if (firstPlace * memory.elementBytes % alignment)
     return refuse("it starts inside " + name(tile) + ", at byte " +
                   Twine(firstPlace * memory.elementBytes));
+  if (distance * memory.elementBytes % alignment)
+    return refuse("the parts of " + name(tile) + " start at multiples of " +
+                  Twine(distance * memory.elementBytes) + " bytes");
   for (int64_t issue = 0; issue < issues; ++issue) {
     int64_t rest = issue, place = 0;
     SmallVector<int64_t> origin;

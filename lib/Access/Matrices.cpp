@@ -3,6 +3,7 @@
 #include "tilewright/Access/Matrices.h"
 #include "tilewright/Layout/Enumerate.h"
 #include "tilewright/Tile/Statements.h"
+#include "tilewright/Tile/Teams.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -85,7 +86,7 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
     return std::nullopt;
   int64_t rowElements = kRowBytes / memory->elementBytes;
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  int64_t threads = context.threads;
+  int64_t threads = getNumThreads(gemm);
   analysis::LoopDistribution rows;
   rows.extents = {shape[0], shape[1]};
   rows.table.threads = threads;

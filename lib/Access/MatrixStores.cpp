@@ -24,7 +24,7 @@ std::optional<Plan> planMatrixStores(const ElementAccess &access, const Request 
   bool hasInstruction = context.arch.version >= 90 && isa<StoreOp>(access.op) &&
                         !request.memory.isGlobal && request.memory.elementBytes == 2;
   if (!hasInstruction || request.isConditional || !request.arguments.empty() ||
-      !request.hasCoordinates() || table.slots % kMatrixSlots || context.threads % kWarpSize)
+      !request.hasCoordinates() || table.slots % kMatrixSlots || table.threads % kWarpSize)
     return std::nullopt;
   // Every lane brings all of its elements, and no element comes twice.
   if (llvm::any_of(table.element, [](int64_t element) { return element < 0; }) ||

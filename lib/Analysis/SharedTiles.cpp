@@ -2,6 +2,8 @@
 
 #include "tilewright/Analysis/SharedTiles.h"
 
+#include "tilewright/Tile/Teams.h"
+
 using namespace mlir;
 using namespace tilewright::tile;
 
@@ -60,6 +62,14 @@ llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
       Operation *statement = alloc->getBlock()->findAncestorOpInBlock(*user);
       range.first = std::min(range.first, numbers[statement].first);
       range.last = std::max(range.last, numbers[statement].last);
+      // Roles run at once: a tile of one of them alone has a range inside it, any other one lasts
+      // as long as all of them.
+      range.role = getTeamRole(alloc);
+      if (getTeamRole(user) && !range.role)
+        for (RoleOp role : getTeamRoles(kernel)) {
+          range.first = std::min(range.first, numbers[role].first);
+          range.last = std::max(range.last, numbers[role].last);
+        }
       // A producer may fill it from the start of the block on, until the loop of its readers ends.
       auto group = user->getParentOfType<AsyncGroupOp>();
       if (!group || !group.getEmpty())

@@ -18,13 +18,20 @@ using namespace mlir;
 
 namespace tilewright::driver {
 
-void buildThreadsPipeline(OpPassManager &pm) {
+/// How threads' programs become tile programs: with roles at once, or one after another.
+enum class RoleForm { Warps, WarpsOverlapping, Turns };
+
+static void addThreadPasses(OpPassManager &pm, RoleForm form) {
   pm.addPass(createPlaceIterationArrays()); // an iteration's array is a row of a tile
   pm.addPass(createSplitGrid());            // blocks that meet are launches
-  pm.addPass(createMergeRoles());           // roles that wait for each other take turns,
-  pm.addPass(createCountArrivals());        // so that no wait has to block
-  pm.addPass(createSpreadThreads());        // what single threads do is a loop over the threads
+  if (form != RoleForm::Turns)              // roles run at once, where barriers order them
+    pm.addPass(createAssignRoles(AssignRolesOptions{form == RoleForm::Warps}));
+  pm.addPass(createMergeRoles());    // roles that wait for each other take turns,
+  pm.addPass(createCountArrivals()); // so that no wait has to block
+  pm.addPass(createSpreadThreads()); // what single threads do is a loop over the threads
 }
+
+void buildThreadsPipeline(OpPassManager &pm) { addThreadPasses(pm, RoleForm::Turns); }
 
 void buildCheckPipeline(OpPassManager &pm) {
   buildThreadsPipeline(pm);
@@ -37,7 +44,7 @@ void buildCheckPipeline(OpPassManager &pm) {
 void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &options) {
   int64_t alignment = options.calls.argumentAlignment;
   bool disjoint = options.calls.disjointArguments;
-  buildThreadsPipeline(pm);
+  addThreadPasses(pm, disjoint ? RoleForm::Warps : RoleForm::WarpsOverlapping);
   pm.addPass(
       createGuardIndices(GuardIndicesOptions{/*hostPart=*/false})); // index values have 64 bits
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop

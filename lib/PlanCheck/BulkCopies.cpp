@@ -13,6 +13,7 @@
 #include "BulkCopies.h"
 #include "AccessModel.h"
 #include "AsyncCopies.h"
+#include "tilewright/Tile/Teams.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -288,7 +289,7 @@ std::string plancheck::findBulkFault(ParallelOp loop, const Options &options) {
   if (span && (options.argumentAlignment % 16 ||
                element != cast<MemRefType>(copy.tensor.getType()).getElementType()))
     return "tensors do not start on 16 bytes, or the element type changes";
-  llvm::Expected<Places> places = Places::get(loop, kernel.getNumThreads());
+  llvm::Expected<Places> places = Places::get(loop, getNumThreads(loop));
   if (!places)
     return llvm::toString(places.takeError());
   auto makeSubject = [&](Operation *op) {

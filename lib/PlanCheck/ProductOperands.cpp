@@ -12,6 +12,7 @@
 
 #include "ProductOperands.h"
 #include "AccessModel.h"
+#include "tilewright/Tile/Teams.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -82,7 +83,7 @@ std::string plancheck::findProductFault(GemmOp gemm, const Options &options) {
   auto groups = gemm->getAttrOfType<DenseI64ArrayAttr>(kGroupsAttr);
   if (!options.arch.hasWgmma)
     return options.arch.name.str() + " has no wgmma";
-  int64_t numThreads = gemm->getParentOfType<KernelOp>().getNumThreads();
+  int64_t numThreads = getNumThreads(gemm);
   if (groups.size() != 2 || groups[0] * groups[1] * 128 != numThreads)
     return "it has no grid of all warpgroups";
   auto planA = gemm->getAttrOfType<OperandAttr>(kOperandAAttr),

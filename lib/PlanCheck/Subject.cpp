@@ -2,6 +2,7 @@
 
 #include "Subject.h"
 #include "AccessModel.h"
+#include "tilewright/Tile/Teams.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -29,7 +30,7 @@ llvm::Expected<Subject> Subject::get(Operation *op, StringRef planName) {
   if (!subject.buffer || !subject.scope || !subject.kernel)
     return llvm::createStringError("it is no access of a loop of a kernel");
   subject.isRead = subject.isMatrix || isa<LoadOp>(op);
-  int64_t numThreads = subject.kernel.getNumThreads();
+  int64_t numThreads = getNumThreads(op);
   llvm::Expected<Places> places =
       subject.isMatrix ? getMatrixPlaces(cast<GemmOp>(op), planName == kAccessAAttr, numThreads)
                        : Places::get(loop, numThreads);

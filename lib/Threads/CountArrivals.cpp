@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Threads/Passes.h"
-#include "tilewright/Tile/Tile.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -100,7 +100,10 @@ void lower(BarrierAllocOp op) {
 struct CountArrivalsPass : tilewright::impl::CountArrivalsBase<CountArrivalsPass> {
   void runOnOperation() override {
     SmallVector<BarrierAllocOp> barriers;
-    getOperation().walk([&](BarrierAllocOp op) { barriers.push_back(op); });
+    getOperation().walk([&](BarrierAllocOp op) {
+      if (getTeamRoles(op->getParentOfType<KernelOp>()).empty()) // else nothing is in one order
+        barriers.push_back(op);
+    });
     for (BarrierAllocOp op : barriers)
       lower(op);
   }

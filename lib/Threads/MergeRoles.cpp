@@ -30,6 +30,7 @@
 #include "SplitBranches.h"
 #include "Waits.h"
 #include "tilewright/Threads/Passes.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -341,7 +342,7 @@ private:
 struct MergeRolesPass : tilewright::impl::MergeRolesBase<MergeRolesPass> {
   void runOnOperation() override {
     getOperation().walk([](KernelOp kernel) {
-      if (!holdsWait(kernel))
+      if (!holdsWait(kernel) || !getTeamRoles(kernel).empty())
         return;
       splitArrays(kernel, ThreadFacts(kernel)); // roles are played through one after another
       Merger(kernel, ThreadFacts(kernel)).run();

@@ -37,6 +37,7 @@
 #include "ThreadStatements.h"
 #include "ThreadStorage.h"
 #include "tilewright/Threads/Passes.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/ThreadLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -191,6 +192,13 @@ LogicalResult Spreader::walkInside(Operation *op) {
     loop.removeStageAttr();
     return spread(loop.getBody().front(), loop.getBody().front().getTerminator());
   }
+  if (auto role = dyn_cast<RoleOp>(op)) {
+    Block &body = role.getBody().front();
+    storage.enter(role);
+    LogicalResult result = spread(body, body.getTerminator());
+    storage.enter(kernel);
+    return result;
+  }
   if (auto loop = dyn_cast<scf::ForOp>(op); loop && isUniformLoop(op, facts))
     return spread(*loop.getBody(), loop.getBody()->getTerminator());
   auto branch = dyn_cast<scf::IfOp>(op);
@@ -260,7 +268,8 @@ void Spreader::flush(Operation *end) {
   if (group.empty())
     return;
   ImplicitLocOpBuilder b(group.front()->getLoc(), end);
-  auto parallel = ParallelOp::create(b, OpFoldResult(b.getIndexAttr(kernel.getNumThreads())));
+  auto parallel =
+      ParallelOp::create(b, OpFoldResult(b.getIndexAttr(getNumThreads(storage.getHolder()))));
   parallel.setLoopLayoutAttr(storage.makeLayout({}));
   parallel->setAttr(kThreadLoopAttr, b.getUnitAttr());
   b.setInsertionPointToStart(&parallel.getBody().front());
@@ -355,10 +364,15 @@ Value Spreader::slotFor(Value value) {
 /// Moves what threads have of their own in front of all statements: the branch or loop that a
 /// program allocates it in may be copied as a whole, and its rows outlive that.
 static void hoistPrivates(KernelOp kernel, const ThreadFacts &facts) {
-  Block &body = kernel.getBody().front();
-  for (Value root : facts.getPrivates())
-    if (Operation *alloc = root.getDefiningOp(); alloc && alloc->getBlock() != &body)
+  for (Value root : facts.getPrivates()) {
+    Operation *alloc = root.getDefiningOp();
+    if (!alloc)
+      continue;
+    RoleOp role = getTeamRole(alloc);
+    Block &body = role ? role.getBody().front() : kernel.getBody().front();
+    if (alloc->getBlock() != &body)
       alloc->moveBefore(&body, body.begin());
+  }
 }
 
 static LogicalResult spreadKernel(KernelOp kernel) {

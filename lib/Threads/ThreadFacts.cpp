@@ -8,6 +8,7 @@
 #include "ThreadFacts.h"
 
 #include "tilewright/Threads/Passes.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -247,6 +248,13 @@ std::optional<llvm::BitVector> ThreadFacts::findThreadsAt(Operation *op, bool or
        inside = parent->getParentRegion(), parent = parent->getParentOp()) {
     if (isDivergentBranch(parent) && !orFewer)
       return std::nullopt;
+    if (isa<RoleOp>(parent)) {
+      Team team = getTeam(parent);
+      llvm::BitVector role(self.getNumThreads());
+      role.set(team.first, team.first + team.count);
+      threads &= role;
+      continue;
+    }
     auto branch = dyn_cast<scf::IfOp>(parent);
     if (!branch || !varies(branch.getCondition()))
       continue;

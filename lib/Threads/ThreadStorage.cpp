@@ -2,6 +2,8 @@
 
 #include "ThreadStorage.h"
 
+#include "tilewright/Tile/Teams.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -11,7 +13,7 @@ using namespace tilewright::tile;
 namespace tilewright::threads {
 
 FragmentAttr ThreadStorage::makeLayout(ArrayRef<int64_t> row) {
-  SmallVector<int64_t> shape{kernel.getNumThreads()};
+  SmallVector<int64_t> shape{getNumThreads(holder)};
   shape.append(row.begin(), row.end());
   IndexExpr slot = IndexExpr::constant(0);
   for (auto [dim, extent] : llvm::enumerate(row))
@@ -25,6 +27,8 @@ Value ThreadStorage::coordinate(ImplicitLocOpBuilder &b, Value thread, int64_t d
   for (int64_t extent : threads.take_front(dim))
     below *= extent;
   Value result = thread;
+  if (int64_t first = getTeam(holder).first)
+    result = arith::AddIOp::create(b, result, arith::ConstantIndexOp::create(b, first));
   if (below != 1)
     result = FloorDivOp::create(b, result, arith::ConstantIndexOp::create(b, below), UnitAttr());
   if (dim + 1 < int64_t(threads.size()))
@@ -40,8 +44,8 @@ Value ThreadStorage::coordinate(ImplicitLocOpBuilder &b, Value thread, int64_t d
 Value ThreadStorage::alloc(Location loc, StringRef name, ArrayRef<int64_t> row, Type elementType,
                            bool inRegisters) {
   ImplicitLocOpBuilder b(loc, kernel.getContext());
-  b.setInsertionPointToStart(&kernel.getBody().front());
-  SmallVector<int64_t> shape{kernel.getNumThreads()};
+  b.setInsertionPointToStart(&holder->getRegion(0).front());
+  SmallVector<int64_t> shape{getNumThreads(holder)};
   shape.append(row.begin(), row.end());
   MemRefType type =
       makeBufferType(shape, elementType, inRegisters ? Space::Fragment : Space::Shared);

@@ -17,7 +17,12 @@ namespace tilewright::threads {
 
 class ThreadStorage {
 public:
-  ThreadStorage(tile::KernelOp kernel, const ThreadFacts &facts) : kernel(kernel), facts(facts) {}
+  ThreadStorage(tile::KernelOp kernel, const ThreadFacts &facts)
+      : kernel(kernel), facts(facts), holder(kernel) {}
+
+  /// From here on the threads are those of `holder`, the kernel or a role of it.
+  void enter(mlir::Operation *team) { holder = team; }
+  mlir::Operation *getHolder() const { return holder; }
 
   /// Thread `t` runs iteration `t` of a loop over the threads, and holds row `t` of a tile whose
   /// rows have this shape.
@@ -45,6 +50,7 @@ private:
 
   tile::KernelOp kernel;
   const ThreadFacts &facts;
+  mlir::Operation *holder; ///< Of the tiles: their rows are those of its threads.
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
 };
 

@@ -3,6 +3,7 @@
 #include "tilewright/Tile/CpuPlan.h"
 #include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Strides.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -173,10 +174,22 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   }
   if (name == kProxyFenceAttr) {
     auto text = dyn_cast<StringAttr>(attribute.getValue());
-    if (isa<BarrierOp>(op) &&
+    if (isa<BarrierOp, BarrierArriveOp>(op) &&
         (isa<UnitAttr>(attribute.getValue()) || (text && text.getValue() == "all")))
       return success();
-    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier', or \"all\"";
+    return op->emitError() << "'" << name
+                           << "' is a unit attribute of 'tile.barrier' or 'tile.barrier_arrive', or \"all\"";
+  }
+  if (name == kAtArrivalAttr) {
+    if (isa<CopyOp, ParallelOp, AsyncGroupOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name
+                           << "' is a unit attribute of a copy or 'tile.async_group'";
+  }
+  if (name == kFirstThreadAttr || name == kMeetingAttr) {
+    if (isa<RoleOp>(op) && isa<IntegerAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a number of 'tile.role'";
   }
   if (name == kBulkAttr) {
     if (isa<ParallelOp>(op) && isa<BulkAttr>(attribute.getValue()))

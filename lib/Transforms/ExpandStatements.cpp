@@ -25,6 +25,7 @@
 
 #include "tilewright/Transforms/ExpandStatements.h"
 #include "tilewright/Tile/Statements.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,6 +119,8 @@ ParallelOp Expander::expand(CopyOp op) {
     loop.setLoopLayoutAttr(layout);
   if (op->hasAttr("disable_tma"))
     loop->setAttr(kNoBulkAttr, b.getUnitAttr());
+  if (op->hasAttr(kAtArrivalAttr))
+    loop->setAttr(kAtArrivalAttr, b.getUnitAttr());
   Value value =
       load(op.getSource(), makePairedIndices(b, op.getSource(), like, loop.getIterators()));
   value = convert(value, elementType(op.getSource()), elementType(op.getDest()));

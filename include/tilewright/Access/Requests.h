@@ -13,7 +13,6 @@ struct Context {
   tile::KernelOp kernel;
   const Arch &arch;
   CallFacts calls;
-  int64_t threads = tile::KernelOp(kernel).getNumThreads();
 };
 
 /// The buffer and indices of an op that touches one element; nothing for other ops.

@@ -21,7 +21,12 @@ int64_t getPlacedBytes(tile::AllocOp alloc);
 /// included. A tile from outside a loop that uses it is live in all of the loop.
 struct LiveRange {
   int64_t first = 0, last = -1;
-  bool overlaps(const LiveRange &other) const { return first <= other.last && other.first <= last; }
+  mlir::Operation *role = nullptr; ///< The role whose tile it is, where roles run at once.
+
+  bool overlaps(const LiveRange &other) const {
+    bool areApart = first > other.last || other.first > last;
+    return !areApart || (role && other.role && role != other.role);
+  }
 };
 
 /// The live ranges of all shared tiles of a kernel. Empty for tiles that nothing uses.

@@ -39,6 +39,35 @@ def SplitGrid : Pass<"tile-split-grid", "::mlir::ModuleOp"> {
   }];
 }
 
+def AssignRoles : Pass<"tile-assign-roles", "::mlir::ModuleOp"> {
+  let summary = "Give the roles of a program code of their own";
+  let description = [{
+    Threads that take the same side of every branch on their number form a role. If barriers order
+    all that roles do to each other, and no role can wait for ever, each role becomes a `tile.role`
+    that its warps run beside the others, and its barriers stay. The pass plays the roles through to
+    find out. A conflict outside loops that no barrier orders gets one more barrier, with a remark. Any
+    other kernel stays as it is, with a remark, for `tile-merge-roles`.
+
+    ```mlir
+    scf.for %k = %c0 to %n step %c1 {             tile.role "ws0" threads 128 {
+      scf.if %consumer {                            scf.for %k = %c0 to %n step %c1 {
+        tile.barrier_wait %ready[%c0] ...             tile.barrier_wait %ready[%c0] ...
+        tile.gemm ...                                 tile.gemm ...
+        tile.barrier_arrive %free[%c0] ...   ──▶      tile.barrier_arrive %free[%c0] ...
+      } else {                                      }
+        tile.barrier_wait %free[%c0] ...          } {tile.first_thread = 0, tile.meeting = 1}
+        tile.copy ...                             tile.role "ws1" threads 128 {
+        tile.barrier_arrive %ready[%c0] ...         ...
+      }                                           } {tile.first_thread = 128, tile.meeting = 2}
+    }
+    ```
+  }];
+  let options = [
+    Option<"disjoint", "disjoint", "bool", "true", "arguments share no memory">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def MergeRoles : Pass<"tile-merge-roles", "::mlir::ModuleOp"> {
   let summary = "Interleave roles that wait for each other at barriers";
   let description = [{

@@ -208,8 +208,7 @@ void clearByteAtomics(Thread &t) {
     int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
     Value base = LLVM::GEPOp::create(b, t.arena.getType(), b.getI8Type(), t.arena,
                                      ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    auto loop =
-        scf::ForOp::create(b, t.threadId, t.index(pairs), t.index(t.kernel.getNumThreads()));
+    auto loop = scf::ForOp::create(b, t.threadId, t.index(pairs), t.index(t.getNumThreads()));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value address = LLVM::GEPOp::create(b, t.arena.getType(), pair, base,

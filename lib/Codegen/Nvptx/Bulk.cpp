@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowerings.h"
+#include "tilewright/Tile/Scalars.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -45,7 +46,10 @@ static Value barrierAddress(Thread &t, Value barriers, Value index) {
 void initBarriers(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
   SmallVector<BarrierAllocOp> rows;
-  t.kernel.walk([&](BarrierAllocOp row) { rows.push_back(row); });
+  t.kernel.walk([&](BarrierAllocOp row) {
+    if (!llvm::is_contained(row.getArrivals(), 0)) // barriers by number need no memory
+      rows.push_back(row);
+  });
   if (rows.empty())
     return;
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, t.threadId, t.index(0));
@@ -53,33 +57,74 @@ void initBarriers(Thread &t) {
     for (BarrierAllocOp row : rows) {
       Value base = barrierAddress(t, row.getBarriers(), Value());
       for (auto [number, arrivals] : llvm::enumerate(row.getArrivals()))
-        callPtx(b, "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", {},
+        callPtx(b,
+                t.arch.version >= 90 ? "mbarrier.init.shared::cta.b64 [$0], $1;"
+                                     : "mbarrier.init.shared.b64 [$0], $1;",
+                "r,r,~{memory}", {},
                 {b.createOrFold<arith::AddIOp>(base, makeNumber(t, 8 * number)),
                  makeNumber(t, arrivals)});
     }
     // The asynchronous proxy sees them too.
-    callPtx(b, "fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
+    if (t.arch.version >= 90)
+      callPtx(b, "fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
   });
   NVVM::Barrier0Op::create(b); // of all roles
 }
 
+/// `T.sync_threads(id, n)`, or only the arrival of it.
+static void meetByNumber(Thread &t, StringRef instruction, Value number, int64_t count) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value index = b.createOrFold<arith::IndexCastOp>(b.getI32Type(), t.mapped(number));
+  callPtx(b, (instruction + " $0, $1;").str(), "r,r,~{memory}", {}, {index, makeNumber(t, count)});
+}
+
+/// Whether the threads that arrive wait at once: then the wait is all that they do.
+static bool isMeeting(BarrierArriveOp op) {
+  auto wait = dyn_cast_or_null<BarrierWaitOp>(op->getNextNode());
+  return wait && !wait.getParity() && wait.getBarriers() == op.getBarriers() &&
+         areEqual(wait.getIndex(), op.getIndex());
+}
+
 void lowerBarrierWait(Thread &t, BarrierWaitOp op) {
   ImplicitLocOpBuilder &b = t.b;
+  if (!op.getParity())
+    return meetByNumber(t, "barrier.sync", op.getIndex(), op.getExpectedArrivals());
   Value address = barrierAddress(t, op.getBarriers(), t.mapped(op.getIndex()));
   Value parity = b.createOrFold<arith::IndexCastOp>(b.getI32Type(), t.mapped(op.getParity()));
-  callPtx(
-      b,
-      "{\n.reg .pred done;\nwait${:uid}: mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
-      "@done bra.uni over${:uid};\nbra.uni wait${:uid};\nover${:uid}:\n}",
-      "r,r,~{memory}", {}, {address, parity});
+  StringRef wait = t.arch.version >= 90 ? "mbarrier.try_wait.parity.shared::cta"
+                                        : "mbarrier.test_wait.parity.shared";
+  callPtx(b,
+          ("{\n.reg .pred done;\nwait${:uid}: " + wait +
+           ".b64 done, [$0], $1;\n"
+           "@done bra.uni over${:uid};\nbra.uni wait${:uid};\nover${:uid}:\n}")
+              .str(),
+          "r,r,~{memory}", {}, {address, parity});
 }
 
 /// Each thread, or lane 0 of each warp after the others have come.
 void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
   ImplicitLocOpBuilder &b = t.b;
+  if (Attribute fence = op->getAttr(kProxyFenceAttr))
+    fenceProxy(t, fence);
+  if (op.getCount()) {
+    if (!isMeeting(op))
+      meetByNumber(t, "barrier.arrive", op.getIndex(), op.getExpectedArrivals());
+    return;
+  }
   Value address = barrierAddress(t, op.getBarriers(), t.mapped(op.getIndex()));
   if (!op.getByWarp()) {
-    callPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", {}, {address});
+    auto arrive = [&] {
+      if (t.arch.version >= 90)
+        callPtx(b, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", {}, {address});
+      else
+        callPtx(b, "{\n.reg .b64 state;\nmbarrier.arrive.shared.b64 state, [$0];\n}", "r,~{memory}",
+                {}, {address});
+    };
+    t.guarded(
+        op.getOnce()
+            ? arith::CmpIOp::create(b, arith::CmpIPredicate::eq, t.threadId, t.index(0)).getResult()
+            : Value(),
+        arrive);
     return;
   }
   if (!op->hasAttr(kProductsReadAttr))
@@ -281,8 +326,10 @@ LogicalResult lowerBulkGroup(Thread &t, AsyncGroupOp op) {
   LogicalResult result = success();
   auto issue = [&] {
     Value full = barrierAddress(t, op.getFull(), t.mapped(op.getVersion()));
-    callPtx(b, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", {},
-            {full, makeNumber(t, bytes)});
+    callPtx(b,
+            op->hasAttr(kAtArrivalAttr) ? "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;"
+                                        : "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
+            "r,r,~{memory}", {}, {full, makeNumber(t, bytes)});
     for (Operation &inner : op.getBody().front().without_terminator()) {
       b.setLoc(inner.getLoc());
       if (auto copy = dyn_cast<ParallelOp>(inner))

@@ -103,7 +103,7 @@ void Emitter::barrier() {
     return;
   }
   // Barrier 0 is that of all threads.
-  NVVM::BarrierOp::create(b, TypeRange(), constant(b.getI32IntegerAttr(1)),
+  NVVM::BarrierOp::create(b, TypeRange(), constant(b.getI32IntegerAttr(int32_t(meetingNumber))),
                           constant(b.getI32IntegerAttr(int32_t(meeting))),
                           NVVM::BarrierReductionAttr(), Value());
 }

@@ -52,6 +52,7 @@ public:
   mlir::ImplicitLocOpBuilder b;
   mlir::LLVM::LLVMFuncOp thread; ///< The function that is written.
   int64_t meeting = 0;           ///< The threads that meet at a barrier; 0: all of the block.
+  int64_t meetingNumber = 1;     ///< The number of that barrier.
 
 private:
   llvm::DenseMap<mlir::Attribute, Value> constants;

@@ -252,6 +252,17 @@ static LogicalResult lowerWhile(Thread &t, scf::WhileOp op) {
   return success();
 }
 
+void fenceProxy(Thread &t, Attribute fence) {
+  MLIRContext *context = t.b.getContext();
+  if (isa<StringAttr>(fence)) // "all": global memory too
+    NVVM::FenceProxyOp::create(t.b, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async),
+                               NVVM::SharedSpaceAttr());
+  else
+    NVVM::FenceProxyOp::create(
+        t.b, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+}
+
 LogicalResult lowerOp(Thread &t, Operation *op) {
   ImplicitLocOpBuilder &b = t.b;
   return TypeSwitch<Operation *, LogicalResult>(op)
@@ -263,14 +274,8 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
       .Case<AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, HintOp, AssumeOp>(
           [](Operation *) { return success(); })
       .Case([&](BarrierOp barrier) {
-        if (isa_and_nonnull<StringAttr>(barrier->getAttr(kProxyFenceAttr)))
-          NVVM::FenceProxyOp::create(
-              b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async),
-              NVVM::SharedSpaceAttr());
-        else if (barrier->hasAttr(kProxyFenceAttr))
-          NVVM::FenceProxyOp::create(
-              b, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-              NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+        if (Attribute fence = barrier->getAttr(kProxyFenceAttr))
+          fenceProxy(t, fence);
         t.barrier();
         return success();
       })
@@ -319,7 +324,10 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
         lowerBarrierArrive(t, arrive);
         return success();
       })
-      .Case<BarrierAllocOp, RoleOp>([](Operation *) { return success(); }) // lowerKernel's
+      .Case([](BarrierAllocOp) { return success(); }) // lowerKernel's
+      .Case([&](RoleOp role) {
+        return role->hasAttr(kFirstThreadAttr) ? lowerTeamRole(t, role) : success();
+      })
       .Case([&](GemmOp gemm) { return lowerGemm(t, gemm); })
       .Case([&](ReduceOp reduce) { return lowerReduce(t, reduce); })
       .Case([&](CumsumOp scan) { return lowerCumsum(t, scan); })

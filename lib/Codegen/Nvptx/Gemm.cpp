@@ -77,7 +77,7 @@ static LogicalResult lowerPlainGemm(Thread &t, GemmOp op) {
     }
     return success();
   }
-  auto loop = scf::ForOp::create(b, t.threadId, t.index(m * n), t.index(t.kernel.getNumThreads()));
+  auto loop = scf::ForOp::create(b, t.threadId, t.index(m * n), t.index(t.getNumThreads()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   IndexExpr number = IndexExpr::dim(0);

@@ -3,6 +3,7 @@
 #include "Lowerings.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/RuntimeExtents.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -15,6 +16,8 @@ using namespace tilewright::tile;
 namespace tilewright::nvptx {
 
 static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+/// As plan-shared-memory has it.
+static constexpr int64_t kScratchAlignment = 16;
 static constexpr StringLiteral kArenaName = "tilewright_shared";
 
 /// Alignment of tensors, and which of them nobody writes while the kernel runs: LLVM reads those by
@@ -65,7 +68,7 @@ static llvm::DenseMap<Value, Value> beginFunction(Thread &t) {
   }
   // setmaxnreg moves registers that ptxas must know to be there. Else a block with a producer takes
   // the registers of whole groups of four warps.
-  bool hasExactRegisters = t.kernel->hasAttr(kRegistersAttr);
+  bool hasExactRegisters = t.kernel->hasAttr(kRegistersAttr) && t.arch.hasWgmma;
   t.thread->setAttr(hasExactRegisters ? NVVM::NVVMDialect::getReqntidAttrName()
                                       : NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(
@@ -185,7 +188,7 @@ static LogicalResult lowerRoles(Thread &t) {
     return lowerBlock(t, body);
   };
   auto roles = body.getOps<RoleOp>();
-  if (roles.empty())
+  if (roles.empty() || !getTeamRoles(t.kernel).empty())
     return lowerProgram();
   // Shared tiles are known to both.
   for (AllocOp alloc : body.getOps<AllocOp>())
@@ -210,8 +213,12 @@ LogicalResult lowerKernel(Thread &t) {
     return failure();
   int64_t scratch = 0;
   t.kernel.walk([&](TileEffectsOpInterface op) {
-    scratch = std::max(scratch, analysis::getScratchBytes(op, t.kernel.getNumThreads()));
+    scratch = std::max(scratch, analysis::getScratchBytes(op, getNumThreads(op)));
   });
+  if (int64_t roles = getTeamRoles(t.kernel).size()) { // each has an area of its own
+    t.roleScratch = llvm::alignTo(scratch, kScratchAlignment);
+    scratch = roles * t.roleScratch;
+  }
   if (auto total = t.kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
     t.scratchOffset = total.getInt() - scratch;
   llvm::DenseMap<Value, Value> workspaces = beginFunction(t);

@@ -324,7 +324,7 @@ static LogicalResult lowerRunTimeParallel(Thread &t, ParallelOp op) {
     extents.push_back(constant ? t.index(*constant) : t.mapped(cast<Value>(extent)));
     total = b.createOrFold<arith::MulIOp>(total, extents.back());
   }
-  auto loop = scf::ForOp::create(b, t.threadId, total, t.index(t.kernel.getNumThreads()));
+  auto loop = scf::ForOp::create(b, t.threadId, total, t.index(t.getNumThreads()));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -346,7 +346,7 @@ static LogicalResult lowerRunTimeParallel(Thread &t, ParallelOp op) {
 
 LogicalResult lowerParallel(Thread &t, ParallelOp op) {
   ImplicitLocOpBuilder &b = t.b;
-  std::optional<LoopDistribution> distribution = getDistribution(op, t.kernel.getNumThreads());
+  std::optional<LoopDistribution> distribution = getDistribution(op, t.getNumThreads());
   if (!distribution)
     return lowerRunTimeParallel(t, op);
   if (distribution->getNumIterations() == 0)

@@ -112,6 +112,10 @@ Value warpNumber(Thread &t);
 /// Runs `body` in one thread of the warp of this number.
 void elect(Thread &t, int64_t warp, llvm::function_ref<void()> body);
 mlir::LogicalResult lowerRole(Thread &t, tile::RoleOp role);
+/// What this thread wrote is seen by the asynchronous proxy: to shared memory, or to all (kProxyFenceAttr).
+void fenceProxy(Thread &t, mlir::Attribute fence);
+/// The code of a role that some of the program's threads run.
+mlir::LogicalResult lowerTeamRole(Thread &t, tile::RoleOp role);
 
 // Notes.cpp
 mlir::LogicalResult lowerPrint(Thread &t, tile::PrintOp op);

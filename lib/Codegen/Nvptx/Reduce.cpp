@@ -108,7 +108,7 @@ static LogicalResult lowerRegisterReduce(Thread &t, ReduceOp op) {
   if (plan->warpMask) {
     // scratch[slot][thread]: each thread leaves its part and reads those of the warps it shares
     // with.
-    int64_t threads = t.kernel.getNumThreads();
+    int64_t threads = t.getNumThreads();
     auto place = [&](int64_t slot, Value thread) -> Value {
       return b.createOrFold<arith::AddIOp>(thread, t.index(slot * threads));
     };

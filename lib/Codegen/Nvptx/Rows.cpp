@@ -60,7 +60,7 @@ private:
 RowWalker::RowWalker(Thread &lowering, MemRefType tile, int64_t dim, Type sumType)
     : t(lowering), b(lowering.b), sumType(sumType),
       rows(analysis::TileRows::get(tile.getShape(), dim)) {
-  int64_t threads = t.kernel.getNumThreads();
+  int64_t threads = t.getNumThreads();
   std::optional<analysis::RowTeams> plan = analysis::RowTeams::get(rows, threads);
   if (!plan) {
     teams = threads;

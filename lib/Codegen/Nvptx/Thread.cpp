@@ -121,7 +121,7 @@ void Thread::addTile(AllocOp alloc) {
     storage->base = allocateStack(stored, 1);
   } else if (auto fragment = dyn_cast_if_present<FragmentAttr>(placement)) {
     storage->kind = Storage::Kind::Registers;
-    storage->places = *analysis::PlaceTable::get(fragment.getFragment(), kernel.getNumThreads());
+    storage->places = *analysis::PlaceTable::get(fragment.getFragment(), getNumThreads());
     storage->base = allocateStack(stored, storage->places.slots);
   } else {
     int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();

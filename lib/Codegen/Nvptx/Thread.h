@@ -16,6 +16,7 @@
 #include "Emitter.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Codegen/Nvptx/Ptx.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -96,13 +97,18 @@ public:
   /// Which thread does what only one may do: the owner of the iteration, or thread 0 outside loops.
   Value writerCondition();
 
+  /// How many threads run what is being written: those of the role, or of the program.
+  int64_t getNumThreads() { return team ? team->count : kernel.getNumThreads(); }
+
   tile::KernelOp kernel;
   mlir::func::FuncOp function;
   std::string name; ///< Of the kernel's function.
   CallFacts calls;
-  Value threadId; ///< index
-  Value arena;    ///< Pointer to dynamic shared memory.
+  std::optional<tile::Team> team; ///< Of the role that is being written.
+  Value threadId;                 ///< index, from 0 in each role
+  Value arena;                    ///< Pointer to dynamic shared memory.
   int64_t scratchOffset = 0;
+  int64_t roleScratch = 0; ///< Bytes of the scratch area of each role.
   Iteration *iteration = nullptr;
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop carries between iterations.
   /// What open products read from registers, as an array of so many words: one of each fragment,

@@ -15,6 +15,7 @@
 #include "LayoutSolver.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "tilewright/Tile/Teams.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -83,14 +84,14 @@ private:
   LogicalResult checkThreads(AnnotateLayoutOp note) {
     auto fragment = dyn_cast<FragmentAttr>(note.getLayout());
     int64_t threads = fragment ? fragment.getFragment().getThreadExtent() : 0;
-    if (threads <= kernel.getNumThreads())
+    if (threads <= getNumThreads(note))
       return success();
     return note.emitError() << "the layout of '" << getName(note.getBuffer()) << "' names "
-                            << threads << " threads, the block has " << kernel.getNumThreads();
+                            << threads << " threads, the block has " << getNumThreads(note);
   }
 
   LogicalResult checkGemm(GemmOp gemm) {
-    GemmFit fit = fitGemm(gemm, arch, kernel.getNumThreads());
+    GemmFit fit = fitGemm(gemm, arch, getNumThreads(gemm));
     if (fit.warpsMisfit && gemm.getPolicy() != GemmPolicy::Square)
       return gemm.emitError() << "'T.gemm' with policy " << describePolicy(gemm.getPolicy()) << ": "
                               << fit.obstacle << ", or another number of threads";

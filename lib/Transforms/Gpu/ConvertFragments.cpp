@@ -44,7 +44,7 @@ void LayoutSolver::findUnsatisfied() {
           refuse(loop, undecided, "a loop indexes it by values that name no register");
         return;
       }
-      std::optional<PlaceTable> table = PlaceTable::get(it->second, numThreads);
+      std::optional<PlaceTable> table = PlaceTable::get(it->second, getNumThreads(loop));
       for (FragmentAccess &access : *accesses) {
         const PlaceTable *fragment = tableOf(access.fragment);
         ArrayRef<int64_t> shape = access.fragment.getBuffer().getType().getShape();
@@ -139,7 +139,7 @@ bool LayoutSolver::exchange(const Refusal &refusal) {
       return false;
     wanted = placement;
   }
-  std::optional<PlaceTable> table = PlaceTable::get(*wanted, numThreads);
+  std::optional<PlaceTable> table = PlaceTable::get(*wanted, getNumThreads(loop));
   if (!table || !planCheapExchange(fragment, *table))
     return false;
   MovedUse moved = moveUse(loop, fragment, Space::Fragment);
@@ -196,7 +196,8 @@ bool LayoutSolver::resolveRefusals() {
 /// Says what an exchange takes.
 void LayoutSolver::remarkExchange(ParallelOp loop) {
   AllocOp from = fragmentRoot((*loop.getOps<LoadOp>().begin()).getBuffer());
-  std::optional<PlaceTable> to = PlaceTable::get(distributions.find(loop)->second, numThreads);
+  std::optional<PlaceTable> to =
+      PlaceTable::get(distributions.find(loop)->second, getNumThreads(loop));
   ExchangePlan plan = *planExchange(*tableOf(from), *to);
   int64_t bytes = getStorageBytes(from.getBuffer().getType().getElementType());
   InFlightDiagnostic diag = loop.emitRemark() << "'" << from.getName() << "' is needed by other ";

@@ -65,7 +65,7 @@ const PlaceTable *LayoutSolver::tableOf(AllocOp alloc) {
     return nullptr;
   auto [entry, isNew] = tables.try_emplace(alloc);
   if (isNew)
-    entry->second = PlaceTable::get(it->second, numThreads);
+    entry->second = PlaceTable::get(it->second, getNumThreads(alloc));
   return entry->second ? &*entry->second : nullptr;
 }
 
@@ -115,6 +115,7 @@ void LayoutSolver::demoteLargeFragments() {
   kernel.walk([&](AllocOp alloc) {
     int64_t elements =
         fragmentRoot(alloc.getBuffer()) ? alloc.getBuffer().getType().getNumElements() : 0;
+    int64_t numThreads = getNumThreads(alloc);
     if (elements > kMaxSlots * numThreads)
       demote(alloc, "a block of " + Twine(numThreads) + " threads has no registers for " +
                         Twine(elements) + " elements");
@@ -161,7 +162,7 @@ void LayoutSolver::solve() {
     if (!fragmentRoot(alloc.getBuffer()) || placed.contains(alloc))
       return;
     MemRefType type = alloc.getBuffer().getType();
-    Fragment blocked = blockedFragment(type.getNumElements(), numThreads, 1);
+    Fragment blocked = blockedFragment(type.getNumElements(), getNumThreads(alloc), 1);
     IndexExpr number(0);
     for (auto [dim, extent] : llvm::enumerate(type.getShape()))
       number = number * extent + IndexExpr::dim(dim);

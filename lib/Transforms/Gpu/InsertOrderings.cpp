@@ -38,6 +38,7 @@
 #include "tilewright/Access/Products.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -120,6 +121,8 @@ private:
   int64_t walkLoop(Operation &op, OpenAccesses &open, Mode mode);
   int64_t walkBranch(scf::IfOp op, OpenAccesses &open, Mode mode);
   void walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode);
+  int64_t walkArrival(BarrierArriveOp op, OpenAccesses &open, Mode mode);
+  int64_t walkRole(RoleOp role, OpenAccesses &open, Mode mode);
 
   int64_t countFrom(Operation &op, OpenAccesses open) {
     return walk(op.getIterator(), open, Mode::Count);
@@ -171,7 +174,7 @@ const Statement &Inserter::describe(Operation &op) {
   known = std::make_unique<Statement>();
   Statement &statement = *known;
   auto effects = dyn_cast<TileEffectsOpInterface>(op);
-  statement.isCollective = effects && analysis::meetsInMemory(effects, kernel.getNumThreads());
+  statement.isCollective = effects && analysis::meetsInMemory(effects, getNumThreads(&op));
   std::optional<SmallVector<Effect>> touched = getEffects(&op);
   if (!touched) {
     statement.accesses.emplace_back(); // writes anything
@@ -424,6 +427,8 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
     open.commit(FlightKind::Product);
   if (isa<BulkGroupOp>(op))
     open.commit(FlightKind::Store);
+  if (isa<AsyncGroupOp>(op) && op.hasAttr(kAtArrivalAttr))
+    return needs.barrier; // all that touches the tiles waits for them (tile-assign-roles)
   for (const OpenAccess &access : statement.accesses)
     if (!access.isPrivate || access.flight)
       open.add(access);
@@ -515,6 +520,48 @@ bool Inserter::areReadByProducts(ArrayRef<Value> tiles) {
               .wasInterrupted();
 }
 
+/// The arrival of a user's barrier tells of all that its threads have done.
+int64_t Inserter::walkArrival(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
+  Needs needs;
+  if (open.has(FlightKind::Product))
+    needs.products = 0;
+  if (open.has(FlightKind::Copy))
+    needs.copies = 0;
+  if (open.has(FlightKind::Store))
+    needs.stores = 0;
+  needs.barrier = op.getOnce(); // one thread arrives for all of them
+  order(*op, open, needs, mode);
+  if (Attribute fence = findProxyFence(open); fence && mode == Mode::Insert)
+    op->setAttr(kProxyFenceAttr, fence);
+  return needs.barrier;
+}
+
+/// Roles that run at once are ordered by their barriers (tile-assign-roles); each starts when all
+/// threads have come to it, and what follows waits for all of them.
+int64_t Inserter::walkRole(RoleOp role, OpenAccesses &open, Mode mode) {
+  Needs meeting;
+  meeting.barrier = true;
+  if (open.has(FlightKind::Copy))
+    meeting.copies = 0;
+  if (open.has(FlightKind::Product))
+    meeting.products = 0;
+  if (open.has(FlightKind::Store))
+    meeting.stores = 0;
+  bool isFirst = !isa_and_present<RoleOp>(role->getPrevNode());
+  if (isFirst)
+    order(*role, open, meeting, mode);
+  OpenAccesses own;
+  int64_t count = isFirst + walk(role.getBody().front().begin(), own, mode);
+  Operation *next = role->getNextNode();
+  if (isa<RoleOp>(next) || next->hasTrait<OpTrait::IsTerminator>())
+    return count;
+  open = OpenAccesses();
+  Needs end;
+  end.barrier = true;
+  order(*next, open, end, mode);
+  return count + 1;
+}
+
 int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   if (isa<BarrierOp>(op)) {
     if (Attribute fence = findProxyFence(open); fence && mode == Mode::Insert)
@@ -535,6 +582,8 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     return 0;
   }
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {
+    if (!arrive.getByWarp())
+      return walkArrival(arrive, open, mode);
     walkRelease(arrive, open, mode);
     return 0;
   }
@@ -542,6 +591,8 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     open.wait(FlightKind::Store, wait.getPending(), wait.getRead());
     return 0;
   }
+  if (getTeamRole(&op) == &op)
+    return walkRole(cast<RoleOp>(op), open, mode);
   // Copies that wait for such arrivals are ordered by them alone (check-schedule), and so is a role.
   auto group = dyn_cast<AsyncGroupOp>(op);
   if (isa<BarrierAllocOp, RoleOp>(op) || (group && group.getEmpty()))

@@ -16,7 +16,7 @@
 #include "tilewright/Analysis/Conversion.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Layout/MmaFragments.h"
-#include "tilewright/Tile/Tile.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -45,8 +45,7 @@ struct Refusal {
 class LayoutSolver {
 public:
   LayoutSolver(tile::KernelOp kernel, const Arch &arch, CallFacts calls)
-      : kernel(kernel), context{kernel, arch, std::move(calls)},
-        numThreads(kernel.getNumThreads()) {}
+      : kernel(kernel), context{kernel, arch, std::move(calls)} {}
   void run();
 
 private:
@@ -90,7 +89,6 @@ private:
 
   tile::KernelOp kernel;
   access::Context context;
-  int64_t numThreads;
   llvm::MapVector<mlir::Operation *, Fragment> placed;
   llvm::MapVector<mlir::Operation *, Fragment> distributions;
   llvm::MapVector<mlir::Operation *, WarpGrid> warps;

@@ -89,7 +89,7 @@ void LayoutSolver::remarkPolicy(GemmOp gemm, WarpGrid grid) {
   if (gemm.getPolicy() == GemmPolicy::Square || (isRow ? grid.warpsN : grid.warpsM) == 1)
     return;
   MmaShape shape = *access::getMmaShape(gemm, context.arch);
-  int64_t multiple = (isRow ? shape.m : shape.n) * (numThreads / kWarpSize);
+  int64_t multiple = (isRow ? shape.m : shape.n) * (getNumThreads(gemm) / kWarpSize);
   InFlightDiagnostic diag = gemm.emitRemark();
   diag << "'T.gemm' divides its result over " << grid.warpsM << " x " << grid.warpsN
        << " warps: for " << describePolicy(gemm.getPolicy()) << " " << (isRow ? "M = " : "N = ")
@@ -107,7 +107,7 @@ void LayoutSolver::placeGemm(GemmOp gemm) {
   auto [m, n, k] = gemm.getExtents();
   AllocOp c = fragmentRoot(gemm.getC()), a = fragmentRoot(gemm.getA()),
           b = fragmentRoot(gemm.getB());
-  GemmFit fit = fitGemm(gemm, context.arch, numThreads);
+  GemmFit fit = fitGemm(gemm, context.arch, getNumThreads(gemm));
   const std::optional<MmaShape> &shape = fit.shape;
   const std::optional<WarpGrid> &grid = fit.grid;
   bool isWhole = c && c.getBuffer() == gemm.getC();

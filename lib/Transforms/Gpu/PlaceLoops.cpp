@@ -32,7 +32,7 @@ std::optional<Fragment> LayoutSolver::distributionFrom(const FragmentAccess &acc
     llvm::consumeError(composed.takeError());
     return std::nullopt;
   }
-  if (!PlaceTable::get(*composed, numThreads) || !hasInverse(*composed))
+  if (!PlaceTable::get(*composed, getNumThreads(access.op)) || !hasInverse(*composed))
     return std::nullopt;
   return *composed;
 }
@@ -40,7 +40,7 @@ std::optional<Fragment> LayoutSolver::distributionFrom(const FragmentAccess &acc
 /// What the loop's accesses to memory cost under a distribution; nothing if it has none.
 std::optional<int64_t> LayoutSolver::costOf(ParallelOp loop, ArrayRef<int64_t> extents,
                                             const Fragment &fragment) {
-  std::optional<PlaceTable> table = PlaceTable::get(fragment, numThreads);
+  std::optional<PlaceTable> table = PlaceTable::get(fragment, getNumThreads(loop));
   if (!table)
     return std::nullopt;
   LoopDistribution distribution{SmallVector<int64_t>(extents), std::move(*table)};
@@ -71,6 +71,7 @@ Fragment LayoutSolver::freeDistribution(ParallelOp loop, ArrayRef<int64_t> exten
       if (auto type = dyn_cast<MemRefType>(operand.getType()))
         smallest = std::min(smallest, getStorageBytes(type.getElementType()));
   });
+  int64_t numThreads = getNumThreads(loop);
   Fragment best = blockedFragment(total, numThreads, 1);
   std::optional<int64_t> bestCost = costOf(loop, extents, best);
   for (int64_t width = 2; bestCost && width <= kMaxVectorBytes / smallest; width *= 2) {

@@ -97,7 +97,8 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
   // A result of few rows and many columns is computed as its transpose.
   auto [m, n, k] = gemm.getExtents();
   auto roles = access::ProductRoles::get(gemm, m % kProductRows != 0 && n % kProductRows == 0);
-  if (numThreads % kWarpgroupThreads)
+  auto [firstThread, numThreads] = getTeam(gemm);
+  if (numThreads % kWarpgroupThreads || firstThread % kWarpgroupThreads)
     return refuseProduct("the block is not a whole number of warpgroups (128 threads)");
   if (k % shape->k)
     return refuseProduct("K = " + Twine(k) + " is not a multiple of " + Twine(shape->k));

@@ -17,6 +17,7 @@
 #include "tilewright/Access/MatrixStores.h"
 #include "tilewright/Access/Products.h"
 #include "tilewright/Tile/Remarks.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -96,13 +97,16 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
       if (!copy)
         return;
       auto pipeline = dyn_cast<PipelinedOp>(loop->getParentOp());
-      bool isPipelined = pipeline && pipeline.getNumStages() >= 1;
-      if (!copy->isDrain() && !(copy->isFill() && isPipelined))
+      bool isAhead = (pipeline && pipeline.getNumStages() >= 1) || loop->hasAttr(kAtArrivalAttr);
+      if (!copy->isDrain() && !(copy->isFill() && isAhead))
         return;
       auto tile = getRoot(copy->getTileAccess().buffer).getDefiningOp<AllocOp>();
       llvm::Expected<BulkPlan> plan =
           loop->hasAttr(kNoBulkAttr)
               ? llvm::Expected<BulkPlan>(llvm::createStringError("the program says disable_tma"))
+          : copy->isDrain() && getTeamRole(loop)
+              ? llvm::Expected<BulkPlan>(llvm::createStringError(
+                    "a role that uses barriers of the program stores it"))
               : planBulk(loop, *copy, all);
       if (!plan)
         return refuseBulk(loop, tile, *copy, llvm::toString(plan.takeError()));
@@ -197,7 +201,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
 
   void planLoop(ParallelOp loop, Context &context) {
     std::optional<analysis::LoopDistribution> distribution =
-        analysis::getDistribution(loop, context.kernel.getNumThreads());
+        analysis::getDistribution(loop, getNumThreads(loop));
     if (!distribution || distribution->getNumIterations() == 0)
       return; // run-time loops go element by element
     loop.walk([&](Operation *op) {

@@ -43,6 +43,7 @@
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Tile/Remarks.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -597,6 +598,31 @@ void Pipeliner::run() {
     prefetch.copy.erase();
 }
 
+/// Bulk copies of a role that uses barriers of the program: they start in front of the arrival after
+/// them, and its barrier expects their bytes.
+static void placeAtArrivals(KernelOp kernel) {
+  SmallVector<ParallelOp> copies;
+  kernel.walk([&](ParallelOp copy) {
+    if (copy->hasAttr(kAtArrivalAttr) && copy->hasAttr(kBulkAttr) &&
+        !isa<AsyncGroupOp>(copy->getParentOp()))
+      copies.push_back(copy);
+  });
+  for (ParallelOp copy : copies) {
+    Operation *next = copy->getNextNode();
+    while (next && !isa<BarrierArriveOp>(next))
+      next = next->getNextNode();
+    auto arrive = cast<BarrierArriveOp>(next);
+    auto group = dyn_cast_or_null<AsyncGroupOp>(arrive->getPrevNode());
+    ImplicitLocOpBuilder b(copy.getLoc(), arrive);
+    if (!group || !group->hasAttr(kAtArrivalAttr)) {
+      Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+      group = AsyncGroupOp::create(b, zero, one, arrive.getBarriers(), arrive.getIndex());
+      group->setAttr(kAtArrivalAttr, b.getUnitAttr());
+    }
+    copy->moveBefore(group.getBody().front().getTerminator());
+  }
+}
+
 struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
   using PlanPipelineBase::PlanPipelineBase;
 
@@ -604,7 +630,9 @@ struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
     SmallVector<PipelinedOp> loops;
     getOperation()->walk([&](PipelinedOp loop) { loops.push_back(loop); });
     for (PipelinedOp loop : loops)
-      Pipeliner(loop, disjoint, roles).run();
+      Pipeliner(loop, disjoint, roles && getTeamRoles(loop->getParentOfType<KernelOp>()).empty())
+          .run();
+    getOperation()->walk(placeAtArrivals);
   }
 };
 

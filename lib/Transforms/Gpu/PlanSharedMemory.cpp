@@ -13,6 +13,7 @@
 #include "TargetArch.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -122,15 +123,17 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
         top += *getStorageBytes(barriers.getBarriers().getType());
       });
       top = llvm::alignTo(top, kScratchAlignment);
-      // One scratch area serves all statements: no two of them run at once.
+      // One scratch area serves all statements of a role: no two of them run at once.
       int64_t scratch = 0;
       TileEffectsOpInterface exchange; // the statement that needs most
       kernel.walk([&](TileEffectsOpInterface op) {
-        int64_t bytes = getScratchBytes(op, kernel.getNumThreads());
+        int64_t bytes = getScratchBytes(op, getNumThreads(op));
         if (bytes > scratch)
           exchange = op;
         scratch = std::max(scratch, bytes);
       });
+      if (int64_t roles = getTeamRoles(kernel).size())
+        scratch = llvm::alignTo(scratch, kScratchAlignment) * roles;
       kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(top + scratch));
       if (top + scratch <= target->maxSharedBytes)
         return;

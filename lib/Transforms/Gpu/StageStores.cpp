@@ -21,6 +21,7 @@
 #include "tilewright/Layout/SharedLayouts.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Statements.h"
+#include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -325,6 +326,8 @@ struct StageStoresPass : tilewright::impl::StageStoresBase<StageStoresPass> {
     getOperation()->walk([&](KernelOp kernel) {
       if (kernel->getParentOfType<func::FuncOp>()->hasAttr(kNoBulkAttr))
         return;
+      if (!getTeamRoles(kernel).empty())
+        return; // a staged tile would need barriers of its role
       Context context{kernel, *target, CallFacts{.argumentAlignment = alignment}};
       Stager(kernel, context, disjoint).run();
     });

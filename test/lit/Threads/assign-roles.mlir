@@ -1,0 +1,131 @@
+// RUN: tw-opt %s -tile-assign-roles -verify-diagnostics | FileCheck %s
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+
+// Barriers order all that the roles do: each has its own code, and the barriers stay.
+// CHECK-LABEL: func.func @at_once
+// CHECK: tile.role "ws0" threads 32 {
+// CHECK:   scf.for
+// CHECK:     tile.barrier_wait %free
+// CHECK:     tile.copy %arg0, %s {tile.at_arrival}
+// CHECK:     tile.barrier_arrive %ready
+// CHECK: } {tile.first_thread = 0 : i64, tile.meeting = 1 : i64}
+// CHECK: tile.role "ws0" threads 32 {
+// CHECK:     tile.barrier_wait %ready
+// CHECK:     tile.copy %s, %arg1
+// CHECK:     tile.barrier_arrive %free
+// CHECK: } {tile.first_thread = 32 : i64, tile.meeting = 2 : i64}
+func.func @at_once(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %free = tile.barrier_alloc "free" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    // expected-remark@below {{2 roles run at once: 32 threads from 0 on, 32 threads from 32 on}}
+    scf.for %k = %c0 to %n step %c1 {
+      %p = tile.floormod %k, %c2 : index
+      %q0 = arith.addi %k, %c1 : index
+      %q = tile.floormod %q0, %c2 : index
+      scf.if %first {
+        tile.barrier_wait %free[%c0] parity %q : memref<1xi64, #shared>
+        tile.copy %a, %s : memref<64xf32, #global> to memref<64xf32, #shared>
+        tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+      } else {
+        tile.barrier_wait %ready[%c0] parity %p : memref<1xi64, #shared>
+        tile.copy %s, %b : memref<64xf32, #shared> to memref<64xf32, #global>
+        tile.barrier_arrive %free[%c0] : memref<1xi64, #shared>
+      }
+    }
+  }
+  return
+}
+
+// The second role waits for the wrong parity in later iterations: what it reads may be overwritten.
+// CHECK-LABEL: func.func @not_proved
+// CHECK-NOT: tile.role
+func.func @not_proved(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    scf.for %k = %c0 to %n step %c1 {
+      %p = tile.floormod %k, %c2 : index
+      scf.if %first {
+        tile.copy %a, %s : memref<64xf32, #global> to memref<64xf32, #shared>
+        tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+      } else {
+        // expected-remark@below {{roles take turns instead of running at once: }}
+        tile.barrier_wait %ready[%c0] parity %p : memref<1xi64, #shared>
+        tile.copy %s, %b : memref<64xf32, #shared> to memref<64xf32, #global>
+      }
+    }
+  }
+  return
+}
+
+// Nothing makes the second role wait for the write after the arrival: one more barrier does.
+// CHECK-LABEL: func.func @repaired
+// CHECK: %order_u = tile.barrier_alloc "order_u" arrivals [32]
+// CHECK: tile.role
+// CHECK:   tile.barrier_arrive %ready
+// CHECK:   tile.fill %{{.*}}, %u
+// CHECK:   tile.barrier_arrive %order_u
+// CHECK: tile.role
+// CHECK:   tile.barrier_wait %order_u
+// CHECK:   tile.copy %u, %arg0
+func.func @repaired(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %u = tile.alloc "u" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    // expected-remark@below {{2 roles run at once}}
+    scf.if %first {
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+      // expected-note@below {{the other role is here}}
+      tile.fill %one, %u : f32, memref<64xf32, #shared>
+    } else {
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+      // expected-remark@below {{a barrier is added in front of this statement: no barrier of the program orders it after what another role does before; TileLang would race here}}
+      tile.copy %u, %a : memref<64xf32, #shared> to memref<64xf32, #global>
+    }
+  }
+  return
+}
+
+// Both roles wait first.
+// CHECK-LABEL: func.func @never_met
+// CHECK-NOT: tile.role
+func.func @never_met(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  tile.kernel (%x) in (%n) threads [64] {
+    %here = tile.barrier_alloc "here" arrivals [32] : memref<1xi64, #shared>
+    %there = tile.barrier_alloc "there" arrivals [32] : memref<1xi64, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    scf.if %first {
+      // expected-remark@below {{roles take turns instead of running at once: this wait is never met: roles wait for each other}}
+      tile.barrier_wait %there[%c0] parity %c0 : memref<1xi64, #shared>
+      tile.barrier_arrive %here[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.barrier_wait %here[%c0] parity %c0 : memref<1xi64, #shared>
+      tile.barrier_arrive %there[%c0] : memref<1xi64, #shared>
+    }
+  }
+  return
+}
