@@ -356,16 +356,27 @@ def _is_last(lines: list[str], mutant: Mutant) -> bool:
     )
 
 
-def _is_last_fence(lines: list[str], mutant: Mutant) -> bool:
-    """Whether no product and no bulk copy follows a proxy fence, by a jump back neither."""
+def _is_straight(lines: list[str], mutant: Mutant) -> bool:
+    """Whether no jump back follows."""
     after = lines[mutant.line :]
     later = {text[:-1] for text in after if text.endswith(":")}
     jumps = [found[1] for text in after if (found := re.search(r"\bbra(?:\.uni)?\s+(\S+);", text))]
+    return all(target in later or target.startswith(("over", "wait")) for target in jumps)
+
+
+def _is_last_fence(lines: list[str], mutant: Mutant) -> bool:
+    """Whether no product and no bulk copy follows a proxy fence."""
+    after = lines[mutant.line :]
     return (
         "fence.proxy" in mutant.what
-        and all(target in later or target.startswith(("over", "wait")) for target in jumps)
+        and _is_straight(lines, mutant)
         and not any(re.search(r"wgmma\.mma|cp\.async\.bulk|cp\.reduce", text) for text in after)
     )
+
+
+def _is_last_release(lines: list[str], mutant: Mutant) -> bool:
+    """Whether an arrival stands after the loop."""
+    return mutant.kind == "arrive" and _is_straight(lines, mutant)
 
 
 def _is_skip(lines: list[str], mutant: Mutant) -> bool:
@@ -471,6 +482,7 @@ REASONS = (
         "it ends the last iteration of an unrolled loop, and no tile is used after it", _is_last
     ),
     Reason("nothing asynchronous follows", _is_last_fence),
+    Reason("the producer copies nothing after the last iteration", _is_last_release),
     Reason("the copies it skips test their own bounds, and nothing uses what they leave", _is_skip),
     Reason("only a product reads the tile, and a whole warp waits for it", _is_after_product),
     Reason(
@@ -492,12 +504,12 @@ REASONS = (
         _is_covered_group,
     ),
     Reason(
+        "a warp writes over rows of a product's operand that it alone has read", _is_before_rows
+    ),
+    Reason(
         "no thread reads what another one wrote since the last barrier: tile-insert-orderings "
         "knows tiles, not elements",
         _is_between_strangers,
-    ),
-    Reason(
-        "a warp writes over rows of a product's operand that it alone has read", _is_before_rows
     ),
 )
 
