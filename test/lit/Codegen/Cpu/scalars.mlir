@@ -117,3 +117,34 @@ func.func @casts(%A: memref<4xi32, #global>, %B: memref<4xui8, #global>, %F: mem
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+// Remainders are what the quotient leaves: of x and 0 it is x. Rounded down, quotient and remainder
+// move by one divisor where the signs differ.
+// CHECK-LABEL: llvm.func internal @remainders.kernel0
+func.func @remainders(%A: memref<4xi32, #global>, %x: i32, %y: i32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // CHECK: %[[Q:.*]] = arith.divsi
+    // CHECK: %[[REST:.*]] = arith.subi
+    // CHECK: arith.select %{{.*}}, %c0_i32
+    %q = tile.truncdiv %x, %y : i32
+    tile.store %q, %A[%c0] : memref<4xi32, #global>
+    // CHECK: arith.divsi
+    // CHECK: %[[REST:.*]] = arith.subi
+    // CHECK: arith.select %{{.*}}, %[[X:.*]], %[[REST]]
+    %r = tile.truncmod %x, %y : i32
+    tile.store %r, %A[%c1] : memref<4xi32, #global>
+    // CHECK: arith.divsi
+    // CHECK: %[[MOVED:.*]] = arith.addi
+    // CHECK: arith.select %{{.*}}, %[[MOVED]]
+    %m = tile.floormod %x, %y : i32
+    tile.store %m, %A[%c2] : memref<4xi32, #global>
+  }
+  return
+}
