@@ -19,7 +19,7 @@ from figures import ROOT, Figure, median_seconds
 
 LOOPS = ROOT / "benchmarks" / "vgpu_loops.ptx"
 PTX = ROOT / "vgpu" / "test" / "third_party" / "ptx"
-NO_SCRATCH = (np.uint64(0), np.uint64(0))  # what Triton's kernels get behind their own arguments
+NO_SCRATCH = (np.uint64(0), np.uint64(0))  # what Triton's kernels get after their own arguments
 i32, f16, f32 = np.int32, np.float16, np.float32
 
 # The targets of the design.

@@ -65,7 +65,7 @@ def read_listing(text: str) -> Listing:
     """Reads `nvdisasm -c`.
 
     The main loop is what lies between a back edge and its target; of several, the longest one with
-    a tensor-core operation in it. The loop of one instruction behind the code is padding.
+    a tensor-core operation in it. The loop of one instruction after the code is padding.
     """
     names: list[str] = []
     full: list[str] = []

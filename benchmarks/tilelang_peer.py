@@ -21,7 +21,7 @@ from figures import child_seconds
 
 
 def lower(request: dict[str, Any], arch: str) -> tuple[Any, dict[str, Any]]:
-    """The function as TileLang lowers it, and the pass configuration that it asks for."""
+    """The function as TileLang lowers it, and the pass configuration that it needs."""
     import tilelang
     from tilelang import tvm
 
@@ -72,7 +72,7 @@ def main() -> None:
     import torch
 
     capability = (int(arch[3:-1]), int(arch[-1]))
-    torch.cuda.get_device_capability = lambda *_: capability  # the seed asks for it
+    torch.cuda.get_device_capability = lambda *_: capability  # the seed reads it
     with contextlib.redirect_stdout(sys.stderr):  # TileLang prints
         answers = [answer(request, arch) for request in json.load(sys.stdin)]
     json.dump(answers, sys.stdout)

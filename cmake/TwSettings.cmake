@@ -53,7 +53,7 @@ else()
   set(TW_GENERATED_INCLUDES ${PROJECT_BINARY_DIR}/include)
 endif()
 
-# What a program links: Debian's shared libraries, or every archive of Debian's packages, of which the
+# What a program links: Debian's shared libraries, or every archive of Debian's packages: the
 # linker takes what is used.
 set(TW_LLVM_LINK LLVM)
 set(TW_MLIR_LINK MLIR)

@@ -1,4 +1,4 @@
-"""GEMM, block-sparse: a mask says which steps of which tile to take; others are skipped.
+"""GEMM, block-sparse: a mask says which steps of each tile to take; others are skipped.
 
 usage: python examples/block_sparse_matmul.py, or tw run examples/block_sparse_matmul.py
 """

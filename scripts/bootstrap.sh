@@ -153,7 +153,7 @@ install_extra() {
   echo "$wanted" >"$stamp"
 }
 
-# Two makes at once take turns. (The lock is on this file, so that it leaves nothing behind.)
+# Two makes at once take turns. (The lock is on this file, so that it leaves no other file.)
 if command -v flock >/dev/null; then
   exec 9<"${BASH_SOURCE[0]}"
   flock 9

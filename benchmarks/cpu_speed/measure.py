@@ -69,8 +69,8 @@ def use_threads(count: int) -> None:
 def come_to_rest() -> None:
     """Waits until no thread of this process works, at most half a second.
 
-    The kernel books the time of a thread that runs without a break at its ticks only, of which
-    there may be 100 a second: a shorter look does not see a thread that spins.
+    The kernel books the time of a thread that runs without a break at its ticks only; there
+    may be 100 of them a second: a shorter look does not see a thread that spins.
     """
     for _ in range(25):
         before = time.process_time()

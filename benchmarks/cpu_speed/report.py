@@ -10,7 +10,7 @@ from cpu_speed.measure import ALL_THREADS, THREAD_COUNTS, Action, Comparison, co
 
 
 def describe(result: Comparison, work: float, target: float | None, more: str) -> str:
-    """What stands behind a figure's ratio: the target, the other peers, the validity."""
+    """What follows a figure's ratio: the target, the other peers, the validity."""
     note = f" target {target:.2f}" if target else ""
     peers = {name: work / t.median for name, t in result.timings.items() if name != "ours"}
     if len(peers) > 1:

@@ -94,13 +94,13 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
   rows.table.element.resize(threads * rows.table.slots);
   rows.table.replica.resize(threads * rows.table.slots);
   for (auto [index, load] : llvm::enumerate(loads.loads)) {
-    std::optional<ValueColumns> places = enumerateValues({load.row, load.column}, threads);
-    if (!places)
+    std::optional<ValueColumns> values = enumerateValues({load.row, load.column}, threads);
+    if (!values)
       return std::nullopt;
     for (int64_t thread = 0; thread < threads; ++thread)
       for (int64_t e = 0; e < rowElements; ++e)
         rows.table.element[thread * rows.table.slots + index * rowElements + e] =
-            (*places)[0][thread] * shape[1] + (*places)[1][thread] + e;
+            (*values)[0][thread] * shape[1] + (*values)[1][thread] + e;
   }
   Request request;
   request.loop = &rows;

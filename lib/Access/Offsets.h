@@ -3,7 +3,7 @@
 // offset(iteration, symbols) = fixed[iteration] + sum over t of moving[t][iteration] * stride_t
 //                              + a part of symbols alone
 //
-// `fixed` is enumerated exactly. The strides are run-time values of which only a divisor is known:
+// `fixed` is enumerated exactly. The strides are run-time values, known by a divisor only:
 // the extents of a dynamic tensor. The part of symbols is known by its congruence. It is the same
 // for all iterations, unless a symbol is a function of them: then for those with equal arguments.
 //

@@ -10,14 +10,14 @@ using namespace tilewright::tile;
 
 namespace tilewright::analysis {
 
-/// The place of an effect on one element, if it is a sum of iterators and outer values.
-static std::optional<Place> getPlace(const Effect &effect, ParallelOp loop) {
+/// The index of an effect on one element, if it is a sum of iterators and outer values.
+static std::optional<ElementIndex> getElementIndex(const Effect &effect, ParallelOp loop) {
   ArrayRef<int64_t> extents = loop.getStaticExtents();
   if (effect.region.isWhole())
     return std::nullopt;
-  Place place;
+  ElementIndex index;
   for (const DimRange &range : *effect.region.ranges) {
-    IndexSum &coordinate = place.emplace_back();
+    IndexSum &coordinate = index.emplace_back();
     coordinate.constant = range.offset.constant;
     for (auto [value, factor] : range.offset.terms) {
       auto iterator = llvm::find(loop.getIterators(), value);
@@ -28,7 +28,7 @@ static std::optional<Place> getPlace(const Effect &effect, ParallelOp loop) {
         coordinate.terms.emplace_back(value, factor);
     }
   }
-  return place;
+  return index;
 }
 
 std::optional<SmallVector<LoopAccess>> getPlainAccesses(ParallelOp loop) {
@@ -40,7 +40,7 @@ std::optional<SmallVector<LoopAccess>> getPlainAccesses(ParallelOp loop) {
       for (const Effect &effect : effects) {
         if (!isOwnBuffer(effect.root))
           return std::nullopt;
-        accesses.push_back({&op, effect.kind, effect.root, getPlace(effect, loop)});
+        accesses.push_back({&op, effect.kind, effect.root, getElementIndex(effect, loop)});
       }
     } else if (op.getNumRegions() != 0 || !isPure(&op)) {
       return std::nullopt;
@@ -50,9 +50,9 @@ std::optional<SmallVector<LoopAccess>> getPlainAccesses(ParallelOp loop) {
 }
 
 bool isProvenInside(const LoopAccess &access) {
-  if (!access.place)
+  if (!access.element)
     return false;
-  for (auto [dim, coordinate] : llvm::enumerate(*access.place)) {
+  for (auto [dim, coordinate] : llvm::enumerate(*access.element)) {
     IndexFacts facts = IndexFacts::constant(coordinate.constant);
     for (auto [value, factor] : coordinate.terms)
       facts = combineFacts(
@@ -65,8 +65,8 @@ bool isProvenInside(const LoopAccess &access) {
   return true;
 }
 
-bool isSamePlace(const Place &lhs, ValueRange lhsIterators, const Place &rhs,
-                 ValueRange rhsIterators) {
+bool isSameElement(const ElementIndex &lhs, ValueRange lhsIterators, const ElementIndex &rhs,
+                   ValueRange rhsIterators) {
   if (lhs.size() != rhs.size())
     return false;
   for (auto [left, right] : llvm::zip_equal(lhs, rhs)) {
@@ -83,7 +83,7 @@ bool isSamePlace(const Place &lhs, ValueRange lhsIterators, const Place &rhs,
   return true;
 }
 
-bool isInjective(const Place &place, ValueRange iterators) {
+bool isInjective(const ElementIndex &index, ValueRange iterators) {
   auto isAlone = [&](Value iterator, const IndexSum &coordinate) {
     bool isThere = false, hasOther = false;
     for (auto [value, factor] : coordinate.terms) {
@@ -93,14 +93,14 @@ bool isInjective(const Place &place, ValueRange iterators) {
     return isThere && !hasOther;
   };
   return llvm::all_of(iterators, [&](Value iterator) {
-    return llvm::any_of(place, [&](const IndexSum &sum) { return isAlone(iterator, sum); });
+    return llvm::any_of(index, [&](const IndexSum &sum) { return isAlone(iterator, sum); });
   });
 }
 
-bool isAlongRow(const Place &place, Value innermost) {
-  for (auto [dim, coordinate] : llvm::enumerate(place))
+bool isAlongRow(const ElementIndex &index, Value innermost) {
+  for (auto [dim, coordinate] : llvm::enumerate(index))
     for (auto [value, factor] : coordinate.terms)
-      if (value == innermost && (dim + 1 != place.size() || factor != 1))
+      if (value == innermost && (dim + 1 != index.size() || factor != 1))
         return false;
   return true;
 }

@@ -35,7 +35,7 @@ Polyhedron::Row Polyhedron::variable(unsigned position) const {
 }
 
 Polyhedron::Row Polyhedron::extend(Row row) const {
-  // Variables that are added come behind all others, in front of the constant.
+  // Variables that are added come after all others, before the constant.
   row.insert(row.end() - 1, points.getNumVars() + 1 - row.size(), 0);
   return row;
 }

@@ -206,10 +206,10 @@ std::vector<Decision> CpuKernel::getDecisions() const {
   if (!overlapping.entry)
     return all;
   Decision decision;
-  if (auto place = program->getFunction()->getLoc()->findInstanceOf<FileLineColLoc>()) {
-    decision.file = place.getFilename().str();
-    decision.line = place.getLine();
-    decision.column = place.getColumn();
+  if (auto position = program->getFunction()->getLoc()->findInstanceOf<FileLineColLoc>()) {
+    decision.file = position.getFilename().str();
+    decision.line = position.getLine();
+    decision.column = position.getColumn();
   }
   decision.kind = "overlap";
   decision.message = "a call has arguments that share memory with one that is written: it and its "

@@ -102,7 +102,7 @@ llvm::Expected<GpuTensors> GpuTensors::place(CudaDriver &driver, int device, fun
 CudaAddress GpuTensors::find(const BoundTensor &tensor) const {
   if (tensor.isOnGpu)
     return reinterpret_cast<CudaAddress>(tensor.data);
-  // A tensor of no bytes may lie just behind a stretch.
+  // A tensor of no bytes may lie at the end of a stretch.
   auto copy = llvm::find_if(copies, [&](const Copy &copy) {
     return getBegin(tensor) >= copy.begin && getBegin(tensor) + getBytes(tensor) <= copy.end;
   });

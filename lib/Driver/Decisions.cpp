@@ -15,10 +15,10 @@ namespace tilewright::driver {
 static Decision toDecision(Diagnostic &remark) {
   Decision decision;
   decision.message = remark.str();
-  if (auto place = remark.getLocation()->findInstanceOf<FileLineColLoc>()) {
-    decision.file = place.getFilename().str();
-    decision.line = place.getLine();
-    decision.column = place.getColumn();
+  if (auto position = remark.getLocation()->findInstanceOf<FileLineColLoc>()) {
+    decision.file = position.getFilename().str();
+    decision.line = position.getLine();
+    decision.column = position.getColumn();
   }
   DictionaryAttr facts = tile::getRemarkFacts(remark);
   if (!facts)

@@ -71,7 +71,7 @@ void FindingList::add(ArrayRef<vgpu::Finding> launch, const KernelInfo &kernel) 
 // Memory: which buffer, which element
 //===----------------------------------------------------------------------------------------===//
 
-/// The tiles of which a byte of shared memory is a part.
+/// The tiles that contain a byte of shared memory.
 static SmallVector<const SharedTile *> findTiles(uint64_t offset, const KernelInfo &kernel) {
   SmallVector<const SharedTile *> tiles;
   for (const SharedTile &tile : kernel.tiles)
@@ -90,7 +90,7 @@ static std::string nameBuffer(const TouchedMemory &memory, const KernelInfo &ker
 }
 
 /// The element of a tile that its layout puts at `place`; none for padding.
-static SmallVector<int64_t> findElement(const SharedTile &tile, int64_t place) {
+static SmallVector<int64_t> findElement(const SharedTile &tile, int64_t offset) {
   llvm::Expected<Layout> layout = parseLayout(tile.layout, tile.shape);
   if (!layout) {
     llvm::consumeError(layout.takeError());
@@ -105,7 +105,7 @@ static SmallVector<int64_t> findElement(const SharedTile &tile, int64_t place) {
     if (image)
       for (auto [coordinate, extent] : llvm::zip_equal(*image, layout->getOutputShape()))
         at = at * extent + coordinate;
-    if (image && at == place)
+    if (image && at == offset)
       return index;
     size_t dim = index.size(); // the next index, the last dimension first
     while (dim > 0 && ++index[dim - 1] == tile.shape[dim - 1])
@@ -128,8 +128,8 @@ SmallVector<int64_t> FindingList::findIndex(const TouchedMemory &memory, const K
     auto *tensor = std::get_if<runtime::BoundTensor>(&argument);
     if (!tensor || !name || name.getValue() != memory.name)
       continue;
-    int64_t place = memory.offset / tile::getStorageBytes(tensor->elementType);
-    auto index = interp::findLogicalIndex(function, position, tensor->shape, place);
+    int64_t offset = memory.offset / tile::getStorageBytes(tensor->elementType);
+    auto index = interp::findLogicalIndex(function, position, tensor->shape, offset);
     return index ? SmallVector<int64_t>(index->begin(), index->end()) : SmallVector<int64_t>();
   }
   return {};

@@ -89,7 +89,7 @@ void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const Call
   pm.addPass(createPlanCpuUpdates(PlanCpuUpdatesOptions{disjoint}));
 }
 
-/// Whether the caller asked for the IR after this pass or stage.
+/// Whether the caller wants the IR after this pass or stage.
 static bool isWanted(const PipelineOptions &options, StringRef stage) {
   return options.afterPass && !stage.empty() &&
          llvm::any_of(options.dumpAfter, [&](const std::string &pattern) {
@@ -129,7 +129,7 @@ private:
   const PipelineOptions &options;
 };
 
-/// Times the stages of a compilation, and hands over those that the caller asked for.
+/// Times the stages of a compilation, and hands over those that the caller wants.
 class StageRecorder {
 public:
   StageRecorder(const PipelineOptions &options, std::vector<PhaseTime> &phases)

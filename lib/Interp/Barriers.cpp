@@ -66,7 +66,7 @@ std::string Barriers::describe(Machine &machine, const Step &step) {
 // Steps
 //===----------------------------------------------------------------------------------------===//
 
-/// The thread's place in one dimension; the first dimension runs fastest.
+/// The thread's index in one dimension; the first dimension runs fastest.
 static void getThreadId(Machine &machine, const Step &step) {
   int64_t rest = machine.thread;
   for (int64_t extent : machine.threadShape.take_front(step.detail))

@@ -57,7 +57,7 @@ static SmallVector<int64_t, 4> readList(Machine &machine, const Step &step,
   for (int64_t &value : values)
     if (ShapedType::isDynamic(value)) {
       isUndecided |= machine.isUndecided(step, operand);
-      value = machine.getDeciding(step, operand++, "the place of a slice");
+      value = machine.getDeciding(step, operand++, "the offset of a slice");
     }
   return values;
 }

@@ -21,17 +21,17 @@ static tile::LayoutAttr findLayout(func::FuncOp function, unsigned argument) {
 std::optional<llvm::SmallVector<int64_t, 4>> interp::findLogicalIndex(func::FuncOp function,
                                                                       unsigned argument,
                                                                       ArrayRef<int64_t> shape,
-                                                                      int64_t place) {
+                                                                      int64_t position) {
   tile::LayoutAttr layout = findLayout(function, argument);
   if (!layout)
-    return unravel(place, shape);
+    return unravel(position, shape);
   llvm::Expected<LayoutMap> map = LayoutMap::get(layout.getLayout(), shape);
   if (!map) {
     llvm::consumeError(map.takeError()); // the run itself has told
     return std::nullopt;
   }
   for (int64_t element = 0, end = countElements(shape); element < end; ++element)
-    if (map->getOffset(element) == place)
+    if (map->getOffset(element) == position)
       return unravel(element, shape);
   return std::nullopt;
 }

@@ -41,7 +41,7 @@ struct View {
   llvm::SmallVector<int64_t, 4> base;    ///< One coordinate for each dimension of the surface.
   llvm::SmallVector<unsigned, 4> dims;   ///< The surface's dimension for each of the view's.
   llvm::SmallVector<int64_t, 4> steps;
-  bool isUndecided = false; ///< Bounds: rounding may have chosen another place.
+  bool isUndecided = false; ///< Bounds: rounding may have chosen another element.
 
   /// All of a storage under a shape and element type.
   static View whole(Storage &storage, Format format, llvm::ArrayRef<int64_t> shape);
@@ -324,7 +324,7 @@ void assign(Machine &machine, llvm::ArrayRef<Slot> to, llvm::ArrayRef<Slot> from
 void resolveBound(mlir::Operation *op, Step &step, bool fastMath);
 
 /// `kernel.py:12`, the user's line of an op.
-std::string describePlace(mlir::Operation *op);
+std::string describeLocation(mlir::Operation *op);
 
 /// `(0, 3)` and `[0, 3]`.
 std::string inParentheses(llvm::ArrayRef<int64_t> numbers);

@@ -100,7 +100,7 @@ static FileLineColLoc findPosition(Location location) {
   return {};
 }
 
-std::string tilewright::interp::describePlace(Operation *op) {
+std::string tilewright::interp::describeLocation(Operation *op) {
   FileLineColLoc position = findPosition(op->getLoc());
   if (!position)
     return "an unknown line";

@@ -37,7 +37,7 @@ void RoleWatch::touch(Machine &machine, const Step &step, const View &view, int6
           return ("the role of thread " + llvm::Twine(actor) + " " + describe(access) +
                   " element " + inBrackets(unravel(element, view.surface)) + " of '" +
                   storage.name + "', which the role of thread " + llvm::Twine(touch.actor) + " " +
-                  describe(touch.access) + " at " + describePlace(touch.op) +
+                  describe(touch.access) + " at " + describeLocation(touch.op) +
                   "; no barrier orders the two")
               .str();
         });

@@ -106,7 +106,7 @@ struct Storage {
   void copyFrom(const Storage &other);
 
   /// Calls `visit(byteOffset, byteCount, shift)` for each run of bytes of an element; `shift` is
-  /// the place of the run in the element, in bytes. One run unless a layout tears the element
+  /// the offset of the run in the element, in bytes. One run unless a layout tears the element
   /// apart.
   template <typename VisitT> void forEachPiece(int64_t element, unsigned size, VisitT &&visit) {
     if (!layout) {

@@ -17,7 +17,7 @@ using namespace tilewright::interp;
 
 template <typename T> static int compareNumbers(T a, T b) { return a < b ? -1 : a > b ? 1 : 0; }
 
-int tilewright::interp::comparePlaces(const Strand &a, const Strand &b) {
+int tilewright::interp::comparePositions(const Strand &a, const Strand &b) {
   for (auto [x, y] : llvm::zip(a.frames, b.frames)) {
     if (int order = compareNumbers(x.iteration, y.iteration))
       return order;

@@ -17,7 +17,7 @@ static bool isLocal(mlir::Value buffer) {
 }
 
 /// Whether threads can run a branch or loop as a whole, one thread after another: nothing in it can
-/// be seen by another thread, and nobody waits.
+/// be seen by another thread, and no thread waits.
 bool ThreadPlan::isQuiet(Operation *op) const {
   return !op->walk([](Operation *inner) {
               bool isHarmless =

@@ -25,8 +25,8 @@ struct Conduct {
   bool touchesMemory = false; ///< Others can see whether it has run.
   bool mayMeet = false;       ///< Threads that run it may touch the same element.
   bool isWaitLoop = false;    ///< A loop in which threads wait at barriers.
-  /// Branches on the thread index that stand next to each other, one of which holds a wait, are the
-  /// roles of one group; this is its number, 0 elsewhere.
+  /// Branches on the thread index that stand next to each other are the roles of one group, if one
+  /// of them holds a wait; this is its number, 0 elsewhere.
   unsigned roleGroup = 0;
   llvm::BitVector threads;           ///< Those that can come.
   llvm::SmallVector<Slot, 1> views;  ///< Results that are buffers,

@@ -105,7 +105,7 @@ bool ThreadRunner::isBlocked(Strand &strand) {
   if (conduct.manner == Manner::Together) {
     llvm::BitVector present = strand.threads;
     for (const Strand &other : strands)
-      if (comparePlaces(other, strand) == 0)
+      if (comparePositions(other, strand) == 0)
         present |= other.threads;
     return present != conduct.threads;
   }
@@ -129,7 +129,7 @@ bool ThreadRunner::mustLetPass(Strand &strand) {
   const llvm::BitVector &expected = plan->at(*step).threads;
   return llvm::any_of(strands, [&](Strand &other) {
     return &other != &strand && other.threads.anyCommon(expected) &&
-           comparePlaces(other, strand) < 0 && !isBlocked(other);
+           comparePositions(other, strand) < 0 && !isBlocked(other);
   });
 }
 
@@ -166,7 +166,7 @@ int ThreadRunner::compareTurns(const Strand &a, const Strand &b) const {
     if (first != second)
       return first < second ? -1 : 1;
   }
-  return comparePlaces(a, b);
+  return comparePositions(a, b);
 }
 
 /// The strand whose turn it is; null if all wait.
@@ -183,7 +183,7 @@ Strand *ThreadRunner::pick() {
       continue;
     ++candidates;
     bool isBetter = !best || (order == 0   ? true
-                              : order == 1 ? comparePlaces(strand, *best) > 0
+                              : order == 1 ? comparePositions(strand, *best) > 0
                                            : random.oneIn(candidates));
     if (isBetter)
       best = &strand;
@@ -191,7 +191,7 @@ Strand *ThreadRunner::pick() {
   return best;
 }
 
-/// Threads that have come to the same place go on as one. In other orders than that of the text
+/// Threads that have come to the same position go on as one. In other orders than that of the text
 /// they meet where they run a statement together, and not before.
 void ThreadRunner::mergeInto(Strand &strand) {
   const Step *step = getStep(strand);
@@ -200,7 +200,7 @@ void ThreadRunner::mergeInto(Strand &strand) {
   if (machine.options.threadOrder && !plan->at(*step).touchesMemory)
     return;
   for (auto other = strands.begin(); other != strands.end();) {
-    if (&*other == &strand || comparePlaces(*other, strand) != 0) {
+    if (&*other == &strand || comparePositions(*other, strand) != 0) {
       ++other;
       continue;
     }
@@ -218,7 +218,7 @@ void ThreadRunner::mergeInto(Strand &strand) {
 std::string ThreadRunner::describeWaiting(Strand &strand, bool isHere) {
   const Step &step = *getStep(strand);
   std::string text = describeThreads(strand.threads) + " wait " +
-                     (isHere ? "here" : "at " + describePlace(step.op)) + " for ";
+                     (isHere ? "here" : "at " + describeLocation(step.op)) + " for ";
   if (plan->at(step).manner == Manner::Wait) {
     unsigned first = strand.threads.find_first();
     swapRow(first);
@@ -234,7 +234,7 @@ std::string ThreadRunner::describeWaiting(Strand &strand, bool isHere) {
 void ThreadRunner::reportDeadlock() {
   for (Strand &strand : strands)
     mergeInto(strand);
-  strands.sort([](const Strand &a, const Strand &b) { return comparePlaces(a, b) < 0; });
+  strands.sort([](const Strand &a, const Strand &b) { return comparePositions(a, b) < 0; });
   auto atBarrier = llvm::find_if(strands, [&](const Strand &strand) {
     return plan->at(*getStep(strand)).manner == Manner::Wait;
   });

@@ -2,8 +2,8 @@
 //
 // Threads step together, statement by statement: each statement is run by all threads that are
 // there before the next one begins (docs/semantics.md, "Programs that name their threads"). Threads
-// that are at one place of the program are a *strand*. A branch on which threads disagree, and a
-// loop that some of them leave, divides a strand; strands that come to the same place are one
+// that are at one position of the program are a *strand*. A branch on which threads disagree, and a
+// loop that some of them leave, divides a strand; strands that come to the same position are one
 // again. The strand that is first in the text runs, until it waits: at a barrier, or at a tile
 // statement for threads that have not come. Then the next one in the text goes on. Loops in which
 // roles wait run side by side, iteration by iteration. If all wait, that is a deadlock, an error
@@ -62,7 +62,7 @@ struct Strand {
 };
 
 /// Which of two strands is earlier in the text, or in an earlier iteration: negative, 0 or positive.
-int comparePlaces(const Strand &a, const Strand &b);
+int comparePositions(const Strand &a, const Strand &b);
 
 /// `threads 0-31, 64`
 std::string describeThreads(const llvm::BitVector &threads);
@@ -126,7 +126,7 @@ private:
   void finishBody(Strand &strand);
   void beginIteration(Strand &strand);
   void decideWhile(Strand &strand);
-  /// Moves `threads` into a strand of their own, at the same place.
+  /// Moves `threads` into a strand of their own, at the same position.
   Strand &split(Strand &strand, const llvm::BitVector &threads);
 
   void run(const Step &step);

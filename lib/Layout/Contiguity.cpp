@@ -216,11 +216,11 @@ public:
     return extent == reach ? std::optional(extent) : std::nullopt;
   }
 
-  int64_t placeOf(int64_t row, int64_t column) const {
-    int64_t place = 0;
+  int64_t positionOf(int64_t row, int64_t column) const {
+    int64_t position = 0;
     for (const auto &[digit, weight] : weights)
-      place += weight * ((digit.dim + 1 == rank ? column : row) / digit.weight % digit.range);
-    return place;
+      position += weight * ((digit.dim + 1 == rank ? column : row) / digit.weight % digit.range);
+    return position;
   }
 
 private:
@@ -253,7 +253,7 @@ std::optional<ContiguousBox> tilewright::contiguousBox(const IndexExpr &offset,
     ContiguousBox box{*rows, *columns, {}};
     for (int64_t row = 0; row < *rows; ++row)
       for (int64_t column = 0; column < *columns; ++column)
-        box.places.push_back(digits.placeOf(row, column));
+        box.positions.push_back(digits.positionOf(row, column));
     return box;
   }
   return std::nullopt;

@@ -12,7 +12,7 @@ using llvm::ArrayRef;
 using llvm::SmallVector;
 
 /// The row-major number of each element's position; elements at negative coordinates have none.
-static std::optional<std::vector<int64_t>> placeNumbers(const Layout &layout) {
+static std::optional<std::vector<int64_t>> positionNumbers(const Layout &layout) {
   std::optional<ValueColumns> columns = enumerateValues(layout.getOutputs(), layout.getShape());
   if (!columns)
     return std::nullopt;
@@ -43,11 +43,12 @@ static std::optional<int64_t> findAbsent(std::vector<int64_t> numbers, int64_t l
 }
 
 static std::optional<Answer<Hole>> answerByEnumeration(const Layout &layout) {
-  std::optional<int64_t> numPlaces = layout.getPhysicalSize();
-  std::optional<std::vector<int64_t>> numbers = numPlaces ? placeNumbers(layout) : std::nullopt;
+  std::optional<int64_t> numPositions = layout.getPhysicalSize();
+  std::optional<std::vector<int64_t>> numbers =
+      numPositions ? positionNumbers(layout) : std::nullopt;
   if (!numbers)
     return std::nullopt;
-  if (std::optional<int64_t> hole = findAbsent(std::move(*numbers), *numPlaces))
+  if (std::optional<int64_t> hole = findAbsent(std::move(*numbers), *numPositions))
     return Answer<Hole>::no({delinearize(*hole, layout.getOutputShape())});
   return Answer<Hole>::yes();
 }
@@ -144,11 +145,11 @@ static std::optional<Answer<Hole>> answerByDigits(const Layout &layout) {
 
 static Answer<Hole> computeCovering(const Layout &layout) {
   std::optional<int64_t> numElements = layout.getNumElements();
-  std::optional<int64_t> numPlaces = layout.getPhysicalSize();
-  if (numPlaces && *numPlaces == 0)
+  std::optional<int64_t> numPositions = layout.getPhysicalSize();
+  if (numPositions && *numPositions == 0)
     return Answer<Hole>::yes();
-  if (isAddressable(layout).isYes() && isInjective(layout).isYes() && numElements && numPlaces &&
-      *numElements == *numPlaces)
+  if (isAddressable(layout).isYes() && isInjective(layout).isYes() && numElements && numPositions &&
+      *numElements == *numPositions)
     return Answer<Hole>::yes();
   if (std::optional<Answer<Hole>> answer = answerByEnumeration(layout))
     return *answer;

@@ -280,7 +280,7 @@ std::optional<uint64_t> disjointBits(const DigitSum &sum) {
 }
 } // namespace
 
-/// Asks for cuts until terms of `lhs` and `rhs` that overlap occupy the same bits; true if they do.
+/// Requests cuts until terms of `lhs` and `rhs` that overlap occupy the same bits; true if they do.
 bool DigitReader::alignBits(const DigitSum &lhs, const DigitSum &rhs) {
   bool aligned = true;
   auto cutAt = [&](const DigitTerm &term, BitRange bits, unsigned boundary) {

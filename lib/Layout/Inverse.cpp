@@ -150,12 +150,12 @@ Expected<Layout> tilewright::invert(const Fragment &fragment) {
 }
 
 std::optional<std::vector<int64_t>> tilewright::invertByTable(const Layout &layout) {
-  std::optional<int64_t> numPlaces = layout.getPhysicalSize();
+  std::optional<int64_t> numPositions = layout.getPhysicalSize();
   std::optional<IndexExpr> offset = layout.getOffset();
-  if (!numPlaces || *numPlaces > 16 * kMaxEnumeratedElements || !offset ||
+  if (!numPositions || *numPositions > 16 * kMaxEnumeratedElements || !offset ||
       !isAddressable(layout).isYes())
     return std::nullopt;
-  std::vector<int64_t> elements(*numPlaces, -1);
+  std::vector<int64_t> elements(*numPositions, -1);
   bool shared = false;
   bool known =
       visitValues(*offset, layout.getShape(), [&](int64_t start, ArrayRef<int64_t> values) {

@@ -36,7 +36,7 @@ class ModelBuilder {
 public:
   ModelBuilder(AccessModel &model, const Subject &subject)
       : model(model), tape(model.tape), subject(subject), scope(subject.scope) {
-    for (unsigned dim = 0; dim < subject.places.extents.size(); ++dim)
+    for (unsigned dim = 0; dim < subject.owners.extents.size(); ++dim)
       iterators.push_back(tape.iterator(dim));
     if (auto loop = dyn_cast<ParallelOp>(scope))
       for (auto [iterator, number] : llvm::zip_equal(loop.getIterators(), iterators))
@@ -178,7 +178,7 @@ static std::optional<Op> getBinaryOp(Operation *op) {
       .Default(std::nullopt);
 }
 
-/// `lhs predicate rhs` as an instruction, and whether its operands change places.
+/// `lhs predicate rhs` as an instruction, and whether its operands change sides.
 static std::pair<Op, bool> getComparison(arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   switch (predicate) {
@@ -472,15 +472,15 @@ Point AccessModel::at(ArrayRef<int64_t> iterators) {
     runs &= isTaken;
     point.taken |= uint64_t(isTaken) << (position % 64);
   }
-  std::optional<int64_t> place = tape.get(offset);
+  std::optional<int64_t> position = tape.get(offset);
   for (unsigned dim = 0; dim < coordinates.size(); ++dim) {
     std::optional<int64_t> coordinate = tape.get(coordinates[dim]), extent = tape.get(extents[dim]);
     isKnown &= coordinate && extent;
     if (coordinate && extent && (*coordinate < 0 || *coordinate >= *extent))
       point.outside |= uint64_t(1) << dim;
   }
-  point.state = !isKnown || !place ? Point::Unknown : runs ? Point::Runs : Point::Off;
-  point.offset = place.value_or(0);
+  point.state = !isKnown || !position ? Point::Unknown : runs ? Point::Runs : Point::Off;
+  point.offset = position.value_or(0);
   return point;
 }
 

@@ -121,7 +121,7 @@ public:
   BulkRound(BulkAttr plan, AccessModel &from, AccessModel &to, int64_t bytes)
       : plan(plan), from(from), to(to), bytes(bytes) {}
 
-  std::string run(const Places &places);
+  std::string run(const IterationOwners &owners);
 
 private:
   std::string findCoordinates();
@@ -204,8 +204,8 @@ std::string BulkRound::compare(ArrayRef<int64_t> iterators) {
   return "";
 }
 
-std::string BulkRound::run(const Places &places) {
-  SmallVector<int64_t> zeros(places.extents.size(), 0);
+std::string BulkRound::run(const IterationOwners &owners) {
+  SmallVector<int64_t> zeros(owners.extents.size(), 0);
   Point first = to.at(zeros);
   Point read = from.at(zeros);
   if (first.state != Point::Runs || read.state != Point::Runs)
@@ -233,8 +233,8 @@ std::string BulkRound::run(const Places &places) {
   for (size_t number = 0; number < plan.getNumIssues(); ++number)
     if (std::string fault = issue(number); !fault.empty())
       return fault;
-  for (int64_t iteration = 0; iteration < places.numIterations; ++iteration)
-    if (std::string fault = compare(places.unravel(iteration)); !fault.empty())
+  for (int64_t iteration = 0; iteration < owners.numIterations; ++iteration)
+    if (std::string fault = compare(owners.unravel(iteration)); !fault.empty())
       return fault;
   if (!arrived.empty())
     return std::to_string(arrived.size()) + " elements arrive that no iteration names";
@@ -243,26 +243,26 @@ std::string BulkRound::run(const Places &places) {
 
 /// A copy without a tensor map: neighbours in global memory are neighbours in the tile.
 static std::string findSpanFault(SpanAttr plan, AccessModel &from, AccessModel &to, int64_t bytes,
-                                 const Places &places) {
-  SmallVector<int64_t> zeros(places.extents.size(), 0);
+                                 const IterationOwners &owners) {
+  SmallVector<int64_t> zeros(owners.extents.size(), 0);
   Point first = from.at(zeros), place = to.at(zeros);
   if (first.state != Point::Runs || place.state != Point::Runs)
     return "";
-  int64_t total = places.numIterations * bytes;
+  int64_t total = owners.numIterations * bytes;
   if (plan.getBytes() != total || total % 16)
     return "it copies " + std::to_string(plan.getBytes()) + " bytes, its loop names " +
            std::to_string(total);
   if (first.offset * bytes % 16 || place.offset * bytes % 16)
     return "it starts at byte " + std::to_string(first.offset * bytes) + " of the tensor, byte " +
            std::to_string(place.offset * bytes) + " of the tile";
-  for (int64_t iteration = 0; iteration < places.numIterations; ++iteration) {
-    Point global = from.at(places.unravel(iteration)), shared = to.at(places.unravel(iteration));
+  for (int64_t iteration = 0; iteration < owners.numIterations; ++iteration) {
+    Point global = from.at(owners.unravel(iteration)), shared = to.at(owners.unravel(iteration));
     if (global.state != Point::Runs || shared.state != Point::Runs)
       return "some of its iterations do not run";
     if (global.outside)
       return "iteration " + std::to_string(iteration) + " is out of bounds";
     int64_t distance = global.offset - first.offset;
-    if (distance < 0 || distance >= places.numIterations ||
+    if (distance < 0 || distance >= owners.numIterations ||
         shared.offset - place.offset != distance)
       return "iteration " + std::to_string(iteration) + " lies " + std::to_string(distance) +
              " elements after the first in the tensor, " +
@@ -289,9 +289,9 @@ std::string plancheck::findBulkFault(ParallelOp loop, const Options &options) {
   if (span && (options.argumentAlignment % 16 ||
                element != cast<MemRefType>(copy.tensor.getType()).getElementType()))
     return "tensors do not start on 16 bytes, or the element type changes";
-  llvm::Expected<Places> places = Places::get(loop, getNumThreads(loop));
-  if (!places)
-    return llvm::toString(places.takeError());
+  llvm::Expected<IterationOwners> owners = IterationOwners::get(loop, getNumThreads(loop));
+  if (!owners)
+    return llvm::toString(owners.takeError());
   auto makeSubject = [&](Operation *op) {
     Subject subject;
     subject.op = op;
@@ -299,7 +299,7 @@ std::string plancheck::findBulkFault(ParallelOp loop, const Options &options) {
     subject.scope = loop;
     subject.kernel = kernel;
     subject.isRead = isa<LoadOp>(op);
-    subject.places = *places;
+    subject.owners = *owners;
     return subject;
   };
   Subject tensor = makeSubject(copy.isFill ? copy.read : copy.write),
@@ -310,8 +310,8 @@ std::string plancheck::findBulkFault(ParallelOp loop, const Options &options) {
   for (uint64_t round = 0; round < (hasDraws ? options.rounds : 1); ++round) {
     if (!from.startRound(round) || !to.startRound(round))
       continue;
-    std::string fault = plan ? BulkRound(plan, from, to, bytes).run(*places)
-                             : findSpanFault(span, from, to, bytes, *places);
+    std::string fault = plan ? BulkRound(plan, from, to, bytes).run(*owners)
+                             : findSpanFault(span, from, to, bytes, *owners);
     if (!fault.empty())
       return fault;
   }

@@ -58,9 +58,9 @@ bool PlanJudge::checkForm() {
   int64_t width = plan.getWidth(), rank = subject.getRootType().getRank();
   if (width < 1 || plan.getSlots().size() % width != 0)
     return refuse("its slots are no groups of " + Twine(width));
-  std::vector<char> seen(places.numSlots, false);
+  std::vector<char> seen(owners.numSlots, false);
   for (int64_t slot : plan.getSlots()) {
-    if (slot < 0 || slot >= places.numSlots)
+    if (slot < 0 || slot >= owners.numSlots)
       return refuse("the loop has no slot " + Twine(slot));
     if (seen[slot])
       return refuse("slot " + Twine(slot) + " is in two groups");
@@ -86,8 +86,8 @@ bool PlanJudge::checkForm() {
     return true;
   if (!isRead)
     return refuse("only reads have sources");
-  if (int64_t(plan.getSources().size()) != places.numSlots)
-    return refuse("it has sources for other than the loop's " + Twine(places.numSlots) + " slots");
+  if (int64_t(plan.getSources().size()) != owners.numSlots)
+    return refuse("it has sources for other than the loop's " + Twine(owners.numSlots) + " slots");
   for (int64_t source : plan.getSources())
     if (source < -1 || source >= int64_t(plan.getSlots().size()))
       return refuse("there is no element " + Twine(source) + " to take a value from");
@@ -110,14 +110,14 @@ bool PlanJudge::checkMatrixForm() {
 
 /// Every slot that runs anywhere is done: by a group, or by taking the value of one that is.
 bool PlanJudge::checkCoverage() {
-  std::vector<char> done(places.numSlots, false);
+  std::vector<char> done(owners.numSlots, false);
   for (int64_t slot : plan.getSlots())
     done[slot] = true;
   for (auto [slot, source] : llvm::enumerate(plan.getSources()))
     done[slot] |= source >= 0;
-  for (int64_t thread = 0; thread < places.numThreads; ++thread)
-    for (int64_t slot = 0; slot < places.numSlots; ++slot)
-      if (places.iterationAt(thread, slot) >= 0 && !done[slot])
+  for (int64_t thread = 0; thread < owners.numThreads; ++thread)
+    for (int64_t slot = 0; slot < owners.numSlots; ++slot)
+      if (owners.iterationAt(thread, slot) >= 0 && !done[slot])
         return refuse(describe(slot, thread) + " is never done");
   return true;
 }
@@ -158,10 +158,10 @@ bool PlanJudge::checkInstruction() {
 //===----------------------------------------------------------------------------------------===//
 
 bool PlanJudge::checkRound(AccessModel &model) {
-  points.resize(places.numIterations);
-  for (int64_t iteration = 0; iteration < places.numIterations; ++iteration)
-    points[iteration] = model.at(places.unravel(iteration));
-  for (int64_t thread = 0; thread < places.numThreads; ++thread) {
+  points.resize(owners.numIterations);
+  for (int64_t iteration = 0; iteration < owners.numIterations; ++iteration)
+    points[iteration] = model.at(owners.unravel(iteration));
+  for (int64_t thread = 0; thread < owners.numThreads; ++thread) {
     for (int64_t group = 0; group < plan.getNumGroups(); ++group)
       if (!checkGroup(thread, group))
         return false;
@@ -173,23 +173,23 @@ bool PlanJudge::checkRound(AccessModel &model) {
 
 bool PlanJudge::checkGroup(int64_t thread, int64_t group) {
   ArrayRef<int64_t> slots = plan.getGroup(group);
-  int64_t first = places.iterationAt(thread, slots[0]);
+  int64_t first = owners.iterationAt(thread, slots[0]);
   for (int64_t slot : slots) {
-    if ((places.iterationAt(thread, slot) < 0) != (first < 0))
+    if ((owners.iterationAt(thread, slot) < 0) != (first < 0))
       return refuse("only a part of " + describe(slots, thread) + " runs");
-    if (!isRead && places.ownsAt(thread, slot) != places.ownsAt(thread, slots[0]))
+    if (!isRead && owners.ownsAt(thread, slot) != owners.ownsAt(thread, slots[0]))
       return refuse("only a part of " + describe(slots, thread) + " is owned");
   }
-  if (first < 0 || (!isRead && !places.ownsAt(thread, slots[0])))
+  if (first < 0 || (!isRead && !owners.ownsAt(thread, slots[0])))
     return true;
   for (int64_t slot : slots) {
-    const Point &point = points[places.iterationAt(thread, slot)];
+    const Point &point = points[owners.iterationAt(thread, slot)];
     if (point.state == Point::Unknown || (!isGlobal && point.outside))
       return true; // the program says nothing about this group
   }
   bool tested = isTested(points[first]);
   for (auto [position, slot] : llvm::enumerate(slots)) {
-    const Point &point = points[places.iterationAt(thread, slot)];
+    const Point &point = points[owners.iterationAt(thread, slot)];
     if (point.taken != points[first].taken) // one branch is built for the group
       return refuse("a condition holds for a part of " + describe(slots, thread));
     if (point.state == Point::Off)
@@ -223,7 +223,7 @@ bool PlanJudge::checkAnchors(int64_t thread) {
   };
   llvm::SmallDenseMap<int64_t, Class, 16> classes;
   for (auto [group, anchor] : llvm::enumerate(plan.getAnchors())) {
-    int64_t iteration = places.iterationAt(thread, plan.getGroup(group)[0]);
+    int64_t iteration = owners.iterationAt(thread, plan.getGroup(group)[0]);
     if (iteration < 0)
       continue;
     const Point &point = points[iteration];
@@ -249,10 +249,10 @@ bool PlanJudge::checkAnchors(int64_t thread) {
 /// A slot that takes its value from another one reads the same element under the same condition.
 bool PlanJudge::checkSources(int64_t thread) {
   for (auto [slot, source] : llvm::enumerate(plan.getSources())) {
-    int64_t own = places.iterationAt(thread, slot);
+    int64_t own = owners.iterationAt(thread, slot);
     if (source < 0 || own < 0)
       continue;
-    int64_t from = plan.getSlots()[source], other = places.iterationAt(thread, from);
+    int64_t from = plan.getSlots()[source], other = owners.iterationAt(thread, from);
     if (other < 0)
       return refuse(describe({int64_t(slot), from}, thread) + " share a value and do not both run");
     const Point &mine = points[own], &theirs = points[other];

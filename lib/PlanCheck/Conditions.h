@@ -13,7 +13,7 @@ namespace tilewright::plancheck {
 class PlanJudge {
 public:
   PlanJudge(const Subject &subject, tile::AccessAttr plan, const Options &options)
-      : subject(subject), plan(plan), places(subject.places), options(options),
+      : subject(subject), plan(plan), owners(subject.owners), options(options),
         isRead(subject.isRead), isGlobal(subject.isGlobal()) {}
 
   /// The first fault, or nothing.
@@ -37,7 +37,7 @@ private:
 
   const Subject &subject;
   tile::AccessAttr plan;
-  const Places &places;
+  const IterationOwners &owners;
   const Options &options;
   bool isRead;
   bool isGlobal;

@@ -52,7 +52,7 @@ static std::string findOperandFault(GemmOp gemm, bool isA, OperandAttr plan,
   subject.isMatrix = subject.isRead = true;
   subject.kernel = gemm->getParentOfType<KernelOp>();
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  subject.places.extents.assign(shape.begin(), shape.end()); // its elements are the iterations
+  subject.owners.extents.assign(shape.begin(), shape.end()); // its elements are the iterations
   AccessModel model(subject);
   // The operand as stored: rows of M (N), or of K.
   bool isMnFirst = isA ? !gemm.getTransposeA() : gemm.getTransposeB();

@@ -31,13 +31,13 @@ llvm::Expected<Subject> Subject::get(Operation *op, StringRef planName) {
     return llvm::createStringError("it is no access of a loop of a kernel");
   subject.isRead = subject.isMatrix || isa<LoadOp>(op);
   int64_t numThreads = getNumThreads(op);
-  llvm::Expected<Places> places =
-      subject.isMatrix ? getMatrixPlaces(cast<GemmOp>(op), planName == kAccessAAttr, numThreads)
-                       : Places::get(loop, numThreads);
-  if (places && planName == kMatrixRowsAttr)
-    places = getStoredRows(*places, subject.getElementBytes());
-  if (!places)
-    return places.takeError();
-  subject.places = std::move(*places);
+  llvm::Expected<IterationOwners> owners =
+      subject.isMatrix ? getMatrixOwners(cast<GemmOp>(op), planName == kAccessAAttr, numThreads)
+                       : IterationOwners::get(loop, numThreads);
+  if (owners && planName == kMatrixRowsAttr)
+    owners = getStoredRows(*owners, subject.getElementBytes());
+  if (!owners)
+    return owners.takeError();
+  subject.owners = std::move(*owners);
   return subject;
 }

@@ -3,7 +3,7 @@
 #ifndef TILEWRIGHT_LIB_PLANCHECK_SUBJECT_H
 #define TILEWRIGHT_LIB_PLANCHECK_SUBJECT_H
 
-#include "Places.h"
+#include "IterationOwners.h"
 
 namespace tilewright::plancheck {
 
@@ -21,7 +21,7 @@ struct Subject {
   bool isRead = false;
   bool isMatrix = false;
   bool hasRows = false; ///< Slots are rows of matrices: an operand, or what a store gives stmatrix.
-  Places places;
+  IterationOwners owners;
 
   mlir::MemRefType getRootType() const {
     return llvm::cast<mlir::MemRefType>(tile::getRoot(buffer).getType());
@@ -34,12 +34,12 @@ struct Subject {
 };
 
 /// The elements of `operand` whose rows each thread must name, by the definition of the
-/// instructions (MatrixPlaces.cpp).
-llvm::Expected<Places> getMatrixPlaces(tile::GemmOp gemm, bool isA, int64_t numThreads);
+/// instructions (MatrixRows.cpp).
+llvm::Expected<IterationOwners> getMatrixOwners(tile::GemmOp gemm, bool isA, int64_t numThreads);
 
 /// The elements of the rows that each thread must name in stmatrix, of a loop whose iterations have
-/// these places (MatrixPlaces.cpp).
-llvm::Expected<Places> getStoredRows(const Places &places, int64_t elementBytes);
+/// these owners (MatrixRows.cpp).
+llvm::Expected<IterationOwners> getStoredRows(const IterationOwners &owners, int64_t elementBytes);
 
 } // namespace tilewright::plancheck
 

@@ -272,16 +272,16 @@ llvm::Error Binder::bindScalar(unsigned position, const CallArgument &argument) 
 /// How many elements of memory a layout spans at a launch. Compiled code has the extents that do
 /// not depend on the launch (`i % 8` has 8) in its strides, also where the tensor at hand needs
 /// fewer.
-static std::optional<int64_t> countPlaces(const Layout &layout, ArrayRef<int64_t> shape) {
+static std::optional<int64_t> countPositions(const Layout &layout, ArrayRef<int64_t> shape) {
   Layout actual = Layout::get(shape, layout.getOutputs(), layout.getNumSymbols());
-  int64_t places = 1;
+  int64_t positions = 1;
   for (auto [compiled, needed] : llvm::zip_equal(layout.getOutputShape(), actual.getOutputShape()))
-    if (needed == kDynamic || llvm::MulOverflow(places, std::max(compiled, needed), places))
+    if (needed == kDynamic || llvm::MulOverflow(positions, std::max(compiled, needed), positions))
       return std::nullopt;
-  return places;
+  return positions;
 }
 
-/// A layout annotated on a tensor may reach places that the array does not have.
+/// A layout annotated on a tensor may reach positions that the array does not have.
 llvm::Error Binder::checkLayouts() {
   llvm::Error error = llvm::Error::success();
   function.walk([&](tile::AnnotateLayoutOp op) {
@@ -294,12 +294,12 @@ llvm::Error Binder::checkLayouts() {
     for (int64_t extent : tensor.shape)
       elements *= extent;
     const Layout &map = layout.getLayout();
-    std::optional<int64_t> places = countPlaces(map, tensor.shape);
-    if (elements == 0 || !places || *places <= elements)
+    std::optional<int64_t> positions = countPositions(map, tensor.shape);
+    if (elements == 0 || !positions || *positions <= elements)
       return WalkResult::advance();
     error = llvm::joinErrors(
         std::move(error),
-        refuse(argument.getArgNumber(), "its layout " + map.str() + " needs " + Twine(*places) +
+        refuse(argument.getArgNumber(), "its layout " + map.str() + " needs " + Twine(*positions) +
                                             " elements, the tensor has " + Twine(elements)));
     return WalkResult::interrupt();
   });

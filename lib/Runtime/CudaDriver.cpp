@@ -125,7 +125,7 @@ llvm::Error CudaDriver::findDevices() {
                      functions->cuDeviceGetName(name, sizeof(name), device),
                      functions->cuDeviceGetAttribute(&info.major, kCapabilityMajor, device),
                      functions->cuDeviceGetAttribute(&info.minor, kCapabilityMinor, device)})
-      if (llvm::Error error = check(code, "asking for a GPU's properties"))
+      if (llvm::Error error = check(code, "reading a GPU's properties"))
         return error;
     info.name = name;
     int hasPools = 0; // a driver that does not know the attribute has none
@@ -276,7 +276,7 @@ llvm::Expected<void *> CudaDriver::getKernel(void *module, const std::string &na
     return error;
   if (llvm::Error error =
           check(functions->cuFuncSetAttribute(kernel, kMaxDynamicSharedBytes, int(sharedBytes)),
-                "asking for shared memory"))
+                "requesting shared memory"))
     return llvm::createStringError(llvm::toString(std::move(error)) + ": kernel '" + name +
                                    "' wants " + Twine(sharedBytes) + " bytes");
   return kernel;

@@ -82,7 +82,7 @@ bool FirstIteration::visitAllIterations(scf::ForOp loop) {
   return true;
 }
 
-/// A wait of which barrier or parity is unknown counts as met; the running program checks it.
+/// A wait whose barrier or parity is unknown counts as met; the running program checks it.
 bool FirstIteration::isMet(BarrierWaitOp wait) {
   if (forgotten.contains(wait.getBarriers()))
     return false;

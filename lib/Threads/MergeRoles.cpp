@@ -92,11 +92,11 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstIteration &play
       step.role = part.role;
       while (!isAtEnd(i)) {
         bool passesOver = played.skipsWait(next[i]);
-        Operation *behind = findEndOfStatement(next[i])->getNextNode();
-        if ((passesOver && !mayPassOver) || !played.pass(behind->getPrevNode()))
+        Operation *following = findEndOfStatement(next[i])->getNextNode();
+        if ((passesOver && !mayPassOver) || !played.pass(following->getPrevNode()))
           break;
         mayPassOver &= !passesOver;
-        for (; next[i] != behind; next[i] = next[i]->getNextNode())
+        for (; next[i] != following; next[i] = next[i]->getNextNode())
           step.statements.push_back(next[i]);
       }
       if (!step.statements.empty()) {
@@ -126,7 +126,7 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstIteration &play
       bodies.push_back({part.role, loop.getBody()});
     }
     if (!canShare) {
-      // Where all have come to waits, the first of which nobody knows is as good as any.
+      // Where all have come to waits, the first one that is not known is as good as any.
       auto isFree = [&](unsigned i) {
         return !isAtEnd(i) && !loopAt(i) && played.isInDoubt(findEndOfStatement(next[i]));
       };
@@ -136,8 +136,8 @@ std::optional<std::vector<Step>> plan(ArrayRef<Part> parts, FirstIteration &play
         return std::nullopt; // all wait for what does not come
       Step step;
       step.role = parts[*found].role;
-      Operation *behind = findEndOfStatement(next[*found])->getNextNode();
-      for (Operation *&op = next[*found]; op != behind; op = op->getNextNode())
+      Operation *following = findEndOfStatement(next[*found])->getNextNode();
+      for (Operation *&op = next[*found]; op != following; op = op->getNextNode())
         step.statements.push_back(op);
       steps.push_back(std::move(step));
       continue;
@@ -245,17 +245,17 @@ private:
             mergeIn(inner);
         continue;
       }
-      Operation *behind = op->getNextNode();
+      Operation *following = op->getNextNode();
       SmallVector<scf::IfOp> branches{branch};
-      for (; behind; behind = behind->getNextNode()) {
-        auto another = dyn_cast<scf::IfOp>(behind);
+      for (; following; following = following->getNextNode()) {
+        auto another = dyn_cast<scf::IfOp>(following);
         if (another && isRole(another))
           branches.push_back(another);
-        else if (!isPureScalar(behind) || behind->hasTrait<OpTrait::IsTerminator>())
+        else if (!isPureScalar(following) || following->hasTrait<OpTrait::IsTerminator>())
           break;
       }
       merge(branches);
-      op = behind->getPrevNode();
+      op = following->getPrevNode();
     }
   }
 

@@ -2,7 +2,7 @@
 //
 // An array in the `local` space is each thread's own. Where all threads fill it with the same
 // values by construction, it may bound a loop of tile statements, or be used by one, so that it
-// needs a place in the block.
+// needs memory of the block.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ static void updateViewTypes(Value buffer) {
     }
 }
 
-/// Gives an array of threads that all of them fill with the same values a place in the block:
+/// Gives an array of threads that all of them fill with the same values memory of the block:
 /// variables where its indices are constants, else shared memory.
 static void place(AllocOp alloc) {
   MemRefType type = alloc.getBuffer().getType();

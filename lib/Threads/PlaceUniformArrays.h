@@ -7,7 +7,7 @@
 
 namespace tilewright::threads {
 
-/// Gives each `T.alloc_local` that all threads fill with the same values a place in the block:
+/// Gives each `T.alloc_local` that all threads fill with the same values memory of the block:
 /// variables where its indices are constants, else a shared tile. `facts` still hold for all other
 /// ops afterwards.
 void placeUniformArrays(tile::KernelOp kernel, const ThreadFacts &facts);

@@ -34,7 +34,7 @@ void hoistNumbers(scf::IfOp branch) {
       op.moveBefore(branch);
 }
 
-/// Whether nothing in front of `cut` is used by it or behind it.
+/// Whether nothing before `cut` is used by it or after it.
 bool isCleanCut(Operation *cut) {
   Block *block = cut->getBlock();
   return llvm::all_of(llvm::make_range(block->begin(), cut->getIterator()), [&](Operation &op) {
@@ -54,7 +54,7 @@ void split(scf::IfOp branch) {
       cuts.push_back(op);
     op = last->getNextNode();
   }
-  // From the back: what stands behind the last cut becomes a branch behind this one.
+  // From the back: what follows the last cut becomes a branch after this one.
   for (Operation *cut : llvm::reverse(cuts)) {
     ImplicitLocOpBuilder b(cut->getLoc(), branch);
     b.setInsertionPointAfter(branch);

@@ -119,15 +119,15 @@ FailureOr<KernelOp> splitAt(KernelOp kernel, GridSyncOp sync) {
   auto second = cast<KernelOp>(b.clone(*kernel, mapping));
   for (Operation *op : llvm::reverse(left)) // uses before definitions
     mapping.lookup(op)->erase();
-  SmallVector<Operation *> behind;
+  SmallVector<Operation *> following;
   for (Operation *op = sync; !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
-    behind.push_back(op);
-  for (Operation *op : llvm::reverse(behind))
+    following.push_back(op);
+  for (Operation *op : llvm::reverse(following))
     op->erase();
   return second;
 }
 
-/// Splits a kernel at each place where its blocks meet.
+/// Splits a kernel at each point where its blocks meet.
 LogicalResult splitAll(KernelOp kernel) {
   while (GridSyncOp sync = findSync(kernel)) {
     FailureOr<KernelOp> second = splitAt(kernel, sync);

@@ -219,7 +219,7 @@ LogicalResult Spreader::openBranch(scf::IfOp branch, Operation *end) {
       continue;
     const std::optional<llvm::BitVector> &threads = facts.threadsAt(side.front().getTerminator());
     if (threads && threads->none())
-      continue; // nobody comes here
+      continue; // no thread comes here
     guards.push_back({branch.getCondition(), &side == &branch.getThenRegion()});
     if (failed(spread(side.front(), end)))
       return failure();
@@ -334,7 +334,7 @@ void Spreader::copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b) {
   }
 }
 
-/// A branch or loop may ask for the thread index inside.
+/// A branch or loop may use the thread index inside.
 void Spreader::replaceThreadIndices(Operation *copy, Loop &loop) {
   SmallVector<std::pair<Operation *, int64_t>> indices;
   copy->walk([&](Operation *inner) {

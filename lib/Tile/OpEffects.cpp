@@ -15,7 +15,7 @@ static void addElement(Effects &effects, EffectKind kind, Value buffer, ValueRan
   effects.push_back(makeElementEffect(kind, buffer, indices));
 }
 
-/// How an atomic combines, if nobody asks what was there before.
+/// How an atomic combines, if its previous value is not used.
 static Combination combinationOf(AtomicKind kind) {
   switch (kind) {
   case AtomicKind::Add:

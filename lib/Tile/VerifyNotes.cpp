@@ -34,7 +34,7 @@ static std::string describeCollision(const Fragment &fragment, const Collision &
   return text;
 }
 
-/// A layout must give each element a place of its own; the message shows two that collide.
+/// A layout must give each element a position of its own; the message shows two that collide.
 template <typename Map> static LogicalResult verifyOneToOne(AnnotateLayoutOp op, const Map &map) {
   const Answer<Collision> &answer = isInjective(map);
   if (!answer.isNo())
@@ -107,7 +107,7 @@ LogicalResult AnnotateLayoutOp::verify() {
   for (auto [position, minimum] : llvm::enumerate(layout.getOutputMinimum()))
     if (!ShapedType::isDynamic(minimum) && minimum < 0)
       return emitError() << "layout of " << describe(getBuffer()) << ": output " << position
-                         << " reaches " << minimum << ", a place is not negative";
+                         << " reaches " << minimum << ", a position is not negative";
   if (type.hasStaticShape() && !layout.getPhysicalSize())
     return emitError() << "layout of " << describe(getBuffer())
                        << " reaches beyond what can be addressed";

@@ -21,7 +21,7 @@ LogicalResult ThreadIdOp::verify() {
                           "has no thread index; write a serial loop";
   int64_t dim = getDim(), rank = kernel.getThreads().size();
   if (dim < 0 || dim >= rank)
-    return emitError() << "thread dimension " << dim << " is asked for, the block has " << rank;
+    return emitError() << "expected a thread dimension below " << rank << ", got " << dim;
   return success();
 }
 
@@ -71,7 +71,7 @@ static LogicalResult verifyUse(Operation *op, Value barriers, Value index,
   return success();
 }
 
-/// The uses are verified before anything asks for the count.
+/// The uses are verified before anything reads the count.
 static int64_t findExpectedArrivals(Value barriers, Value index, std::optional<int64_t> count) {
   if (count)
     return *count;

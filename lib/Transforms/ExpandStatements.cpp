@@ -58,7 +58,7 @@ public:
 private:
   /// The extents of a buffer; run-time ones are sizes of the slice it is.
   SmallVector<OpFoldResult> extentsOf(Value buffer);
-  /// A loop over `like`; the body goes at the builder's place. Gives the loop variables.
+  /// A loop over `like`; the body goes at the builder's insertion point. Gives the loop variables.
   ParallelOp openLoop(Value like);
   Value convert(Value value, Type from, Type to);
   Value load(Value buffer, ValueRange indices) {
@@ -86,7 +86,7 @@ SmallVector<OpFoldResult> Expander::extentsOf(Value buffer) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (!type.isDynamicDim(dim))
       extents.push_back(b.getIndexAttr(type.getDimSize(dim)));
-    else // a whole tensor argument: its extent is asked for by name
+    else // a whole tensor argument: memref.dim names its extent
       extents.push_back(Value(memref::DimOp::create(b, buffer, dim)));
   }
   return extents;

@@ -1,6 +1,6 @@
 //===- Gil.h - who holds Python's lock, also while Python ends ----------------------*- C++ -*-===//
 //
-// A kernel may run in a daemon thread while Python ends. Before Python 3.14 a thread that asks for
+// A kernel may run in a daemon thread while Python ends. Before Python 3.14 a thread that requests
 // the GIL from then on is ended by pthread_exit: an unwinding that no destructor, no compiled
 // kernel and no `noexcept` function on its stack survives. To look first whether Python is ending
 // is no help: it may begin to end while the thread waits. So every place that can be unwound like
@@ -21,7 +21,7 @@
 namespace tilewright::bindings {
 namespace nb = nanobind;
 
-/// Whether nobody may ask for the GIL any more.
+/// Whether no thread may request the GIL any more.
 inline bool isPythonEnding() { return isInterpreterFinalizing(); }
 
 [[noreturn]] inline void stayUntilProcessEnds() {

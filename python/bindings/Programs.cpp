@@ -101,7 +101,7 @@ nb::dict getSummary(const Executable &self) {
   return summary;
 }
 
-/// Runs the checks; gives the IR after each pass asked for as (pass, text).
+/// Runs the checks; gives the IR after each pass in the list as (pass, text).
 nb::list check(const Executable &self, const std::vector<std::string> &dumpAfter) {
   Dumps dumps;
   driver::PipelineOptions options;
@@ -192,10 +192,10 @@ nb::dict compileCpu(const Executable &self, std::vector<std::string> dumpAfter) 
   return result;
 }
 
-/// None if no element of the tensor lies at this place of its memory.
+/// None if no element of the tensor lies at this offset of its memory.
 nb::object getLogicalIndex(const Executable &self, unsigned argument,
-                           const std::vector<int64_t> &shape, int64_t place) {
-  auto index = interp::findLogicalIndex(self.getProgram()->getFunction(), argument, shape, place);
+                           const std::vector<int64_t> &shape, int64_t offset) {
+  auto index = interp::findLogicalIndex(self.getProgram()->getFunction(), argument, shape, offset);
   return index ? nb::cast(std::vector<int64_t>(index->begin(), index->end())) : nb::none();
 }
 
@@ -297,7 +297,8 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
           nb::arg("name"), nb::arg("is_set"),
           "A copy of the program that has a setting (fast_math, no_bulk, no_roles) or not.")
       .def("logical_index", &getLogicalIndex, nb::arg("argument"), nb::arg("shape"),
-           nb::arg("place"), "The index of the element at a place of a tensor's memory, or None.")
+           nb::arg("offset"),
+           "The index of the element at an offset of a tensor's memory, or None.")
       .def("check_arguments", [](const Executable &self, nb::list args) {
         if (llvm::Error error = self.checkArguments(toCallArguments(args)))
           throw driver::takeReport(std::move(error));

@@ -48,7 +48,7 @@ constexpr Operator kOperators[] = {
 };
 
 /// What every scalar-like class has in common: operators that build operations, and clear errors
-/// where Python asks for a value that is only known when the kernel runs.
+/// where Python needs a value that is only known when the kernel runs.
 template <typename T> void defineScalarProtocol(nb::class_<T> &cls) {
   for (const Operator &op : kOperators) {
     cls.def(

@@ -1,4 +1,4 @@
-//===- Implementation.h - what lies behind the front door ------------------------------------===//
+//===- Implementation.h - Vgpu.h on a processor that is known to be good enough --------------===//
 #ifndef VGPU_LIB_IMPLEMENTATION_H
 #define VGPU_LIB_IMPLEMENTATION_H
 

@@ -13,7 +13,7 @@ class PoisonTracker;
 class RaceCheck;
 class WriteWatch;
 
-/// Creates the observers that the launch's configuration asks for and registers them in `state`.
+/// Creates the observers that the launch's configuration names and registers them in `state`.
 class CheckPipeline {
 public:
   explicit CheckPipeline(LaunchState &state);

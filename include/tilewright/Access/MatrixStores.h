@@ -16,7 +16,7 @@ namespace tilewright::access {
 /// The slots of a thread that one stmatrix writes: two in each of four matrices.
 inline constexpr int64_t kMatrixSlots = 8;
 
-/// The place of the first element of the row that a thread names for the instruction that writes
+/// The owner of the first element of the row that a thread names for the instruction that writes
 /// slots `8 * number` to `8 * number + 7`: a thread and a slot, of the thread's number (dim 0).
 struct MatrixRow {
   IndexExpr thread, slot;

@@ -10,7 +10,7 @@
 
 namespace tilewright::access {
 
-/// A root that lives in memory: its elements and their places.
+/// A root that lives in memory: its elements and their positions.
 struct Memory {
   llvm::SmallVector<int64_t, 4> extents;        ///< Logical; kDynamic where known only at launch.
   llvm::SmallVector<int64_t, 4> extentDivisors; ///< Of dynamic extents; 1 where not given.

@@ -23,7 +23,7 @@ struct TileRows {
   int64_t dim = 0;
 };
 
-/// Teams of warps, each of which takes every `teams`-th row.
+/// Teams of warps; each team takes every `teams`-th row.
 struct RowTeams {
   /// Nothing where it costs less if each thread goes along rows of its own.
   static std::optional<RowTeams> get(const TileRows &rows, int64_t numThreads);

@@ -15,7 +15,7 @@
 
 namespace tilewright::analysis {
 
-/// A statement that reads, or accumulates into, a tile of which no element has a value.
+/// A statement that reads, or accumulates into, a tile none of whose elements has a value.
 struct UnwrittenRead {
   mlir::Operation *op;
   tile::AllocOp tile;

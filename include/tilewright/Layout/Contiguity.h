@@ -27,7 +27,7 @@ int64_t runAlignment(const Layout &layout, unsigned dim, int64_t width,
 struct ContiguousBox {
   int64_t rows, columns;
   /// Where element (r, c) lies from the stretch's start, at `r * columns + c`.
-  llvm::SmallVector<int64_t> places;
+  llvm::SmallVector<int64_t> positions;
 };
 
 /// The smallest such box of a multiple of `unit` elements, at most `limit`, if the digit form of

@@ -28,7 +28,7 @@ public:
   mlir::Type getType() const { return type; }
   mlir::Type getType(int64_t width) const { return mlir::VectorType::get({width}, type); }
 
-  /// A carrier of `elementType` as an operand: widened, its magnitude if the kind asks for it.
+  /// A carrier of `elementType` as an operand: widened, its magnitude if the kind takes that.
   mlir::Value widen(mlir::Value carrier, mlir::Type elementType);
   /// The value from which combining starts, as a value or a vector of getType.
   mlir::Value getStart(bool isEmpty) { return getStart(isEmpty, type); }

@@ -83,8 +83,8 @@ static Value linearize(ImplicitLocOpBuilder &b, ArrayRef<Value> coordinates,
   return element;
 }
 
-/// The place of an element of the root, counted in root elements. The view may see the root under
-/// another shape; both are row-major over the same bytes.
+/// The position of an element of the root, counted in root elements. The view may see the root
+/// under another shape; both are row-major over the same bytes.
 Value Buffers::offsetThroughLayout(const View &view, ArrayRef<Value> surfaceIndex) {
   const Root &root = *view.root;
   SmallVector<Value> coordinates(surfaceIndex);
@@ -163,9 +163,9 @@ Value Buffers::loadAt(const View &view, ArrayRef<Value> surfaceIndex) {
   Value whole = e.numbers.integer(bits, 0);
   int64_t count = *getConstantIntValue(pieces.surface.back());
   for (int64_t piece = 0; piece < count; ++piece) {
-    SmallVector<Value> place(surfaceIndex);
-    place.push_back(e.index(piece));
-    Value part = arith::ExtUIOp::create(e.b, bits, loadAt(pieces, place));
+    SmallVector<Value> index(surfaceIndex);
+    index.push_back(e.index(piece));
+    Value part = arith::ExtUIOp::create(e.b, bits, loadAt(pieces, index));
     int64_t distance = piece * tile::getStorageBits(view.root->elementType);
     Value moved = arith::ShLIOp::create(e.b, part, e.numbers.integer(bits, distance));
     whole = arith::OrIOp::create(e.b, whole, moved);
@@ -185,11 +185,11 @@ void Buffers::storeAt(const View &view, ArrayRef<Value> surfaceIndex, Value stor
   Value whole = stored.getType() == bits ? stored : arith::BitcastOp::create(e.b, bits, stored);
   int64_t count = *getConstantIntValue(pieces.surface.back());
   for (int64_t piece = 0; piece < count; ++piece) {
-    SmallVector<Value> place(surfaceIndex);
-    place.push_back(e.index(piece));
+    SmallVector<Value> index(surfaceIndex);
+    index.push_back(e.index(piece));
     int64_t distance = piece * tile::getStorageBits(view.root->elementType);
     Value moved = arith::ShRUIOp::create(e.b, whole, e.numbers.integer(bits, distance));
-    storeAt(pieces, place, arith::TruncIOp::create(e.b, pieces.elementType, moved));
+    storeAt(pieces, index, arith::TruncIOp::create(e.b, pieces.elementType, moved));
   }
 }
 
@@ -263,33 +263,33 @@ ArrayAttr Buffers::getAccessGroups() {
 }
 
 Value Buffers::loadStored(const View &view, ArrayRef<Value> index) {
-  SmallVector<Value> place = toSurface(view, index);
-  Value inside = isInside(view, place);
+  SmallVector<Value> surface = toSurface(view, index);
+  Value inside = isInside(view, surface);
   if (!inside)
-    return loadAt(view, place);
+    return loadAt(view, surface);
   Type storage = getStorageType(view.elementType);
   auto branch = scf::IfOp::create(e.b, TypeRange{storage}, inside, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(e.b, loadAt(view, place));
+  scf::YieldOp::create(e.b, loadAt(view, surface));
   e.b.setInsertionPointToStart(branch.elseBlock());
   if (view.root->isOnChip())
-    failOutside(view, place);
+    failOutside(view, surface);
   scf::YieldOp::create(e.b, safeStored(view));
   return branch.getResult(0);
 }
 
 void Buffers::storeStored(const View &view, ArrayRef<Value> index, Value stored) {
-  SmallVector<Value> place = toSurface(view, index);
-  Value inside = isInside(view, place);
+  SmallVector<Value> surface = toSurface(view, index);
+  Value inside = isInside(view, surface);
   if (!inside)
-    return storeAt(view, place, stored);
+    return storeAt(view, surface, stored);
   auto branch = scf::IfOp::create(e.b, inside, /*withElseRegion=*/view.root->isOnChip());
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(branch.thenBlock());
-  storeAt(view, place, stored);
+  storeAt(view, surface, stored);
   if (view.root->isOnChip()) {
     e.b.setInsertionPointToStart(branch.elseBlock());
-    failOutside(view, place);
+    failOutside(view, surface);
   }
 }

@@ -222,12 +222,12 @@ ErrorCollector::ErrorCollector(MLIRContext *context)
     : handler(context, [this](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
-        auto place = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+        auto position = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
         if (!error->message.empty())
           error->message += "\n";
-        else if (place)
-          error->file = place.getFilename().str(), error->line = place.getLine(),
-          error->column = place.getColumn();
+        else if (position)
+          error->file = position.getFilename().str(), error->line = position.getLine(),
+          error->column = position.getColumn();
         error->message += diagnostic.str();
         return success();
       }) {}

@@ -8,8 +8,8 @@
 //                     earlier block of the same worker
 //   tile.prefetches   prefetches what the next iteration copies
 //
-// Tiles have fixed places in the worker's memory, so a tile that only one copy fills still has its
-// contents when the next block begins. A kept copy remembers the address it has read:
+// Tiles have fixed addresses in the worker's memory, so a tile that only one copy fills still has
+// its contents when the next block begins. A kept copy remembers the address it has read:
 //
 //   if (address of A's part != last) { copy; pack; find the smallest magnitude; last = address }
 //
@@ -90,15 +90,15 @@ static void keepTile(tile::CopyOp op, int64_t slot, ReadAhead readAhead, Emitter
   Value isOther = LLVM::ICmpOp::create(e.b, LLVM::ICmpPredicate::ne, address,
                                        LLVM::LoadOp::create(e.b, address.getType(), last));
   SmallVector<tile::OperandPlan> plans = tile::getOperandPlans(op);
-  llvm::SmallDenseMap<Value, View, 2> places; // of the smallest magnitudes
+  llvm::SmallDenseMap<Value, View, 2> cells; // of the smallest magnitudes
   e.ifTrue(isOther, [&] {
     fillTile(op, readAhead, e);
     LLVM::StoreOp::create(e.b, address, last);
     for (const tile::OperandPlan &plan : plans)
       if (Value smallest = e.planned.operands[plan.id].smallest;
-          smallest && !places.contains(smallest)) {
-        places[smallest] = e.buffers.makeScratch({1}, smallest.getType());
-        e.buffers.store(places[smallest], {e.index(0)}, smallest);
+          smallest && !cells.contains(smallest)) {
+        cells[smallest] = e.buffers.makeScratch({1}, smallest.getType());
+        e.buffers.store(cells[smallest], {e.index(0)}, smallest);
       }
   });
   for (const tile::OperandPlan &plan : plans) {
@@ -107,7 +107,7 @@ static void keepTile(tile::CopyOp op, int64_t slot, ReadAhead readAhead, Emitter
     if (operand.columnSums)
       operand.columnSums = renew(*operand.columnSums, e);
     if (operand.smallest)
-      operand.smallest = e.buffers.load(renew(places[operand.smallest], e), {e.index(0)});
+      operand.smallest = e.buffers.load(renew(cells[operand.smallest], e), {e.index(0)});
   }
 }
 
@@ -122,9 +122,9 @@ static void prefetchTile(const View &view, Emitter &e) {
   SmallVector<Value> extents(view.extents.begin(), view.extents.end());
   extents[last] = e.index(llvm::divideCeil(*getConstantIntValue(extents[last]), elements));
   e.loopNest(extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-    SmallVector<Value> place(variables);
-    place[last] = e.mul(place[last], e.index(elements));
-    LLVM::Prefetch::create(e.b, e.buffers.addressOf(view, e.buffers.toSurface(view, place)),
+    SmallVector<Value> index(variables);
+    index[last] = e.mul(index[last], e.index(elements));
+    LLVM::Prefetch::create(e.b, e.buffers.addressOf(view, e.buffers.toSurface(view, index)),
                            /*rw=*/0, /*hint=*/2, /*cache=*/1);
   });
 }
@@ -174,8 +174,8 @@ void tilewright::cpu::lowerIm2col(tile::Im2colOp op, Emitter &e) {
   Value zero = isa<FloatType>(storage) ? e.numbers.real(storage, 0) : e.numbers.integer(storage, 0);
   e.loopNest(dest.extents, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
     Value row = e.add(rowBase, variables[0]), column = e.add(columnBase, variables[1]);
-    Value place = remainder(row, positions);
-    Value h = e.sub(e.add(e.mul(quotient(place, outWidth), stride),
+    Value position = remainder(row, positions);
+    Value h = e.sub(e.add(e.mul(quotient(position, outWidth), stride),
                           e.mul(quotient(column, e.mul(kernel, channels)), dilation)),
                     pad);
     Value w = e.sub(e.add(e.mul(remainder(row, outWidth), stride),

@@ -49,13 +49,13 @@ static void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, c
   Value n = requireEqual(e, extent(c, 1), extent(bView, transposeB ? 2 : 1), "'T.gemm'");
   Value k =
       requireEqual(e, extent(a, transposeA ? 2 : 1), extent(bView, transposeB ? 1 : 2), "'T.gemm'");
-  auto read = [&](const View &view, ArrayRef<Value> place) {
-    return e.numbers.convert(e.buffers.load(view, place), view.elementType, sumType);
+  auto read = [&](const View &view, ArrayRef<Value> index) {
+    return e.numbers.convert(e.buffers.load(view, index), view.elementType, sumType);
   };
   e.loopNest({m, n}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-    SmallVector<Value> place = matrixIndex(c, variables[0], variables[1], false);
+    SmallVector<Value> index = matrixIndex(c, variables[0], variables[1], false);
     Value sum =
-        e.loopCarrying(e.index(0), k, e.index(1), read(c, place),
+        e.loopCarrying(e.index(0), k, e.index(1), read(c, index),
                        [&](Value step, ValueRange carried) -> SmallVector<Value> {
                          Value left = read(a, matrixIndex(a, variables[0], step, transposeA));
                          Value right =
@@ -64,7 +64,7 @@ static void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, c
                            return {math::FmaOp::create(e.b, left, right, carried[0])};
                          return {e.add(carried[0], e.mul(left, right))};
                        })[0];
-    e.buffers.store(c, place, e.numbers.convert(sum, sumType, c.elementType));
+    e.buffers.store(c, index, e.numbers.convert(sum, sumType, c.elementType));
   });
 }
 
@@ -103,7 +103,7 @@ static void redirectSums(tile::GemmOp op, Product &product, Emitter &e) {
 // Prefetches
 //===----------------------------------------------------------------------------------------===//
 
-/// The stretches of a matrix in a tensor, all of which exists: all of it, rows, or under a layout
+/// The stretches of a matrix that lies inside a tensor: all of it, rows, or under a layout
 /// rows of boxes. Nothing if it is not known to consist of such, or has no constant extents.
 static std::optional<Stretches> findStretches(const View &view, Emitter &e) {
   if (view.getRank() != 2 || view.root->isOnChip())

@@ -42,11 +42,11 @@ static void lowerLoad(tile::LoadOp op, Emitter &e) {
 
 static void lowerStore(tile::StoreOp op, Emitter &e) {
   View view = e.buffers.getView(op.getBuffer());
-  SmallVector<Value> place = e.lookupAll(op.getIndices());
+  SmallVector<Value> index = e.lookupAll(op.getIndices());
   if (Value stored = e.lookupStored(op.getValue(), view.elementType))
-    e.buffers.storeStored(view, place, stored);
+    e.buffers.storeStored(view, index, stored);
   else
-    e.buffers.store(view, place, e.lookup(op.getValue()));
+    e.buffers.store(view, index, e.lookup(op.getValue()));
 }
 
 static void lowerAssert(tile::AssertOp op, Emitter &e) {

@@ -88,8 +88,8 @@ static bool isConsecutive(Value buffer, ValueRange indices, Value innermost) {
 /// Whether an iteration writes an element that it touches again, or may. LLVM's vectoriser gathers
 /// accesses a few elements apart, `mine[i, 0]` and `mine[i, 1]`, into one wide access, and takes
 /// the marks of a parallel loop to mean that this may pass any other access, one of the same
-/// iteration included (InterleavedAccessInfo asks for dependences that LoopAccessInfo has not
-/// looked for). Accesses of consecutive elements are not gathered.
+/// iteration included (InterleavedAccessInfo reads dependences that LoopAccessInfo has not
+/// computed). Accesses of consecutive elements are not gathered.
 static bool hasOrderInside(tile::ParallelOp op) {
   struct Accesses {
     bool isStored = false, isTouchedAfterStore = false, areConsecutive = true;

@@ -96,8 +96,8 @@ void tilewright::cpu::lowerReduce(tile::ReduceOp op, Emitter &e) {
                             [&](Value position, ValueRange carried) {
                               SmallVector<Value> next;
                               for (int64_t chain = 0; chain < count; ++chain) {
-                                Value place = e.add(position, e.index(chain * lanes));
-                                SmallVector<Value> element = reduction.sourceIndex(kept, place);
+                                Value index = e.add(position, e.index(chain * lanes));
+                                SmallVector<Value> element = reduction.sourceIndex(kept, index);
                                 Value stored = lanes ? e.buffers.loadVector(source, element, lanes)
                                                      : e.buffers.loadStored(source, element);
                                 next.push_back(combiner.combine(carried[chain], widened(stored)));
@@ -122,9 +122,9 @@ void tilewright::cpu::lowerReduce(tile::ReduceOp op, Emitter &e) {
     }
     SmallVector<Value> rest = {total};
     walkRow(kept, first, 1, 0, rest);
-    SmallVector<Value> place = reduction.destIndex(kept, e.index(0));
-    e.buffers.storeStored(dest, place,
-                          finish(rest[0], [&] { return e.buffers.loadStored(dest, place); }));
+    SmallVector<Value> index = reduction.destIndex(kept, e.index(0));
+    e.buffers.storeStored(dest, index,
+                          finish(rest[0], [&] { return e.buffers.loadStored(dest, index); }));
   };
   unsigned lastKept = reduction.extents.size() - 1;
   bool hasColumns = dim + 1 != source.getRank() &&
@@ -145,13 +145,13 @@ void tilewright::cpu::lowerReduce(tile::ReduceOp op, Emitter &e) {
       Value total =
           e.loopCarrying(e.index(0), along, e.index(1), start,
                          [&](Value row, ValueRange carried) -> SmallVector<Value> {
-                           SmallVector<Value> place = reduction.sourceIndex(kept, row);
+                           SmallVector<Value> index = reduction.sourceIndex(kept, row);
                            return {combiner.combine(
-                               carried[0], widened(e.buffers.loadVector(source, place, width)))};
+                               carried[0], widened(e.buffers.loadVector(source, index, width)))};
                          })[0];
-      SmallVector<Value> place = reduction.destIndex(kept, e.index(0));
+      SmallVector<Value> index = reduction.destIndex(kept, e.index(0));
       e.buffers.storeVector(
-          dest, place, finish(total, [&] { return e.buffers.loadVector(dest, place, width); }));
+          dest, index, finish(total, [&] { return e.buffers.loadVector(dest, index, width); }));
       return SmallVector<Value>();
     });
     e.loopNest({past}, {columns}, /*isParallel=*/false, [&](ArrayRef<Value> column) {

@@ -247,12 +247,12 @@ void tilewright::cpu::lowerRow(tile::ParallelOp op, ArrayRef<Value> outer, Value
   SmallVector<Value> totals = runAsVectors(e, op, loop, sums, accesses);
   for (auto [sum, total] : llvm::zip_equal(sums, totals)) {
     View view = e.buffers.getView(sum.update.getBuffer());
-    SmallVector<Value> place;
+    SmallVector<Value> index;
     for (Value old : sum.update.getIndices()) {
       std::optional<int64_t> constant = getConstantIntValue(old);
-      place.push_back(constant ? e.index(*constant) : e.lookup(old));
+      index.push_back(constant ? e.index(*constant) : e.lookup(old));
     }
-    e.buffers.store(view, place,
-                    sum.combiner.finish(sum.combiner.combine(e.buffers.load(view, place), total)));
+    e.buffers.store(view, index,
+                    sum.combiner.finish(sum.combiner.combine(e.buffers.load(view, index), total)));
   }
 }

@@ -9,7 +9,7 @@
 // fills a stretch of memory in some order (Layout/Contiguity.h), as in the layout that attention
 // programs give dQ so that the tensor cores' fragments lie in one piece:
 //
-//     row 0   0 32  1 33  2 34  3 35         the places of an 8 x 8 box in its 64 elements:
+//     row 0   0 32  1 33  2 34  3 35         the positions of an 8 x 8 box in its 64 elements:
 //     row 1   4 36  5 37  6 38  7 39         the even columns of all rows, then the odd ones
 //     …
 //
@@ -93,8 +93,8 @@ static void updateByRows(Emitter &e, const TileUpdate &update, const Window &win
           e.buffers.toSurface(dest, spread(e, dest, update.pairing.dest, variables));
       Value operand = update.scalar;
       if (!operand) {
-        SmallVector<Value> place = spread(e, update.source, update.pairing.source, variables);
-        operand = e.numbers.convert(e.buffers.load(update.source, place), update.source.elementType,
+        SmallVector<Value> index = spread(e, update.source, update.pairing.source, variables);
+        operand = e.numbers.convert(e.buffers.load(update.source, index), update.source.elementType,
                                     dest.elementType);
       }
       Value old = e.numbers.unpack(e.buffers.loadAt(dest, target), dest.elementType);
@@ -167,9 +167,9 @@ static SmallVector<Value> gatherBox(Emitter &e, const TileUpdate &update, ArrayR
                                    update.dest.elementType);
     pieces.push_back(vector::ShuffleOp::create(e.b, line, line, padding));
   }
-  SmallVector<int64_t> elementAt(box.places.size());
-  for (auto [element, place] : llvm::enumerate(box.places))
-    elementAt[place] = element;
+  SmallVector<int64_t> elementAt(box.positions.size());
+  for (auto [element, position] : llvm::enumerate(box.positions))
+    elementAt[position] = element;
   SmallVector<Value> vectors;
   for (size_t first = 0; first < elementAt.size(); first += width) {
     // Piece by piece: lanes that are there stay, those of this piece come from it.
@@ -201,7 +201,7 @@ static void updateBox(Emitter &e, const TileUpdate &update, ArrayRef<Value> star
   SmallVector<Value> operands;
   if (update.scalar) {
     auto carriers = VectorType::get({width}, update.scalar.getType());
-    operands.assign(update.box->places.size() / width,
+    operands.assign(update.box->positions.size() / width,
                     vector::BroadcastOp::create(e.b, carriers, update.scalar));
   } else {
     operands = gatherBox(e, update, start, width);

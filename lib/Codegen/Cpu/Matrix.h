@@ -16,7 +16,7 @@ struct Matrix {
   Matrix transposed() const { return {root, pointer, columnStride, rowStride}; }
 };
 
-/// The last two dimensions of a view that is laid out row-major, all of which exists.
+/// The last two dimensions of a row-major view without elements out of bounds.
 Matrix asMatrix(Emitter &e, const View &view);
 /// The same if that is so, and the elements are stored as `element`.
 std::optional<Matrix> getMatrix(Emitter &e, const View &view, mlir::Type element);

@@ -32,7 +32,7 @@ struct Stretches {
 /// C = source + A * B over m x n x k, with all but A contiguous along n.
 struct Product {
   /// What one step along k does with an element of A, broadcast, and a vector of B. The dot
-  /// products take 32-bit words: two bfloat16, or four bytes of which one side is unsigned.
+  /// products take 32-bit words: two bfloat16, or four bytes with one unsigned side.
   enum class Step { Fma, DotBf16, DotUnsignedSigned, DotSignedUnsigned };
 
   Matrix a, b, c, source;

@@ -25,9 +25,9 @@ View tilewright::cpu::transposeMatrix(Emitter &e, const View &view, int64_t n, i
                       k % width == 0 && !isa<FloatTF32Type>(view.elementType);
   if (!isSquareable) {
     e.loopNest({e.index(k), e.index(n)}, /*isParallel=*/true, [&](ArrayRef<Value> variables) {
-      SmallVector<Value> place(view.getRank() - 2, e.index(0));
-      place.append({variables[1], variables[0]});
-      Value converted = e.numbers.convert(e.buffers.load(view, place), view.elementType, element);
+      SmallVector<Value> index(view.getRank() - 2, e.index(0));
+      index.append({variables[1], variables[0]});
+      Value converted = e.numbers.convert(e.buffers.load(view, index), view.elementType, element);
       e.buffers.store(scratch, variables, converted);
     });
     return scratch;

@@ -324,8 +324,8 @@ void tilewright::cpu::lowerKernel(tile::KernelOp kernel, Emitter &host) {
     Value slots = host.allocaAtEntry(b.getI64Type(), count);
     for (auto [position, value] : llvm::enumerate(values)) {
       Value number = host.numbers.integer(b.getI64Type(), position);
-      Value place = host.offsetPointer(slots, b.getI64Type(), number);
-      LLVM::StoreOp::create(b, toSlot(b, value), place, /*alignment=*/8);
+      Value address = host.offsetPointer(slots, b.getI64Type(), number);
+      LLVM::StoreOp::create(b, toSlot(b, value), address, /*alignment=*/8);
     }
     return slots;
   };

@@ -32,9 +32,9 @@ Value Texts::make(ImplicitLocOpBuilder &b, StringRef text) {
 /// The function pointer at a position of the services.
 static Value loadService(ImplicitLocOpBuilder &b, Value services, Service member) {
   Type pointer = services.getType();
-  Value place = LLVM::GEPOp::create(b, pointer, pointer, services,
-                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(member)});
-  return LLVM::LoadOp::create(b, pointer, place, /*alignment=*/8);
+  Value address = LLVM::GEPOp::create(b, pointer, pointer, services,
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(member)});
+  return LLVM::LoadOp::create(b, pointer, address, /*alignment=*/8);
 }
 
 static LLVM::CallOp callMember(ImplicitLocOpBuilder &b, Value services, Service member, Type result,
@@ -74,9 +74,10 @@ Value Services::allocateInBlock(Value bytes) {
 void Services::fail(StringRef message, Value named) {
   auto nonEmpty = [](StringRef text) { return text.empty() ? " " : text; }; // to have an address
   auto number = [&](int64_t value) { return Numbers(b).integer(b.getI64Type(), value); };
-  auto place = b.getLoc()->findInstanceOf<FileLineColLoc>();
-  StringRef text = nonEmpty(message), file = nonEmpty(place ? place.getFilename().strref() : "");
+  auto position = b.getLoc()->findInstanceOf<FileLineColLoc>();
+  StringRef text = nonEmpty(message),
+            file = nonEmpty(position ? position.getFilename().strref() : "");
   call(Service::Fail, {makeText(text), number(text.size()), makeText(file), number(file.size()),
-                       number(place ? place.getLine() : 0), number(place ? place.getColumn() : 0),
-                       named ? named : number(0)});
+                       number(position ? position.getLine() : 0),
+                       number(position ? position.getColumn() : 0), named ? named : number(0)});
 }

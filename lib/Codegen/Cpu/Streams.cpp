@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// How far ahead is read, and of which rows.
+/// How far prefetches run ahead, and for how long rows.
 static constexpr int64_t kReadAheadBytes = 8192;
 static constexpr int64_t kReadAheadRowBytes = 256;
 

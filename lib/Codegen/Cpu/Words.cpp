@@ -74,9 +74,9 @@ std::optional<Matrix> tilewright::cpu::getWords(Emitter &e, const View &view) {
 /// `width` words of neighbours along a row of the view's last dimension, which is contiguous.
 static Value loadWords(Emitter &e, const View &view, Value row, Value column, int64_t width) {
   int64_t size = getWordSize(view.elementType);
-  SmallVector<Value> place(view.getRank() - 2, e.index(0));
-  place.append({row, e.mul(column, e.index(size))});
-  return castVector(e.b, e.buffers.loadVector(view, place, size * width), e.b.getI32Type());
+  SmallVector<Value> index(view.getRank() - 2, e.index(0));
+  index.append({row, e.mul(column, e.index(size))});
+  return castVector(e.b, e.buffers.loadVector(view, index, size * width), e.b.getI32Type());
 }
 
 /// From `columns` x `rows` words, as they lie along the rows of a view, to `rows` x `columns`.

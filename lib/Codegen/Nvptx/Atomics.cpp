@@ -72,8 +72,8 @@ static std::pair<Value, std::string> splitAddress(Value address, unsigned operan
 static Value atomicInstruction(Emitter &e, StringRef opcode, Value address,
                                ArrayRef<Value> operands, Type resultType) {
   ImplicitLocOpBuilder &b = e.b;
-  auto [base, place] = splitAddress(address, resultType ? 1 : 0);
-  std::string text = opcode.str() + (resultType ? " $0, " : " ") + place, constraints;
+  auto [base, operand] = splitAddress(address, resultType ? 1 : 0);
+  std::string text = opcode.str() + (resultType ? " $0, " : " ") + operand, constraints;
   if (resultType)
     constraints = "=" + constraintOf(resultType) + ",";
   constraints += "l";
@@ -90,8 +90,8 @@ static Value atomicInstruction(Emitter &e, StringRef opcode, Value address,
   return resultType ? op.getResult(0) : Value();
 }
 
-/// `.acq_rel.gpu.global`: order, scope and space of an atomic. A sequentially consistent one stands
-/// behind a fence.
+/// `.acq_rel.gpu.global`: order, scope and space of an atomic. A sequentially consistent one
+/// follows a fence.
 static std::string atomicQualifiers(Emitter &e, const Storage &storage, MemoryOrder order) {
   ImplicitLocOpBuilder &b = e.b;
   if (order == MemoryOrder::SeqCst)
@@ -181,8 +181,8 @@ static Value updateByCas(Emitter &e, AtomicKind kind, const Storage &storage, Va
 }
 
 /// An update of 8 bits compares and swaps the two bytes around its element (`updateByCas`). Both
-/// must have a value, or what nobody wrote would decide whether the swap took place: the neighbour
-/// of an element that is never written, and behind a tile of an odd number of bytes its padding.
+/// must have a value, or bytes that were never written would decide whether the swap took place:
+/// the neighbour of an element, and the padding after a tile of an odd number of bytes.
 /// So such tiles start as zeros; every engine may do so, an unwritten element has any value.
 void clearByteAtomics(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
@@ -245,7 +245,7 @@ LogicalResult lowerAtomic(Thread &t, Operation *op, AtomicKind kind, Value value
   const Storage &root = t.storageOf(getRoot(buffer));
   Storage storage = root; // as the buffer sees it
   SmallVector<Value> coordinates;
-  Value byte; // inside the root's element, behind a view
+  Value byte; // inside the root's element, through a view
   if (changesElement(buffer)) {
     storage.elementType = cast<MemRefType>(buffer.getType()).getElementType();
     if (failed(checkViews(t, op)))
@@ -322,8 +322,8 @@ void updateVector(Emitter &e, const Storage &storage, Value address, ArrayRef<Va
     list += (position ? ", $" : "$") + std::to_string(position + 1);
     constraints += "," + constraintOf(word.getType());
   }
-  auto [base, place] = splitAddress(address, 0);
-  text += " " + place + ", " + (words.size() > 1 ? "{" + list + "};" : list + ";");
+  auto [base, operand] = splitAddress(address, 0);
+  text += " " + operand + ", " + (words.size() > 1 ? "{" + list + "};" : list + ";");
   SmallVector<Value> arguments{base};
   arguments.append(words);
   LLVM::InlineAsmOp::create(b, TypeRange(), arguments, text, constraints + ",~{memory}",

@@ -1,8 +1,8 @@
 //===- Emitter.h - constants, index arithmetic and guards of a thread's code -----------------===//
 //
-// The lowest layer of code generation: it writes scalar code at the builder's place and knows no op
-// of the tile dialect. Conversions of numbers are functions over it (Numbers.h); what a thread
-// holds and where it lives is the layer above (Thread.h).
+// The lowest layer of code generation: it writes scalar code at the builder's insertion point and
+// knows no op of the tile dialect. Conversions of numbers are functions over it (Numbers.h); what a
+// thread holds and where it lives is the layer above (Thread.h).
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ public:
   Value floorDivConstant(Value lhs, int64_t rhs);
   Value floorModConstant(Value lhs, int64_t rhs);
   Value evaluate(const IndexExpr &expr, llvm::ArrayRef<Value> dims);
-  /// The conjunction of two conditions, each of which may be null: then it always holds.
+  /// The conjunction of two conditions; one that is null always holds.
   Value both(Value lhs, Value rhs);
   /// Runs `body` only where `condition` holds; always, if it is null.
   void guarded(Value condition, llvm::function_ref<void()> body);

@@ -20,7 +20,7 @@ static constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 static constexpr int64_t kScratchAlignment = 16;
 static constexpr StringLiteral kArenaName = "tilewright_shared";
 
-/// Alignment of tensors, and which of them nobody writes while the kernel runs: LLVM reads those by
+/// Alignment of tensors, and which of them are constant while the kernel runs: LLVM reads those by
 /// ld.global.nc. Tensors that the kernel writes are not said to be alone, since LLVM would take
 /// that for leave to move their reads across barriers.
 static void describeParameters(Thread &t) {

@@ -15,7 +15,7 @@ using namespace tilewright::tile;
 
 namespace tilewright::nvptx {
 
-/// The tiles that have a place in the block's shared memory, as written.
+/// The tiles that lie in the block's shared memory, as written.
 static std::vector<SharedTile> listSharedTiles(KernelOp kernel) {
   std::vector<SharedTile> tiles;
   kernel.walk([&](AllocOp alloc) {

@@ -92,7 +92,7 @@ mlir::LogicalResult lowerCumsum(Thread &t, tile::CumsumOp op);
 /// The type in which elements are combined: sums of narrow floats are formed in float32, sums of
 /// integers in the width of the result.
 mlir::Type combiningType(Emitter &e, tile::ReduceKind kind, mlir::Type element, mlir::Type result);
-/// An element as an operand: of that type, its magnitude if the kind asks for it.
+/// An element as an operand: of that type, its magnitude if the kind takes that.
 Value reductionOperand(Emitter &e, tile::ReduceKind kind, Value value, mlir::Type element,
                        mlir::Type sumType);
 /// The element of the result, with what it held before if that takes part.

@@ -131,11 +131,11 @@ void lowerAssert(Thread &t, AssertOp op) {
   std::string file;
   int32_t line = 0;
   op.getLoc()->walk([&](Location location) {
-    auto place = dyn_cast<FileLineColLoc>(location);
-    if (!place)
+    auto position = dyn_cast<FileLineColLoc>(location);
+    if (!position)
       return WalkResult::advance();
-    file = place.getFilename().str();
-    line = place.getLine();
+    file = position.getFilename().str();
+    line = position.getLine();
     return WalkResult::interrupt();
   });
   Value holds = t.mapped(op.getCondition());

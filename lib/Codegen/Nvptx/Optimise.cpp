@@ -9,9 +9,9 @@
 //   tail calls, coroutines
 //   vectors                  widths are the access planner's: vectors are neither made (by loop,
 //                            SLP and load-store vectorisers) nor taken apart (by vector-combine)
-//   InstCombine              twice, not four times: behind what makes work for it
+//   InstCombine              twice, not four times: after what makes work for it
 //
-// NVPTX's code generator adds passes of its own, of which two are left out. The load-store
+// NVPTX's code generator adds passes of its own; two of them are left out. The load-store
 // vectoriser compares all accesses of a basic block with each other, and all element-wise
 // statements in a row are one block: compile time would not grow linearly with a kernel.
 // N-ary reassociation looks for sums of index values that reassociation and the access plans'

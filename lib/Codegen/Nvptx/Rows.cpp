@@ -43,7 +43,7 @@ private:
   /// Null where every position lies in the row.
   Value isInside(Value position);
   Value neutral();
-  /// Reads nothing behind the end of a row: another lane may be writing there.
+  /// Reads nothing past the end of a row: another lane may be writing there.
   Value loadInside(Value inside, llvm::function_ref<Value()> load);
   Value compare(arith::CmpIPredicate predicate, Value lhs, int64_t rhs) {
     return arith::CmpIOp::create(b, predicate, lhs, t.index(rhs));
@@ -131,7 +131,7 @@ Value RowWalker::loadInside(Value inside, llvm::function_ref<Value()> load) {
 
 Value RowWalker::combineOwn(ArrayRef<Value> row, ReduceKind kind, bool propagate, Load load) {
   bool isIdempotent = !isSum(kind) && kind != ReduceKind::Xor;
-  // Behind the end of the row stands its last element, for kinds where it may count twice.
+  // Past the end of the row its last element is read, for kinds where it may count twice.
   auto loadChunk = [&](Value chunk) -> Value {
     Value position = positionOf(chunk), inside = isInside(position);
     if (!inside || !isIdempotent)

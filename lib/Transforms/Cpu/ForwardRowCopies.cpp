@@ -56,7 +56,7 @@ struct AccessInLoop {
       return std::nullopt;
     AccessInLoop found{std::move(*form)};
     for (const LoopAccess &access : found.form.accesses)
-      if (access.op == op && access.place)
+      if (access.op == op && access.element)
         found.access = &access;
     if (!found.access)
       return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<CopiedRow> CopiedRow::find(AllocOp tile) {
       row.loads.push_back(load);
     } else if (auto store = dyn_cast<StoreOp>(user); store && !row.store) {
       row.store = store;
-    } else if (!isa<AnnotateLayoutOp>(user)) { // a place, which changes no value
+    } else if (!isa<AnnotateLayoutOp>(user)) { // a layout, which changes no value
       return std::nullopt;
     }
   }
@@ -103,12 +103,12 @@ std::optional<CopiedRow> CopiedRow::find(AllocOp tile) {
   row.source = row.store.getValue().getDefiningOp<LoadOp>();
   row.stored = AccessInLoop::find(row.store);
   if (!row.source || !row.stored || row.source->getBlock() != row.store->getBlock() ||
-      !analysis::isInjective(*row.stored->access->place, row.stored->form.iterators))
+      !analysis::isInjective(*row.stored->access->element, row.stored->form.iterators))
     return std::nullopt;
   // The tensor: elements that exist, of the tile's type, along a row.
   std::optional<AccessInLoop> read = AccessInLoop::find(row.source);
   if (!read || !analysis::isProvenInside(*read->access) || read->form.iterators.empty() ||
-      !analysis::isAlongRow(*read->access->place, read->form.iterators.back()) ||
+      !analysis::isAlongRow(*read->access->element, read->form.iterators.back()) ||
       row.source.getBuffer().getParentRegion() == &read->form.loop.getBody() ||
       row.source.getBuffer().getType().getElementType() !=
           tile.getBuffer().getType().getElementType() ||
@@ -124,8 +124,8 @@ bool CopiedRow::isStoredBefore(LoadOp load) const {
   return read && read->form.extents == stored->form.extents &&
          read->form.loop->getBlock() == stored->form.loop->getBlock() &&
          stored->form.loop->isBeforeInBlock(read->form.loop) &&
-         analysis::isSamePlace(*stored->access->place, stored->form.iterators, *read->access->place,
-                               read->form.iterators);
+         analysis::isSameElement(*stored->access->element, stored->form.iterators,
+                                 *read->access->element, read->form.iterators);
 }
 
 void CopiedRow::reread() {

@@ -17,7 +17,7 @@
 //
 // Iteration p of the second statement then runs before the later iterations of the first. That
 // changes nothing if, for every buffer that one of them writes, all accesses of both have one and
-// the same place, and no two iterations share a place: what p touches no other iteration touches.
+// the same element, and no two iterations share one: what p touches no other iteration touches.
 // The sum of a reduction is complete after the loop, so nothing after it in the loop may touch
 // its destination. Only loops whose accesses go along rows and are known to exist are fused: the
 // others are no vectors, and would keep their neighbours from being some.
@@ -125,10 +125,10 @@ std::optional<Member> writeReduction(ReduceOp op) {
   b.setInsertionPointToStart(&loop.getBody().front());
   Value element = LoadOp::create(b, getScalarType(from), op.getSource(), loop.getIterators());
   Value value = castElement(b, element, sumType);
-  SmallVector<Value> place(loop.getIterators().drop_back());
+  SmallVector<Value> index(loop.getIterators().drop_back());
   if (kept.empty())
-    place.push_back(arith::ConstantIndexOp::create(b, 0));
-  ReducerUpdateOp::create(b, value, member.reducer.getBuffer(), place);
+    index.push_back(arith::ConstantIndexOp::create(b, 0));
+  ReducerUpdateOp::create(b, value, member.reducer.getBuffer(), index);
   member.form = *describeLoop(op, loop); // constant extents, a load and an update
   return member;
 }
@@ -136,8 +136,8 @@ std::optional<Member> writeReduction(ReduceOp op) {
 /// Whether all accesses of a loop go along rows, to elements that exist.
 bool isOfRows(LoopForm &form) {
   return llvm::all_of(form.accesses, [&](const LoopAccess &access) {
-    return access.place && analysis::isProvenInside(access) &&
-           analysis::isAlongRow(*access.place, form.loop.getIterators().back());
+    return access.element && analysis::isProvenInside(access) &&
+           analysis::isAlongRow(*access.element, form.loop.getIterators().back());
   });
 }
 
@@ -170,9 +170,9 @@ std::string findObstacle(const Member &before, const Member &next) {
     for (const LoopAccess &second : next.form.accesses) {
       if (first.root != second.root || (first.isRead() && second.isRead()))
         continue;
-      if (!analysis::isSamePlace(*first.place, before.form.iterators, *second.place,
-                                 next.form.iterators) ||
-          !analysis::isInjective(*second.place, next.form.iterators))
+      if (!analysis::isSameElement(*first.element, before.form.iterators, *second.element,
+                                   next.form.iterators) ||
+          !analysis::isInjective(*second.element, next.form.iterators))
         return ("an iteration needs elements of '" + getName(second.root) + "' of others").str();
     }
   if (before.isReduction())
@@ -200,15 +200,15 @@ void forwardStores(ParallelOp loop) {
   SmallVector<LoopAccess> accesses = *analysis::getPlainAccesses(loop);
   SmallVector<std::pair<LoopAccess, Value>> known;
   for (const LoopAccess &access : accesses) {
-    bool isOwn = access.place && getSpace(access.root) != Space::Global;
+    bool isOwn = access.element && getSpace(access.root) != Space::Global;
     auto *it = llvm::find_if(known, [&](auto &entry) {
-      return entry.first.root == access.root && entry.first.place == access.place;
+      return entry.first.root == access.root && entry.first.element == access.element;
     });
     if (auto load = dyn_cast<LoadOp>(access.op)) {
-      if (access.place && it != known.end()) {
+      if (access.element && it != known.end()) {
         load.getValue().replaceAllUsesWith(it->second);
         load.erase();
-      } else if (access.place) {
+      } else if (access.element) {
         known.push_back({access, load.getValue()});
       }
       continue;

@@ -46,20 +46,20 @@ using analysis::LoopAccess;
 namespace {
 
 /// Where the rows of a buffer lie: row i at coordinate `i + offset` of dimension `dim`.
-struct RowPlace {
+struct RowCoordinate {
   unsigned dim;
   IndexSum offset;
 };
 
 /// Where an access finds row i of its buffer, if it touches only that.
-std::optional<RowPlace> findRow(const LoopAccess &access, Value rowIterator) {
-  std::optional<RowPlace> found;
-  if (!access.place)
+std::optional<RowCoordinate> findRow(const LoopAccess &access, Value rowIterator) {
+  std::optional<RowCoordinate> found;
+  if (!access.element)
     return std::nullopt;
-  for (auto [dim, coordinate] : llvm::enumerate(*access.place)) {
+  for (auto [dim, coordinate] : llvm::enumerate(*access.element)) {
     IndexSum row;
     row.terms.emplace_back(rowIterator, 1);
-    RowPlace place{unsigned(dim), coordinate};
+    RowCoordinate candidate{unsigned(dim), coordinate};
     auto isIterator = [&](auto &term) {
       auto argument = dyn_cast<BlockArgument>(term.first);
       return argument && argument.getOwner() == rowIterator.getParentBlock();
@@ -67,9 +67,9 @@ std::optional<RowPlace> findRow(const LoopAccess &access, Value rowIterator) {
     bool isRow = llvm::any_of(coordinate.terms, [&](auto &t) { return t.first == rowIterator; });
     if (!isRow)
       continue;
-    if (found || !place.offset.add(row, -1) || llvm::any_of(place.offset.terms, isIterator))
+    if (found || !candidate.offset.add(row, -1) || llvm::any_of(candidate.offset.terms, isIterator))
       return std::nullopt;
-    found = std::move(place);
+    found = std::move(candidate);
   }
   return found;
 }
@@ -98,10 +98,9 @@ private:
   SmallVector<LoopForm, 0> members;
 };
 
-/// A buffer that some statement writes and that has no rows of which each statement touches its
-/// own.
+/// A buffer that some statement writes, and whose rows do not belong to one statement each.
 std::optional<Value> Chain::findObstacle(const LoopForm &next) const {
-  llvm::MapVector<Value, std::optional<RowPlace>> rows;
+  llvm::MapVector<Value, std::optional<RowCoordinate>> rows;
   llvm::SmallDenseSet<Value> written;
   SmallVector<const LoopForm *> all;
   for (const LoopForm &form : members)
@@ -109,9 +108,9 @@ std::optional<Value> Chain::findObstacle(const LoopForm &next) const {
   all.push_back(&next);
   for (const LoopForm *form : all)
     for (const LoopAccess &access : form->accesses) {
-      std::optional<RowPlace> row = findRow(access, form->iterators.front());
+      std::optional<RowCoordinate> row = findRow(access, form->iterators.front());
       auto [it, isNew] = rows.insert({access.root, row});
-      std::optional<RowPlace> &known = it->second;
+      std::optional<RowCoordinate> &known = it->second;
       if (!isNew && known && (!row || row->dim != known->dim || row->offset != known->offset))
         known.reset();
       if (!access.isRead())

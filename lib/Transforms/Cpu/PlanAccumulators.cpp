@@ -104,13 +104,13 @@ bool isMatrixOfSums(const Accumulator &sums) {
          form.isInPlace(type.getElementType());
 }
 
-/// Whether a bound is a number, or is computed before `place`.
-bool isAvailable(OpFoldResult bound, Operation *place) {
+/// Whether a bound is a number, or is computed before `point`.
+bool isAvailable(OpFoldResult bound, Operation *point) {
   if (getConstantIntValue(bound))
     return true;
   auto value = dyn_cast<Value>(bound);
   Operation *op = value ? value.getDefiningOp() : nullptr;
-  return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
+  return !op || op->getBlock() != point->getBlock() || op->isBeforeInBlock(point);
 }
 
 /// Whether the loop may have no iteration. Nothing if its bounds are not known at the fill.

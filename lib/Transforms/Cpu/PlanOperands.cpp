@@ -9,7 +9,7 @@
 //     from what would have been copied, and products that read the tile as it is read the tensor,
 //     provided that it does not change before they do;
 //   - whether the tile is *kept*. Blocks that a worker runs after each other often read the same
-//     part of a tensor, and tiles have fixed places in the worker's memory: a copy whose address
+//     part of a tensor, and tiles have fixed addresses in the worker's memory: a copy whose address
 //     says it all (the part exists, nothing writes the tensor) may find its work done.
 //
 //   tile.copy %As, %a                      tile.copy %As, %a {tile.direct, tile.prepares =

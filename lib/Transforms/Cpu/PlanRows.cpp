@@ -44,7 +44,7 @@ bool isReadAgain(LoadOp load) {
     return false;
   const analysis::LoopAccess &access =
       *llvm::find_if(*own, [&](const analysis::LoopAccess &a) { return a.op == load; });
-  if (!access.place)
+  if (!access.element)
     return false;
   for (Operation *before = loop->getPrevNode(); before; before = before->getPrevNode()) {
     auto other = dyn_cast<ParallelOp>(before);
@@ -52,9 +52,9 @@ bool isReadAgain(LoadOp load) {
       continue;
     if (auto accesses = analysis::getPlainAccesses(other))
       for (const analysis::LoopAccess &first : *accesses)
-        if (first.isRead() && first.root == access.root && first.place &&
-            analysis::isSamePlace(*first.place, other.getIterators(), *access.place,
-                                  loop.getIterators()))
+        if (first.isRead() && first.root == access.root && first.element &&
+            analysis::isSameElement(*first.element, other.getIterators(), *access.element,
+                                    loop.getIterators()))
           return true;
   }
   return false;

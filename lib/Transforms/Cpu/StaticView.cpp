@@ -164,26 +164,26 @@ bool tilewright::hasStaticShapes(GemmOp op) {
          op.getC().getType().hasStaticShape();
 }
 
-/// The ops after `place`, in its block, that compute `value`, in order; nothing if one of them is
+/// The ops after `point`, in its block, that compute `value`, in order; nothing if one of them is
 /// more than arithmetic.
-static bool collectAfter(Value value, Operation *place, llvm::SetVector<Operation *> &found) {
+static bool collectAfter(Value value, Operation *point, llvm::SetVector<Operation *> &found) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
+  if (!op || op->getBlock() != point->getBlock() || op->isBeforeInBlock(point))
     return true;
-  if (op == place || !isPure(op) || op->getNumRegions() != 0 ||
+  if (op == point || !isPure(op) || op->getNumRegions() != 0 ||
       !llvm::all_of(op->getOperands(),
-                    [&](Value operand) { return collectAfter(operand, place, found); }))
+                    [&](Value operand) { return collectAfter(operand, point, found); }))
     return false;
   found.insert(op);
   return true;
 }
 
-bool tilewright::hoistBefore(Value value, Operation *place) {
+bool tilewright::hoistBefore(Value value, Operation *point) {
   llvm::SetVector<Operation *> found;
-  if (!collectAfter(value, place, found))
+  if (!collectAfter(value, point, found))
     return false;
   for (Operation *op : found) // operands come first
-    op->moveBefore(place);
+    op->moveBefore(point);
   return true;
 }
 

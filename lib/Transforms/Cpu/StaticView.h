@@ -53,9 +53,9 @@ bool hasOneIteration(mlir::Operation *loop);
 /// Whether the types of all operands have constant extents.
 bool hasStaticShapes(tile::GemmOp op);
 
-/// Moves what computes `value` in front of `place`, if it is computed after it in the same block.
+/// Moves what computes `value` in front of `point`, if it is computed after it in the same block.
 /// False, with nothing moved, if that takes more than arithmetic.
-bool hoistBefore(mlir::Value value, mlir::Operation *place);
+bool hoistBefore(mlir::Value value, mlir::Operation *point);
 
 /// Gives a matrix in a tensor a number by which other ops can name it, in front of `before`: that of
 /// the slice it is, or that of a new slice without the dimensions that are not in `kept`.

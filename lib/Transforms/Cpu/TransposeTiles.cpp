@@ -157,15 +157,15 @@ LogicalResult TransposedTiles::visitLoop(ParallelOp loop) {
            sum.terms[0].second == 1;
   };
   for (const LoopAccess &access : *accesses) {
-    if (!access.place || isa<ReducerUpdateOp>(access.op))
+    if (!access.element || isa<ReducerUpdateOp>(access.op))
       return failure();
-    bool isByBoth = access.place->size() == 2 && isIterator((*access.place)[0], row) &&
-                    isIterator((*access.place)[1], column);
+    bool isByBoth = access.element->size() == 2 && isIterator((*access.element)[0], row) &&
+                    isIterator((*access.element)[1], column);
     AllocOp tile = getTile(access.root);
     Value buffer = access.op->getOperand(isa<StoreOp>(access.op));
     if (isByBoth && tile && buffer == access.root)
       tiles.insert(tile);
-    else if ((tile && tiles.contains(tile)) || !analysis::isAlongRow(*access.place, row))
+    else if ((tile && tiles.contains(tile)) || !analysis::isAlongRow(*access.element, row))
       return failure();
   }
   return success();

@@ -109,7 +109,7 @@ public:
 private:
   enum class Mode {
     Count,  ///< Only counts, without looking ahead.
-    Decide, ///< Finds the places that `Insert` fills.
+    Decide, ///< Finds the points that `Insert` fills.
     Insert
   };
 
@@ -142,7 +142,7 @@ private:
   bool conflicts(const OpenAccess &open, const OpenAccess &access);
 
   KernelOp kernel;
-  bool disjoint; ///< Arguments of which one is written share no memory.
+  bool disjoint; ///< A written argument shares no memory with another.
   bool hasFailed = false;
   /// Tiles that wgmma or TMA read or write, and tensors that TMA writes.
   llvm::SmallSetVector<Value, 4> asyncTiles;

@@ -2,7 +2,7 @@
 //
 // A fragment has one register layout. A statement that needs another one, or needs memory, works on
 // a copy: the copy is filled in front of the statement and, if the statement writes, brought back
-// behind it. The copies are plain loops; layouts and widths are inferred for them as for any other.
+// after it. The copies are plain loops; layouts and widths are inferred for them as for any other.
 //
 //   tile.parallel {… load %acc …}   ──▶   %copy = tile.alloc
 //                                          tile.parallel { %copy[i, j] = %acc[i, j] }

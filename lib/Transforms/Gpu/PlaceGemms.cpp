@@ -1,4 +1,4 @@
-//===- PlaceGemms.cpp - what tensor cores ask for -------------------------------------------===//
+//===- PlaceGemms.cpp - what tensor cores need ------------------------------------------------===//
 
 #include "LayoutSolver.h"
 #include "tilewright/Layout/Questions.h"

@@ -179,7 +179,7 @@ std::string Pipeliner::findConflict(ParallelOp copy, AllocOp tile, Value source)
 }
 
 /// Decides whether a loop is a copy that can run ahead. Loops that copy nothing from global to
-/// shared memory give no obstacle: nobody expects them to.
+/// shared memory give no obstacle: the user does not expect it of them.
 std::optional<Prefetch> Pipeliner::analyze(ParallelOp copy, std::string &obstacle) {
   std::optional<access::CopyLoop> accesses = access::CopyLoop::get(copy);
   if (!accesses || !accesses->isFill())
@@ -279,9 +279,9 @@ void Pipeliner::issue(ImplicitLocOpBuilder &b, ArrayRef<Prefetch *> copies, Valu
                       Value version, const Channel *channel) {
   AsyncGroupOp group;
   if (channel) {
-    Value place = version ? version : arith::ConstantIndexOp::create(b, 0).getResult();
+    Value number = version ? version : arith::ConstantIndexOp::create(b, 0).getResult();
     group =
-        AsyncGroupOp::create(b, iteration, loop.getUpper(), channel->full, place, channel->empty);
+        AsyncGroupOp::create(b, iteration, loop.getUpper(), channel->full, number, channel->empty);
   } else {
     group = AsyncGroupOp::create(b, iteration, loop.getUpper());
   }
@@ -420,12 +420,12 @@ void Pipeliner::connect(Channel &channel) {
   Operation *isRead = channel.last;
   b.setInsertionPoint(channel.first);
   b.setLoc(channel.first->getLoc());
-  auto place = [&]() -> Value {
+  auto makeVersion = [&]() -> Value {
     return versions > 1 ? versionOf(b, loop.getInductionVar(), 0)
                         : arith::ConstantIndexOp::create(b, 0).getResult();
   };
   Value phase = PhaseOp::create(b, b.getIndexType(), loop.getInductionVar(), first, 0, versions);
-  Value version = place();
+  Value version = makeVersion();
   BarrierWaitOp::create(b, channel.full, version, phase, IntegerAttr());
   if (!hasProducer)
     return;

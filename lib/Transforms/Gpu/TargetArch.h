@@ -1,4 +1,4 @@
-//===- TargetArch.h - the architecture that a pass was asked for ------------------------------===//
+//===- TargetArch.h - the architecture that a pass compiles for -------------------------------===//
 
 #ifndef TILEWRIGHT_LIB_TRANSFORMS_TARGETARCH_H
 #define TILEWRIGHT_LIB_TRANSFORMS_TARGETARCH_H

@@ -35,7 +35,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 class _ShowVersion(argparse.Action):
-    """As argparse's own, but the version is looked up only when asked for."""
+    """As argparse's own, but the version is looked up only when it is shown."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from tilewright.support.version import __version__

@@ -28,7 +28,7 @@ def keep_names(package: str, *names: str) -> None:
 
 def refuse_rest(package: str) -> None:
     """Lets the names that a package does not have be imported; their use is refused. A module of
-    the package is one: `from package import module` asks for the name before it imports it."""
+    the package is one: `from package import module` looks the name up before it imports it."""
     from tilewright.compat.absent import why_absent
     from tilewright.support.not_part import refuse_names
 

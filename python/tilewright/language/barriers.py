@@ -32,9 +32,7 @@ class Barriers:
     def __getitem__(self, index: Any) -> Barrier:
         if not is_kernel_value(index):
             if not -len(self._arrivals) <= index < len(self._arrivals):
-                raise LanguageError(
-                    f"barrier {index} is asked for, there are {len(self._arrivals)}"
-                )
+                raise LanguageError(f"expected a barrier below {len(self._arrivals)}, got {index}")
             return Barrier(self._row[index % len(self._arrivals)])
         if len(set(self._arrivals)) > 1:
             raise LanguageError(

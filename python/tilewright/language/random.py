@@ -117,7 +117,7 @@ def _place(state: TraceState, made: Generator, count: int) -> tuple[Any, Any]:
 
 
 def _advance(made: Generator) -> None:
-    """Behind a loop: its draws have been made."""
+    """After a loop: its draws have been made."""
     made.position.store(made.position.load() + constant(made.drawn, "uint64"))
     made.loop = None
 

@@ -1,7 +1,7 @@
 """Where kernels run: a GPU, compiled CPU code, the reference interpreter, or the virtual GPU.
 
-`cuda:0` is the first GPU of the machine, and what a kernel gets where there is one and nothing else
-is asked for; `cpu` is compiled code, and the same where there is none; `interp` executes the
+`cuda:0` is the first GPU of the machine, and what a kernel gets where there is one and the caller
+names no other; `cpu` is compiled code, and the same where there is none; `interp` executes the
 program's meaning and watches it; `vgpu:sm_80` and its siblings run the generated PTX, checked.
 """
 

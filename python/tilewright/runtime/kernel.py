@@ -132,7 +132,7 @@ class JITKernel(KernelTexts):
         self.params = prim_func.params
         self._is_strided = any(p.get("is_strided") or "narrow" in p for p in self.params)
         visible = [parameter for parameter in self.params if "pointed" not in parameter]
-        self._visible = len(visible)  # the others, behind them, are filled by a call
+        self._visible = len(visible)  # a call fills the others, which follow them
         self.out_idx = _normalize_outputs(out_idx, visible)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds

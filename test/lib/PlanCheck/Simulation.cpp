@@ -23,14 +23,14 @@ struct Meeting {
 
 class Simulation {
 public:
-  Simulation(AccessModel &model, const Places &places, AccessAttr plan)
-      : model(model), places(places), plan(plan) {
-    for (int64_t iteration = 0; iteration < places.numIterations; ++iteration)
-      points.push_back(model.at(places.unravel(iteration)));
+  Simulation(AccessModel &model, const IterationOwners &owners, AccessAttr plan)
+      : model(model), owners(owners), plan(plan) {
+    for (int64_t iteration = 0; iteration < owners.numIterations; ++iteration)
+      points.push_back(model.at(owners.unravel(iteration)));
   }
 
   bool run() {
-    for (int64_t thread = 0; thread < places.numThreads; ++thread)
+    for (int64_t thread = 0; thread < owners.numThreads; ++thread)
       if (!runThread(thread))
         return false;
     return true;
@@ -49,7 +49,7 @@ private:
   std::optional<int64_t> addressOf(int64_t thread, int64_t group, bool &agrees);
 
   AccessModel &model;
-  const Places &places;
+  const IterationOwners &owners;
   AccessAttr plan;
   std::vector<Point> points;
   std::map<int64_t, SmallVector<Meeting, 1>> met; ///< By slot of the current thread.
@@ -58,12 +58,12 @@ private:
 /// The address of a group: its own, or that of any group with the same anchor and its distance from
 /// it. All of these must agree, since which of them is built first is the code generator's choice.
 std::optional<int64_t> Simulation::addressOf(int64_t thread, int64_t group, bool &agrees) {
-  int64_t first = places.iterationAt(thread, plan.getGroup(group)[0]);
+  int64_t first = owners.iterationAt(thread, plan.getGroup(group)[0]);
   std::optional<int64_t> address = points[first].offset;
   if (plan.getAnchors().empty())
     return address;
   for (int64_t other = 0; other < plan.getNumGroups(); ++other) {
-    int64_t start = places.iterationAt(thread, plan.getGroup(other)[0]);
+    int64_t start = owners.iterationAt(thread, plan.getGroup(other)[0]);
     if (plan.getAnchors()[other] != plan.getAnchors()[group] || start < 0 || isDontCare(start))
       continue;
     agrees &= points[start].offset + plan.getDeltas()[group] - plan.getDeltas()[other] == *address;
@@ -75,7 +75,7 @@ bool Simulation::issue(int64_t thread, int64_t group, int64_t address) {
   if (address % plan.getWidth() != 0)
     return false; // misaligned
   for (auto [position, slot] : llvm::enumerate(plan.getGroup(group))) {
-    if (places.iterationAt(thread, slot) < 0)
+    if (owners.iterationAt(thread, slot) < 0)
       return false; // a register that holds nothing
     met[slot].push_back({Meeting::Element, address + int64_t(position)});
   }
@@ -89,7 +89,7 @@ bool Simulation::runThread(int64_t thread) {
     ArrayRef<int64_t> slots = plan.getGroup(group);
     bool anyActive = false, anyInactive = false, dontCare = false;
     for (int64_t slot : slots) {
-      int64_t iteration = places.iterationAt(thread, slot);
+      int64_t iteration = owners.iterationAt(thread, slot);
       (iteration < 0 ? anyInactive : anyActive) = true;
       dontCare |= iteration >= 0 && isDontCare(iteration);
     }
@@ -97,19 +97,19 @@ bool Simulation::runThread(int64_t thread) {
       return false; // slots of one instruction share their activity
     if (!anyActive)
       continue;
-    bool isOwner = places.ownsAt(thread, slots[0]);
+    bool isOwner = owners.ownsAt(thread, slots[0]);
     for (int64_t slot : slots)
-      if (!model.isRead() && places.ownsAt(thread, slot) != isOwner)
+      if (!model.isRead() && owners.ownsAt(thread, slot) != isOwner)
         return false;
     if (dontCare) {
       excused.insert(slots.begin(), slots.end());
       continue;
     }
-    const Point &first = points[places.iterationAt(thread, slots[0])];
+    const Point &first = points[owners.iterationAt(thread, slots[0])];
     if (!model.isRead() && !isOwner)
       continue;
     for (int64_t slot : slots) // one branch is built for the group
-      if (points[places.iterationAt(thread, slot)].taken != first.taken)
+      if (points[owners.iterationAt(thread, slot)].taken != first.taken)
         return false;
     if (first.state == Point::Off)
       continue;
@@ -125,22 +125,22 @@ bool Simulation::runThread(int64_t thread) {
       return false;
   }
   for (auto [slot, source] : llvm::enumerate(plan.getSources())) {
-    if (source < 0 || places.iterationAt(thread, slot) < 0)
+    if (source < 0 || owners.iterationAt(thread, slot) < 0)
       continue;
-    int64_t from = plan.getSlots()[source], iteration = places.iterationAt(thread, from);
+    int64_t from = plan.getSlots()[source], iteration = owners.iterationAt(thread, from);
     if (iteration < 0)
       return false;
     if (isDontCare(iteration) || excused.contains(from))
       excused.insert(slot);
     met[slot] = met[from];
   }
-  for (int64_t slot = 0; slot < places.numSlots; ++slot) {
-    int64_t iteration = places.iterationAt(thread, slot);
+  for (int64_t slot = 0; slot < owners.numSlots; ++slot) {
+    int64_t iteration = owners.iterationAt(thread, slot);
     if (iteration < 0 || excused.contains(slot) || isDontCare(iteration))
       continue;
     const Point &point = points[iteration];
     SmallVector<Meeting, 1> expected;
-    bool isDone = point.state == Point::Runs && (model.isRead() || places.ownsAt(thread, slot));
+    bool isDone = point.state == Point::Runs && (model.isRead() || owners.ownsAt(thread, slot));
     if (isDone && !point.outside)
       expected.push_back({Meeting::Element, point.offset});
     else if (isDone && model.isRead())
@@ -174,7 +174,7 @@ bool hasInstruction(const Subject &subject, AccessAttr plan, const Options &opti
 
 bool test::isLegal(Operation *op, StringRef planName, AccessAttr plan, const Options &options) {
   Subject subject = llvm::cantFail(Subject::get(op, planName));
-  const Places &places = subject.places;
+  const IterationOwners &owners = subject.owners;
   if (!hasInstruction(subject, plan, options))
     return false;
   AccessModel model(subject);
@@ -183,7 +183,7 @@ bool test::isLegal(Operation *op, StringRef planName, AccessAttr plan, const Opt
     if (!model.startRound(round))
       continue;
     ++effective;
-    if (!Simulation(model, places, plan).run())
+    if (!Simulation(model, owners, plan).run())
       return false;
   }
   // A slot that no round reaches must still be done.
@@ -191,9 +191,9 @@ bool test::isLegal(Operation *op, StringRef planName, AccessAttr plan, const Opt
   for (auto [slot, source] : llvm::enumerate(plan.getSources()))
     if (source >= 0)
       done.insert(slot);
-  for (int64_t thread = 0; thread < places.numThreads; ++thread)
-    for (int64_t slot = 0; slot < places.numSlots; ++slot)
-      if (places.iterationAt(thread, slot) >= 0 && !done.contains(slot))
+  for (int64_t thread = 0; thread < owners.numThreads; ++thread)
+    for (int64_t slot = 0; slot < owners.numSlots; ++slot)
+      if (owners.iterationAt(thread, slot) >= 0 && !done.contains(slot))
         return false;
   return true;
 }

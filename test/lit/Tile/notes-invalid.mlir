@@ -59,7 +59,7 @@ func.func @layout_in_registers(%n: index) {
 // -----
 
 func.func @negative_place(%A: memref<8xf16, #tile.space<global>> {tile.name = "A"}) {
-  // expected-error @+1 {{layout of 'A' (8 float16): output 0 reaches -3, a place is not negative}}
+  // expected-error @+1 {{layout of 'A' (8 float16): output 0 reaches -3, a position is not negative}}
   tile.annotate_layout %A : memref<8xf16, #tile.space<global>> is #tile.layout<[8], "(i) -> (i - 3)">
   return
 }

@@ -10,7 +10,7 @@ func.func @outside() {
 
 func.func @dimension(%n: index) {
   tile.kernel (%bx) in (%n) threads [64, 2] {
-    // expected-error @+1 {{thread dimension 2 is asked for, the block has 2}}
+    // expected-error @+1 {{expected a thread dimension below 2, got 2}}
     %t = tile.thread_id 2
   }
   return

@@ -89,7 +89,7 @@ struct LaunchResult {
   std::vector<Finding> findings; ///< sorted; notes included (Finding::isNote)
   Counters counters;
   std::string output;                  ///< what the kernel printed (vprintf), block after block
-  std::optional<AccessSite> lastWrite; ///< of LaunchConfig::watch; empty: nobody wrote
+  std::optional<AccessSite> lastWrite; ///< of LaunchConfig::watch; empty: not written
   /// Of LaunchConfig::trace, as EventTrace::take has it; empty: the block did not run.
   std::optional<llvm::json::Value> trace;
   bool isComplete = true; ///< false: a fault, deadlock or the step limit ended the launch early

@@ -66,17 +66,17 @@ bool areDisjoint(const uint64_t *address, uint32_t mask, unsigned bytes) {
   });
   if (isAscending)
     return true;
-  // A bit for each place of an access, if the places do not overlap and are near to each other.
-  constexpr uint64_t numPlaces = 4096;
-  if (alignment % bytes != 0 || (high - low) / bytes >= numPlaces)
+  // A bit for each position of an access, if positions do not overlap and are near to each other.
+  constexpr uint64_t numPositions = 4096;
+  if (alignment % bytes != 0 || (high - low) / bytes >= numPositions)
     return false;
-  std::array<uint64_t, numPlaces / 64> taken;
+  std::array<uint64_t, numPositions / 64> taken;
   std::fill_n(taken.begin(), (high - low) / bytes / 64 + 1, 0);
   bool isDisjoint = true;
   forEachLane(mask, [&](unsigned lane) {
-    uint64_t place = (address[lane] - low) / bytes, bit = uint64_t(1) << place % 64;
-    isDisjoint &= !(taken[place / 64] & bit);
-    taken[place / 64] |= bit;
+    uint64_t position = (address[lane] - low) / bytes, bit = uint64_t(1) << position % 64;
+    isDisjoint &= !(taken[position / 64] & bit);
+    taken[position / 64] |= bit;
   });
   return isDisjoint;
 }

@@ -27,7 +27,7 @@ void AsyncCheck::onBlockEnd(Block &block) {
     warp.pending.clear();
     warp.committed.fill(0);
   }
-  if (state.pendingWords) { // copies that nobody waited for
+  if (state.pendingWords) { // copies without a wait
     std::fill(state.words.begin(), state.words.end(), Owner{});
     std::fill(state.pendingInLine.begin(), state.pendingInLine.end(), 0);
     state.pendingWords = 0;

@@ -36,7 +36,7 @@ void GlobalAsyncCheck::report(const MemoryAccess &access, unsigned lane, uint64_
   warp.launch->findings->report(std::move(finding));
 }
 
-/// What a copy wrote may be touched only behind the wait for its group.
+/// What a copy wrote may be touched only after the wait for its group.
 void GlobalAsyncCheck::checkCopied(const MemoryAccess &access, unsigned lane, const Deed &copy,
                                    uint64_t address) {
   if (copy.lane == 0xff || (copy.isReduction && access.kind == AccessKind::Atomic))
@@ -55,7 +55,7 @@ void GlobalAsyncCheck::checkCopied(const MemoryAccess &access, unsigned lane, co
          isWrite(access) ? FindingKind::AsyncOverwrite : FindingKind::AsyncNotWaited, copy,
          llvm::formatv("where '{0}' (ptx:{1}) of thread {2} may still write: {3}",
                        inst.source->opcode, inst.line, copy.warp * warpSize + copy.lane,
-                       isOver ? "nothing orders that behind the wait for its group"
+                       isOver ? "nothing orders that after the wait for its group"
                               : "its group has not been waited for (.read waits only until shared "
                                 "memory has been read)"));
 }

@@ -222,11 +222,11 @@ void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ow
                             MemoryScope scope, bool isReplaced) {
   WarpState &state = stateOf(warp);
   BlockState &block = blockState(warp.block->linearIndex);
-  Published &place = published[key];
+  Published &entry = published[key];
   if (isReplaced)
-    place = Published();
-  place.scope = std::max(place.scope, scope);
-  std::vector<uint32_t> &own = place.blocks[warp.block->linearIndex];
+    entry = Published();
+  entry.scope = std::max(entry.scope, scope);
+  std::vector<uint32_t> &own = entry.blocks[warp.block->linearIndex];
   own.resize(std::max<size_t>(own.size(), block.numThreads));
   const Knowledge *extra = state.lanes[lane].extra.get();
   for (uint32_t w = 0; w < block.warps.size(); ++w)
@@ -241,14 +241,14 @@ void HappensBefore::publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ow
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge) {
       joinClocks(own, knowledge->threads); // actors, too
-      joinFenced(place.fenced[warp.block->linearIndex], knowledge->fenced);
+      joinFenced(entry.fenced[warp.block->linearIndex], knowledge->fenced);
     }
   for (const Knowledge *knowledge : {static_cast<const Knowledge *>(&state.common), extra})
     if (knowledge) {
       for (const auto &[remote, clocks] : knowledge->remote)
-        joinClocks(place.blocks[remote], clocks);
+        joinClocks(entry.blocks[remote], clocks);
       for (const auto &[remote, clocks] : knowledge->remoteFenced)
-        joinFenced(place.fenced[remote], clocks);
+        joinFenced(entry.fenced[remote], clocks);
     }
 }
 
@@ -259,15 +259,15 @@ static bool reaches(const Warp &warp, uint64_t block, MemoryScope scope) {
                                                                             : MemoryScope::Gpu);
 }
 
-void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Published &place,
+void HappensBefore::learn(const Warp &warp, Knowledge &knowledge, const Published &entry,
                           MemoryScope scope) {
-  scope = std::min(scope, place.scope);
-  for (const auto &[block, clocks] : place.blocks) {
+  scope = std::min(scope, entry.scope);
+  for (const auto &[block, clocks] : entry.blocks) {
     bool isOwn = block == warp.block->linearIndex;
     if (reaches(warp, block, scope))
       joinClocks(isOwn ? knowledge.threads : knowledge.remote[block], clocks);
   }
-  for (const auto &[block, fenced] : place.fenced) {
+  for (const auto &[block, fenced] : entry.fenced) {
     bool isOwn = block == warp.block->linearIndex;
     if (reaches(warp, block, scope))
       joinFenced(isOwn ? knowledge.fenced : knowledge.remoteFenced[block], fenced);

@@ -318,7 +318,7 @@ void RaceCheck::settle(const Block &block, SharedState &state) {
   state.journal.clear();
 }
 
-/// No conflict is possible: the journal only has accesses that were ordered behind what they found.
+/// No conflict is possible: the journal only has accesses that were ordered after what they found.
 void RaceCheck::settle(const Block &block, SharedState &state, const JournalEntry &entry) {
   uint64_t address[warpSize];
   std::copy(entry.address, entry.address + warpSize, address);

@@ -26,8 +26,8 @@ void TileCheck::onBlockEnd(Block &block) {
       for (const Operation &operation : group)
         vgpu::report(block.warps[thread / warpSize], block.launch->program->code[operation.pc],
                      thread % warpSize, FindingKind::AsyncNotWaited,
-                     "the block ends while this copy may still read its shared memory; nobody "
-                     "waited for its group");
+                     "the block ends while this copy may still read its shared memory; its "
+                     "group was not waited for");
   }
   blocks.erase(block.linearIndex);
 }
@@ -55,7 +55,7 @@ void TileCheck::report(const MemoryAccess &access, unsigned lane, uint64_t addre
   warp.launch->findings->report(std::move(finding));
 }
 
-/// What a copy brought may be touched only behind its mbarrier's phase.
+/// What a copy brought may be touched only after its mbarrier's phase.
 void TileCheck::checkLanded(const MemoryAccess &access, unsigned lane, const Line &line,
                             uint64_t address) {
   if (line.landed.lanes == 0)
@@ -67,7 +67,7 @@ void TileCheck::checkLanded(const MemoryAccess &access, unsigned lane, const Lin
   bool isRead = access.kind == AccessKind::Read || access.kind == AccessKind::AsyncRead;
   report(access, lane, address, isRead ? FindingKind::AsyncNotWaited : FindingKind::AsyncOverwrite,
          line.issuer,
-         llvm::formatv("but nothing orders that behind the mbarrier's phase {0}, with which the "
+         llvm::formatv("but nothing orders that after the mbarrier's phase {0}, with which the "
                        "copy that thread {1} issued (ptx:{2}) lands",
                        line.landed.clock - 1, threadOf(line.issuer), copy.line));
 }
@@ -90,25 +90,23 @@ void TileCheck::checkReaders(const MemoryAccess &access, unsigned lane, const Li
     const Inst &other = access.warp.launch->program->code[deed.pc];
     uint32_t thread = threadOf(deed);
     if (isProduct && isOverForAnotherWarp(access, lane, reader)) {
-      report(
-          access, lane, address, FindingKind::WarpgroupRelease, deed,
-          llvm::formatv("behind the wait of one warp for '{0}' (ptx:{1}), but not behind that of "
-                        "warp {2}, which reads it too: one arrival for a whole warpgroup",
-                        other.source->opcode, other.line, deed.warp),
-          /*isNote=*/true);
+      report(access, lane, address, FindingKind::WarpgroupRelease, deed,
+             llvm::formatv("after the wait of one warp for '{0}' (ptx:{1}), but not after that of "
+                           "warp {2}, which reads it too: one arrival for a whole warpgroup",
+                           other.source->opcode, other.line, deed.warp),
+             /*isNote=*/true);
       continue;
     }
     report(access, lane, address, FindingKind::AsyncOverwrite, deed,
            llvm::formatv("while '{0}' (ptx:{1}) of thread {2} may still read it: {3}",
                          other.source->opcode, other.line, thread,
-                         reader.pending
-                             ? "its group has not been waited for"
-                             : "nothing orders the write behind the wait for its group"));
+                         reader.pending ? "its group has not been waited for"
+                                        : "nothing orders the write after the wait for its group"));
   }
 }
 
 /// Whether the product that a warp reads for was waited for by another warp of its warpgroup, and
-/// the access is ordered behind that.
+/// the access is ordered after that.
 bool TileCheck::isOverForAnotherWarp(const MemoryAccess &access, unsigned lane,
                                      const Reader &reader) {
   BlockState &state = stateOf(homeOf(access)); // products read their own block's memory

@@ -7,19 +7,19 @@ namespace vgpu {
 
 void WarpgroupCheck::onWarpgroupInst(Warp &warp, const Inst &inst, uint64_t descriptorA,
                                      uint64_t descriptorB) {
-  unsigned place = warp.index % groupWarps;
+  unsigned position = warp.index % groupWarps;
   Warpgroup &group = groups[{warp.block->linearIndex, warp.index / groupWarps}];
-  size_t number = group.executed[place]++ - group.ended;
+  size_t number = group.executed[position]++ - group.ended;
   if (number == group.products.size())
     group.products.push_back({&inst, descriptorA, descriptorB});
   Product &product = group.products[number];
-  product.warps |= 1u << place;
+  product.warps |= 1u << position;
   if (!group.isReported && product.inst != &inst) {
     group.isReported = true;
     report(warp, inst, 0, FindingKind::DivergentCollective,
            llvm::formatv("the warps of a warpgroup must execute the same '{0}': number {1} of warp "
                          "{2} is this one, that of another is at ptx:{3}",
-                         inst.source->opcode, group.executed[place] - 1, warp.index,
+                         inst.source->opcode, group.executed[position] - 1, warp.index,
                          product.inst->line));
   } else if (!group.isReported &&
              (product.descriptorA != descriptorA || product.descriptorB != descriptorB)) {

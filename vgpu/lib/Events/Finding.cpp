@@ -60,9 +60,9 @@ static std::string coords(const std::array<uint32_t, 3> &c) {
 }
 
 std::string Finding::text() const {
-  std::string place =
+  std::string location =
       site.source.empty() ? llvm::formatv("ptx:{0}", site.ptxLine).str() : site.source;
-  std::string text = llvm::formatv("{0}: {1}: {2}\n    at ptx:{3}, block {4}, thread {5}", place,
+  std::string text = llvm::formatv("{0}: {1}: {2}\n    at ptx:{3}, block {4}, thread {5}", location,
                                    findingKindName(kind), message, site.ptxLine, coords(site.block),
                                    coords(site.thread));
   if (other.isKnown) {

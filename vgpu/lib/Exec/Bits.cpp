@@ -136,7 +136,7 @@ template <class T> void extractField(Warp &w, const Inst &in, uint32_t mask) {
     U value = static_cast<U>(a);
     bool isSet =
         std::is_signed_v<T> && len != 0 && (value >> std::min(pos + len - 1, bits - 1)) & 1;
-    // Bits behind the field or behind the operand are the sign of the field.
+    // Bits past the field or past the operand are the sign of the field.
     unsigned valid = pos >= bits ? 0 : std::min(len, bits - pos);
     U kept = valid >= bits ? U(~U(0)) : U((U(1) << valid) - 1);
     U field = pos >= bits ? U(0) : U(value >> pos);

@@ -135,7 +135,7 @@ static std::unique_ptr<Block> makeBlock(LaunchState &launch, Cluster &cluster, u
     warp.planes[unsigned(Plane::Constant)] = const_cast<uint8_t *>(program.constants.data());
     warp.planes[unsigned(Plane::Zero)] = zeroRow;
     if (isTracked) {
-      // Behind the rows: a flag for each 64 bytes of them, see Checks/Poison.cpp.
+      // After the rows: a flag for each 64 bytes of them, see Checks/Poison.cpp.
       size_t shadowBytes = rowBytes + rowBytes / 64 + 1;
       warp.planes[unsigned(Plane::Shadow)] = fillRows(warp.shadow, shadowBytes, 0xff);
     }

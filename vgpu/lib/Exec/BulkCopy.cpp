@@ -21,8 +21,8 @@ const BulkOperation &bulkOperationOf(const Warp &w, const Inst &in) {
   return w.launch->program->bulkOperations[static_cast<size_t>(in.immediate)];
 }
 
-SharedPlace openShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
-                       unsigned align, AccessKind kind, Block *target) {
+SharedAddress openShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
+                         unsigned align, AccessKind kind, Block *target) {
   LaneAddresses lanes;
   bool namesBlock = target && w.block->cluster->blocks.size() > 1;
   lanes.address[lane] = namesBlock ? inBlockOfRank(address, target->rank) : address;
@@ -165,7 +165,7 @@ BulkMove moveOf(Warp &w, const Inst &in, unsigned lane, uint8_t *to, const uint8
 void storeLane(Warp &w, const Inst &in, unsigned lane, uint64_t shared, uint64_t global,
                unsigned bytes) {
   bool isReduction = bulkOperationOf(w, in).reduction != BulkReduction::None;
-  SharedPlace from = openShared(w, in, lane, shared, bytes, 16, AccessKind::AsyncRead);
+  SharedAddress from = openShared(w, in, lane, shared, bytes, 16, AccessKind::AsyncRead);
   uint8_t *to = openGlobal(w, in, lane, global, bytes,
                            isReduction ? AccessKind::Atomic : AccessKind::AsyncWrite);
   if (from.block)
@@ -180,10 +180,10 @@ void loadLane(Warp &w, const Inst &in, unsigned lane, uint64_t to, uint64_t from
   if (bulkOperationOf(w, in).kind == BulkOperation::Kind::Load) {
     source = openGlobal(w, in, lane, from, bytes, AccessKind::AsyncRead);
   } else {
-    SharedPlace place = openShared(w, in, lane, from, bytes, 16, AccessKind::AsyncRead);
-    source = place.host;
+    SharedAddress opened = openShared(w, in, lane, from, bytes, 16, AccessKind::AsyncRead);
+    source = opened.host;
     if (source)
-      checkDefined(w, in, lane, place.address, bytes);
+      checkDefined(w, in, lane, opened.address, bytes);
   }
   for (Block *target : targetsOf(w, in, lane)) {
     std::optional<Landing> landing = openLanding(w, in, lane, to, bytes, 16, target);
@@ -269,7 +269,7 @@ struct BulkDecoder {
   size_t next = 0; ///< operand
   unsigned sources = 0;
 
-  /// An address in `space`: variables named there are their place in it.
+  /// An address in `space`: variables named there stand for their address in it.
   bool address(int8_t &slot, int64_t &offset, Space space) {
     if (next >= b.numOperands())
       return b.fail("too few operands");
@@ -312,7 +312,7 @@ struct BulkDecoder {
     operation.rank = static_cast<uint8_t>(rank + 1);
     return rank >= 0 || b.fail("expected '.1d' to '.5d'");
   }
-  /// Modifiers that may stand behind the spaces, in the orders compilers print them.
+  /// Modifiers that may follow the spaces, in the orders compilers print them.
   bool rest(bool &hasBarrier) {
     bool hasCompletion = false;
     for (bool isAny = true; isAny;) {

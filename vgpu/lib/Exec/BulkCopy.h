@@ -9,21 +9,21 @@ namespace vgpu {
 
 const BulkOperation &bulkOperationOf(const Warp &warp, const Inst &inst);
 
-/// A place in shared memory of a block of the cluster.
-struct SharedPlace {
+/// An address in shared memory of a block of the cluster.
+struct SharedAddress {
   Block *block = nullptr; ///< null: there was a finding
   uint64_t address = 0;
   uint8_t *host = nullptr;
 };
 /// The shared-memory side of one lane's copy; `target` is the block, if the address does not say it.
-SharedPlace openShared(Warp &warp, const Inst &inst, unsigned lane, uint64_t address,
-                       unsigned bytes, unsigned align, AccessKind kind, Block *target = nullptr);
+SharedAddress openShared(Warp &warp, const Inst &inst, unsigned lane, uint64_t address,
+                         unsigned bytes, unsigned align, AccessKind kind, Block *target = nullptr);
 /// The blocks that a copy to shared memory goes to: those of .multicast::cluster, or null for the
 /// one that its address names.
 llvm::SmallVector<Block *, 4> targetsOf(Warp &warp, const Inst &inst, unsigned lane);
 /// Where one copy to shared memory lands, and its mbarrier.
 struct Landing {
-  SharedPlace to;
+  SharedAddress to;
   uint64_t mbarrier = 0; ///< of the same block
 };
 /// Checks and announces a landing of `bytes` at `address`; none after a finding.

@@ -105,7 +105,7 @@ const uint8_t *fillOf(const TensorMap &map) {
   return reinterpret_cast<const uint8_t *>(fill);
 }
 
-/// Adds bytes to a move; those that lie behind the last ones at both ends make its piece longer.
+/// Adds bytes to a move; those that follow the last ones at both ends make its piece longer.
 void addPiece(BulkMove &move, uint8_t *to, const uint8_t *from, uint32_t bytes) {
   if (!move.pieces.empty()) {
     BulkMove::Piece &last = move.pieces.back();
@@ -200,7 +200,7 @@ void TensorCopy::addStore(uint64_t shared, uint8_t *global, unsigned first, unsi
   }
 }
 
-/// One innermost row at coordinates `at`; `shared` is its unswizzled place.
+/// One innermost row at coordinates `at`; `shared` is its address without the swizzle.
 bool TensorCopy::addRow(const std::vector<int64_t> &at, uint64_t shared) {
   int64_t step = map.elementStrides[0], extent = map.extents[0];
   unsigned elements = static_cast<unsigned>((map.box[0] + step - 1) / step);
@@ -239,8 +239,8 @@ bool TensorCopy::addRows(uint64_t shared, const std::vector<int64_t> &start) {
   std::vector<int64_t> at = start;
   unsigned rowBytes =
       (map.box[0] + map.elementStrides[0] - 1) / map.elementStrides[0] * map.elementBytes();
-  for (uint64_t place = shared; place < shared + map.boxBytes(); place += rowBytes) {
-    if (!addRow(at, place))
+  for (uint64_t address = shared; address < shared + map.boxBytes(); address += rowBytes) {
+    if (!addRow(at, address))
       return false;
     for (unsigned i = 1; i < map.rank(); ++i) {
       at[i] += map.elementStrides[i];
@@ -267,7 +267,7 @@ void TensorCopy::load(uint64_t shared, const std::vector<int64_t> &start) {
 
 void TensorCopy::store(uint64_t shared, const std::vector<int64_t> &start) {
   unsigned bytes = static_cast<unsigned>(map.boxBytes());
-  SharedPlace from = openShared(w, in, lane, shared, bytes, 128, AccessKind::AsyncRead);
+  SharedAddress from = openShared(w, in, lane, shared, bytes, 128, AccessKind::AsyncRead);
   if (!from.block)
     return;
   sharedMemory = from.block->shared.data();

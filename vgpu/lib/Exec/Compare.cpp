@@ -240,7 +240,7 @@ bool decodeComparison(InstBuilder &b, bool isSet) {
   bool ftz = b.accept("ftz");
   Type result = isSet ? b.expectType() : Type::Pred;
   Type type = b.expectType();
-  // set.*.f16x2-typed sources may come second; `.ftz` may also stand behind the combine operation.
+  // set.*.f16x2-typed sources may come second; `.ftz` may also follow the combine operation.
   bool isFloating = isFloat(type);
   if (!isFloating && *relation > Relation::Ge)
     return b.fail("unordered comparisons need a floating-point type");

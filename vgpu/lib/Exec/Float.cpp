@@ -224,7 +224,7 @@ bool decodeFloat(InstBuilder &b, FloatOp op) {
     b.inst.flags |= Sat;
   if (b.accept("NaN"))
     b.inst.flags |= PropagateNan;
-  if (b.accept("xorsign") && (b.accept("abs") || !b.fail("expected '.abs' behind '.xorsign'")))
+  if (b.accept("xorsign") && (b.accept("abs") || !b.fail("expected '.abs' after '.xorsign'")))
     b.inst.flags |= XorSign;
   Type type = b.expectType();
   if (type != Type::F32 && type != Type::F64)

@@ -152,7 +152,7 @@ bool decodeHalf(InstBuilder &b, FloatOp op) {
   for (const auto &[word, flag] : words)
     if (b.accept(word))
       b.inst.flags |= flag;
-  if (b.accept("xorsign") && (b.accept("abs") || !b.fail("expected '.abs' behind '.xorsign'")))
+  if (b.accept("xorsign") && (b.accept("abs") || !b.fail("expected '.abs' after '.xorsign'")))
     b.inst.flags |= XorSign;
   Type type = b.expectType();
   Handler handler = type == Type::F16      ? pick<F16, false>(op)

@@ -138,7 +138,7 @@ void allocate(Warp &w, const Inst &in, uint32_t mask) {
   forEachLane(mask, [&](unsigned lane) {
     uint64_t bytes = argument(w, in, lane, 0);
     GlobalMemory &memory = *w.launch->memory;
-    uint64_t address = 0; // null: nothing was asked for, or there is no room
+    uint64_t address = 0; // null: 0 bytes were requested, or there is no room
     if (bytes > 0 && bytes <= heapBytes - memory.heapInUse())
       address = memory.allocate(bytes, llvm::formatv("malloc at ptx:{0}", in.line));
     setResult(w, in, lane, address, 8);
@@ -192,15 +192,15 @@ bool KernelDecoder::emitHostCall(InstBuilder &builder, const Function &callee) {
                         " parameters and gives " + llvm::Twine(mostResults) + ", got " +
                         llvm::Twine(numArguments) + " and " + llvm::Twine(numResults));
   auto localAddress = [&](const Operand &operand, unsigned bytes, uint32_t &address) {
-    Place place;
+    VariableAddress found;
     if (operand.kind != Operand::Kind::Variable)
       return builder.fail("a .param parameter needs a .param argument");
-    if (!placeOf(*operand.variable, builder.source.line, place))
+    if (!addressOf(*operand.variable, builder.source.line, found))
       return false;
-    if (place.space != Space::Local || operand.variable->sizeBytes != bytes)
+    if (found.space != Space::Local || operand.variable->sizeBytes != bytes)
       return builder.fail("'" + operand.variable->name + "' of '" + callee.name + "' must have " +
                           llvm::Twine(bytes) + " bytes");
-    address = static_cast<uint32_t>(place.address);
+    address = static_cast<uint32_t>(found.address);
     return true;
   };
   uint32_t address = 0;

@@ -222,12 +222,12 @@ bool InstBuilder::makeSlot(const Operand &operand, Type type, bool anyWidth, Slo
     slot = kernel.constantSlot(literalBits(operand, type), bytes);
     return true;
   case Operand::Kind::Variable: {
-    Place place;
-    if (!kernel.placeOf(*operand.variable, source.line, place))
+    VariableAddress found;
+    if (!kernel.addressOf(*operand.variable, source.line, found))
       return false;
     if (bytes != 8 && bytes != 4)
       return fail("address of '" + operand.name + "' needs 64 or 32 bits");
-    slot = kernel.constantSlot(place.address + operand.integer, bytes);
+    slot = kernel.constantSlot(found.address + operand.integer, bytes);
     return true;
   }
   case Operand::Kind::Sink:
@@ -272,15 +272,15 @@ bool InstBuilder::addAddress(const Operand &operand, int64_t &offset) {
   offset = static_cast<int64_t>(operand.integer);
   Slot slot;
   if (base.kind == Operand::Kind::Variable) {
-    Place place;
-    if (!kernel.placeOf(*base.variable, source.line, place))
+    VariableAddress found;
+    if (!kernel.addressOf(*base.variable, source.line, found))
       return false;
-    if (inst.space == Space::Param && place.space == Space::Local)
+    if (inst.space == Space::Param && found.space == Space::Local)
       inst.space = Space::Local;
     // A variable named without its space in a generic access: its generic address.
-    uint64_t address = place.address;
+    uint64_t address = found.address;
     if (inst.space == Space::Generic)
-      address += windowBase(place.space);
+      address += windowBase(found.space);
     slot = kernel.constantSlot(address, 8);
   } else if (base.kind == Operand::Kind::Register) {
     slot = kernel.registerSlot(base.index);

@@ -99,23 +99,23 @@ Slot KernelDecoder::specialSlot(llvm::StringRef name, unsigned &bytes) {
   return slot;
 }
 
-bool KernelDecoder::placeOf(const Variable &variable, uint32_t line, Place &place) {
-  place.space = variable.space;
-  if (auto it = frames.back().places.find(&variable); it != frames.back().places.end()) {
-    place = it->second;
+bool KernelDecoder::addressOf(const Variable &variable, uint32_t line, VariableAddress &found) {
+  found.space = variable.space;
+  if (auto it = frames.back().addresses.find(&variable); it != frames.back().addresses.end()) {
+    found = it->second;
     return true;
   }
   if (variable.space == Space::Shared) {
     if (variable.isUnsizedArray) {
       // All extern arrays begin where the static part ends, known when decoding is finished;
       // run() lays out the static variables of the whole module first, so it is known now.
-      place.address = llvm::alignTo(program->staticSharedBytes, program->dynamicSharedAlign);
+      found.address = llvm::alignTo(program->staticSharedBytes, program->dynamicSharedAlign);
       return true;
     }
     auto it = sharedOffsets.find(&variable);
     if (it == sharedOffsets.end())
       return fail(line, "'" + variable.name + "' is not visible here");
-    place.address = it->second;
+    found.address = it->second;
     return true;
   }
   if (variable.isExtern)
@@ -123,7 +123,7 @@ bool KernelDecoder::placeOf(const Variable &variable, uint32_t line, Place &plac
   if (variable.space == Space::Global || variable.space == Space::Const) {
     for (const auto &candidate : mod.variables)
       if (candidate.get() == &variable) {
-        place.address = moduleVariableAddress(mod, variable);
+        found.address = moduleVariableAddress(mod, variable);
         return true;
       }
     return fail(line, "'" + variable.name +
@@ -184,7 +184,7 @@ KernelDecoder::Frame KernelDecoder::makeFrame(const Function &function) {
       continue;
     uint64_t begin =
         llvm::alignTo(program->localBytes, std::max<uint32_t>(variable->alignBytes, 4));
-    frame.places[variable.get()] = {Space::Local, begin};
+    frame.addresses[variable.get()] = {Space::Local, begin};
     program->localBytes = saturate(begin + variable->sizeBytes);
   }
   frame.localEnd = program->localBytes;
@@ -234,7 +234,7 @@ llvm::Expected<std::unique_ptr<Program>> KernelDecoder::run() {
 
   Frame frame = makeFrame(entry);
   for (size_t i = 0; i < entry.params.size(); ++i)
-    frame.places[entry.params[i].variable] = {Space::Param, program->params[i].offsetBytes};
+    frame.addresses[entry.params[i].variable] = {Space::Param, program->params[i].offsetBytes};
   if (!decodeBody(std::move(frame)))
     return refuse();
 
@@ -386,17 +386,17 @@ bool KernelDecoder::bindArguments(InstBuilder &builder, const Function &callee, 
                           " parameters, got " + llvm::Twine(given));
     for (size_t i = 0; i < given; ++i) {
       const Operand &actual = list->elements[i];
-      Place place;
+      VariableAddress found;
       if (formals[i].reg >= 0) {
         if (actual.kind != Operand::Kind::Register)
           return builder.fail("a .reg parameter needs a register argument");
         frame.registers[formals[i].reg] = registerSlot(actual.index);
       } else if (actual.kind != Operand::Kind::Variable) {
         return builder.fail("a .param parameter needs a .param argument");
-      } else if (!placeOf(*actual.variable, builder.source.line, place)) {
+      } else if (!addressOf(*actual.variable, builder.source.line, found)) {
         return false;
       } else {
-        frame.places[formals[i].variable] = place;
+        frame.addresses[formals[i].variable] = found;
       }
     }
     return true;
@@ -423,7 +423,7 @@ bool KernelDecoder::emitIndirectCall(InstBuilder &builder, const Operand &pointe
   builder.inst.secondOffset = static_cast<int64_t>(functionBase);
   if (!builder.addSrc(pointer, Type::U64, Role::Control) || !emit(builder))
     return false;
-  std::vector<uint32_t> leaving; // jumps behind the whole call
+  std::vector<uint32_t> leaving; // jumps past the whole call
   for (size_t i = 0; i < mod.functions.size(); ++i) {
     const Function &callee = *mod.functions[i];
     if (callee.isEntry || !callee.hasBody || isActive(callee) ||

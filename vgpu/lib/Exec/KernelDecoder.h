@@ -9,7 +9,7 @@
 namespace vgpu {
 
 /// An address and the space it is in; .param variables of called functions live in local memory.
-struct Place {
+struct VariableAddress {
   ptx::Space space = ptx::Space::Global;
   uint64_t address = 0;
 };
@@ -25,7 +25,7 @@ public:
   ptx::Type registerType(uint32_t reg) const { return frames.back().function->registers[reg].type; }
   Slot constantSlot(uint64_t value, unsigned bytes);
   Slot specialSlot(llvm::StringRef name, unsigned &bytes);
-  bool placeOf(const ptx::Variable &variable, uint32_t line, Place &place);
+  bool addressOf(const ptx::Variable &variable, uint32_t line, VariableAddress &found);
   const ptx::Module &module() const { return mod; }
   const ptx::Function &currentFunction() const { return *frames.back().function; }
 
@@ -45,7 +45,7 @@ public:
   /// Control family: a branch to a label of the current function.
   bool emitBranch(InstBuilder &builder, uint32_t label);
   bool emitIndexedBranch(InstBuilder &builder, uint32_t targets);
-  /// ret: leaves the kernel, or goes behind the call being inlined.
+  /// ret: leaves the kernel, or goes on after the call being inlined.
   bool emitReturn(InstBuilder &builder);
   bool emitCall(InstBuilder &builder);
 
@@ -53,16 +53,16 @@ private:
   struct Frame {
     const ptx::Function *function;
     std::vector<Slot> registers;
-    llvm::DenseMap<const ptx::Variable *, Place> places;
+    llvm::DenseMap<const ptx::Variable *, VariableAddress> addresses;
     struct Fixup {
       uint32_t pc;    ///< of the branch
-      uint32_t label; ///< or ~0u: behind the inlined body
+      uint32_t label; ///< or ~0u: after the inlined body
       int32_t table;  ///< branch table and entry, or -1
       uint32_t entry;
     };
     std::vector<Fixup> fixups;
     // Functions that may call themselves (Recursion.cpp).
-    int32_t returnTable = -1; ///< branch table of the places to return to; -1: not recursive
+    int32_t returnTable = -1; ///< branch table of the points to return to; -1: not recursive
     uint32_t entryPc = 0;
     Slot returnIndex = {}; ///< row with the entry of that table
     uint32_t localBegin = 0, localEnd = 0;
@@ -93,7 +93,7 @@ private:
   bool isUnsupported = false; ///< the error is a limit of the decoder, not of the PTX
 };
 
-/// The lists of a call: results (optional), and arguments (optional) behind the callee.
+/// The lists of a call: results (optional), and arguments (optional) after the callee.
 std::pair<const ptx::Operand *, const ptx::Operand *> callLists(const ptx::Instruction &call);
 
 /// Finds each branch's reconvergence point and inserts Flow::Reconverge pseudo-instructions.

@@ -274,7 +274,7 @@ void arriveCopies(Warp &w, const Inst &in, uint32_t mask) {
   });
 }
 
-/// Whether the phase a lane asks for is over, and which one that is.
+/// Whether the phase a lane waits for is over, and which one that is.
 bool isOver(Warp &w, const Inst &in, unsigned lane, const Mbarrier &barrier, uint32_t &phase) {
   uint64_t operand = w.lane(in.src(1), lane);
   if (in.flags & IsParity) {
@@ -333,7 +333,7 @@ void pendingCount(Warp &w, const Inst &in, uint32_t mask) {
 // --- decoding
 
 /// .sem.scope and the space.
-bool acceptPlace(InstBuilder &b, MemoryOrder order) {
+bool acceptOrderAndSpace(InstBuilder &b, MemoryOrder order) {
   b.inst.order = static_cast<uint8_t>(order);
   if (!b.acceptOrdering())
     return false;
@@ -359,7 +359,7 @@ bool decodeArrive(InstBuilder &b, Arrival kind) {
     inst.flags |= b.accept("expect_tx") ? ExpectsTx : 0;
     inst.flags |= b.accept("noComplete") ? NoComplete : 0;
   }
-  if (!acceptPlace(b, isArrival ? MemoryOrder::Release : MemoryOrder::Relaxed))
+  if (!acceptOrderAndSpace(b, isArrival ? MemoryOrder::Release : MemoryOrder::Relaxed))
     return false;
   bool needsOperand = !isArrival || (inst.flags & (ExpectsTx | NoComplete));
   // Arrivals at another block's barrier return no state, and may leave the operand away.
@@ -380,7 +380,7 @@ bool decodeArrive(InstBuilder &b, Arrival kind) {
 bool decodeWait(InstBuilder &b, bool hasTimeLimit) {
   Inst &inst = b.inst;
   inst.flags |= b.accept("parity") ? IsParity : 0;
-  if (!acceptPlace(b, MemoryOrder::Acquire) || !b.expectOperands(3, hasTimeLimit ? 4 : 3) ||
+  if (!acceptOrderAndSpace(b, MemoryOrder::Acquire) || !b.expectOperands(3, hasTimeLimit ? 4 : 3) ||
       !b.addDst(b.operand(0), Type::Pred) || !b.addAddress(b.operand(1)) ||
       !b.addSrc(b.operand(2), (inst.flags & IsParity) ? Type::U32 : Type::B64, Role::Control))
     return false;
@@ -399,11 +399,12 @@ bool decodeMbarrier(InstBuilder &b) {
   if (b.accept("try_wait"))
     return decodeWait(b, true);
   if (b.accept("init"))
-    return acceptPlace(b, MemoryOrder::Weak) && b.expectOperands(2) && b.addAddress(b.operand(0)) &&
-           b.addSrc(b.operand(1), Type::U32, Role::Control) && finish(b, initialize);
+    return acceptOrderAndSpace(b, MemoryOrder::Weak) && b.expectOperands(2) &&
+           b.addAddress(b.operand(0)) && b.addSrc(b.operand(1), Type::U32, Role::Control) &&
+           finish(b, initialize);
   if (b.accept("inval"))
-    return acceptPlace(b, MemoryOrder::Weak) && b.expectOperands(1) && b.addAddress(b.operand(0)) &&
-           finish(b, invalidate);
+    return acceptOrderAndSpace(b, MemoryOrder::Weak) && b.expectOperands(1) &&
+           b.addAddress(b.operand(0)) && finish(b, invalidate);
   if (b.accept("pending_count"))
     return b.accept("b64") && b.expectOperands(2) && b.addDst(b.operand(0), Type::U32) &&
            b.addSrc(b.operand(1), Type::B64) && finish(b, pendingCount);
@@ -416,7 +417,7 @@ bool decodeAsyncArrive(InstBuilder &b) {
   if (!b.accept("mbarrier") || !b.accept("arrive"))
     return b.fail("expected 'cp.async.mbarrier.arrive'");
   b.inst.flags = b.accept("noinc") ? 0 : IsCounted;
-  return acceptPlace(b, MemoryOrder::Relaxed) && b.expectOperands(1) &&
+  return acceptOrderAndSpace(b, MemoryOrder::Relaxed) && b.expectOperands(1) &&
          b.addAddress(b.operand(0)) && finish(b, arriveCopies);
 }
 

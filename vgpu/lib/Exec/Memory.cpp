@@ -16,7 +16,7 @@ namespace {
 
 enum MemoryFlags : uint8_t {
   SignExtend = 1,
-  Whole = 2, ///< .b128: nobody may see one half of it
+  Whole = 2, ///< .b128: no thread may see one half of it
 };
 
 /// Calls `move()` for all lanes at once, or under each lane's lock if the access is whole.

@@ -48,8 +48,8 @@ unsigned registersOf(unsigned elements, Type type) {
   return elements / (warpSize * perRegister(type));
 }
 
-/// Calls place(row, column, bits) for every element of A held in registers.
-template <class Place> void forEachA(Warp &w, const Slot *slots, const Shape &shape, Place place) {
+/// Calls visit(row, column, bits) for every element of A held in registers.
+template <class Visit> void forEachA(Warp &w, const Slot *slots, const Shape &shape, Visit visit) {
   unsigned per = perRegister(shape.a), bits = bitsOf(shape.a);
   unsigned count = registersOf(shape.m * shape.k, shape.a);
   unsigned halves = shape.m / 8;
@@ -60,10 +60,10 @@ template <class Place> void forEachA(Warp &w, const Slot *slots, const Shape &sh
       unsigned row = lane / 4 + 8 * (i % halves);
       unsigned column = (lane % 4) * per + (i / halves) * 4 * per;
       for (unsigned e = 0; e < per; ++e)
-        place(row, column + e, (value >> (e * bits)) & field);
+        visit(row, column + e, (value >> (e * bits)) & field);
     }
 }
-template <class Place> void forEachB(Warp &w, const Slot *slots, const Shape &shape, Place place) {
+template <class Visit> void forEachB(Warp &w, const Slot *slots, const Shape &shape, Visit visit) {
   unsigned per = perRegister(shape.b), bits = bitsOf(shape.b);
   unsigned count = registersOf(shape.n * shape.k, shape.b);
   uint64_t field = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
@@ -72,16 +72,16 @@ template <class Place> void forEachB(Warp &w, const Slot *slots, const Shape &sh
       uint64_t value = w.lane(slots[i], lane);
       unsigned row = (lane % 4) * per + i * 4 * per;
       for (unsigned e = 0; e < per; ++e)
-        place(row + e, lane / 4, (value >> (e * bits)) & field);
+        visit(row + e, lane / 4, (value >> (e * bits)) & field);
     }
 }
 /// Element (row, column) of C or D: its register, lane and half of a packed pair.
-struct AccumulatorPlace {
+struct AccumulatorRegister {
   unsigned reg, lane, half;
 };
-AccumulatorPlace accumulatorPlace(unsigned row, unsigned column, bool isPacked) {
+AccumulatorRegister accumulatorRegister(unsigned row, unsigned column, bool isPacked) {
   unsigned lane = (row % 8) * 4 + column / 2, pair = row / 8, e = column % 2;
-  return isPacked ? AccumulatorPlace{pair, lane, e} : AccumulatorPlace{2 * pair + e, lane, 0};
+  return isPacked ? AccumulatorRegister{pair, lane, e} : AccumulatorRegister{2 * pair + e, lane, 0};
 }
 
 const Slot *sourceA(const Inst &in) { return in.slots + in.numDst; }
@@ -96,10 +96,10 @@ void loadAccumulators(Warp &w, const Slot *slots, const Shape &shape, float *acc
   bool isPacked = shape.c == Type::F16;
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      AccumulatorPlace place = accumulatorPlace(i, j, isPacked);
-      uint32_t bits = w.row<uint32_t>(slots[place.reg])[place.lane];
+      AccumulatorRegister at = accumulatorRegister(i, j, isPacked);
+      uint32_t bits = w.row<uint32_t>(slots[at.reg])[at.lane];
       acc[i * shape.n + j] =
-          isPacked ? halfToFloat(uint16_t(bits >> (16 * place.half))) : std::bit_cast<float>(bits);
+          isPacked ? halfToFloat(uint16_t(bits >> (16 * at.half))) : std::bit_cast<float>(bits);
     }
 }
 void storeAccumulators(Warp &w, const Slot *slots, const Shape &shape, const float *acc,
@@ -107,16 +107,16 @@ void storeAccumulators(Warp &w, const Slot *slots, const Shape &shape, const flo
   bool isPacked = shape.d == Type::F16;
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; j += 2) {
-      AccumulatorPlace place = accumulatorPlace(i, j, isPacked);
-      if (!(mask >> place.lane & 1))
+      AccumulatorRegister at = accumulatorRegister(i, j, isPacked);
+      if (!(mask >> at.lane & 1))
         continue;
       float low = acc[i * shape.n + j], high = acc[i * shape.n + j + 1];
       if (isPacked) {
-        w.row<uint32_t>(slots[place.reg])[place.lane] =
+        w.row<uint32_t>(slots[at.reg])[at.lane] =
             uint32_t(floatToHalf(high)) << 16 | floatToHalf(low);
       } else {
-        w.row<float>(slots[place.reg])[place.lane] = canonical(low);
-        w.row<float>(slots[place.reg + 1])[place.lane] = canonical(high);
+        w.row<float>(slots[at.reg])[at.lane] = canonical(low);
+        w.row<float>(slots[at.reg + 1])[at.lane] = canonical(high);
       }
     }
 }
@@ -146,8 +146,8 @@ void multiplyDoubles(Warp &w, const Inst &in, uint32_t mask) {
   });
   const Slot *c = sourceC(in, shape);
   auto at = [&](const Slot *slots, unsigned i, unsigned j) -> double & {
-    AccumulatorPlace place = accumulatorPlace(i, j, false);
-    return w.row<double>(slots[place.reg])[place.lane];
+    AccumulatorRegister at = accumulatorRegister(i, j, false);
+    return w.row<double>(slots[at.reg])[at.lane];
   };
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j)
@@ -155,7 +155,7 @@ void multiplyDoubles(Warp &w, const Inst &in, uint32_t mask) {
   multiplyAccumulate(a, b, acc, shape.m, shape.n, shape.k);
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j)
-      if (mask >> accumulatorPlace(i, j, false).lane & 1)
+      if (mask >> accumulatorRegister(i, j, false).lane & 1)
         at(in.slots, i, j) = acc[i * shape.n + j];
 }
 
@@ -169,12 +169,12 @@ int32_t signExtend(uint64_t bits, Type type) {
 void storeIntegers(Warp &w, const Inst &in, const Shape &shape, const int64_t *acc, uint32_t mask) {
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      AccumulatorPlace place = accumulatorPlace(i, j, false);
+      AccumulatorRegister at = accumulatorRegister(i, j, false);
       int64_t value = acc[i * shape.n + j];
       if (in.flags & Saturate)
         value = std::clamp<int64_t>(value, INT32_MIN, INT32_MAX);
-      if (mask >> place.lane & 1)
-        w.row<uint32_t>(in.slots[place.reg])[place.lane] = static_cast<uint32_t>(value);
+      if (mask >> at.lane & 1)
+        w.row<uint32_t>(in.slots[at.reg])[at.lane] = static_cast<uint32_t>(value);
     }
 }
 
@@ -191,8 +191,8 @@ void multiplyIntegers(Warp &w, const Inst &in, uint32_t mask) {
   const Slot *c = sourceC(in, shape);
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      AccumulatorPlace place = accumulatorPlace(i, j, false);
-      acc[i * shape.n + j] = w.row<int32_t>(c[place.reg])[place.lane];
+      AccumulatorRegister at = accumulatorRegister(i, j, false);
+      acc[i * shape.n + j] = w.row<int32_t>(c[at.reg])[at.lane];
     }
   multiplyAccumulate(a, b, acc, shape.m, shape.n, shape.k);
   storeIntegers(w, in, shape, acc, mask);
@@ -211,8 +211,8 @@ void multiplyBits(Warp &w, const Inst &in, uint32_t mask) {
   bool isXor = in.flags & XorPopc;
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      AccumulatorPlace place = accumulatorPlace(i, j, false);
-      int64_t sum = w.row<int32_t>(c[place.reg])[place.lane];
+      AccumulatorRegister at = accumulatorRegister(i, j, false);
+      int64_t sum = w.row<int32_t>(c[at.reg])[at.lane];
       for (unsigned p = 0; p < shape.k; ++p)
         sum += isXor ? a[i][p] ^ b[j][p] : a[i][p] & b[j][p];
       acc[i * shape.n + j] = sum;
@@ -234,21 +234,21 @@ void propagatePoison(Warp &w, const Inst &in, uint32_t mask) {
   bool poisoned[maxM][maxN];
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      AccumulatorPlace place = accumulatorPlace(i, j, packedC);
-      uint64_t bits = w.lane(c[place.reg], place.lane);
+      AccumulatorRegister at = accumulatorRegister(i, j, packedC);
+      uint64_t bits = w.lane(c[at.reg], at.lane);
       if (packedC)
-        bits = bits >> (16 * place.half) & 0xffff;
+        bits = bits >> (16 * at.half) & 0xffff;
       poisoned[i][j] = bits != 0 || (rows >> i & 1) || (columns >> j & 1);
     }
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.n; ++j) {
-      AccumulatorPlace place = accumulatorPlace(i, j, packedD);
-      if (!(mask >> place.lane & 1))
+      AccumulatorRegister at = accumulatorRegister(i, j, packedD);
+      if (!(mask >> at.lane & 1))
         continue;
-      const Slot &slot = in.shadowSlots[place.reg];
-      uint64_t bits = packedD ? w.lane(slot, place.lane) : 0;
-      uint64_t field = packedD ? uint64_t(0xffff) << (16 * place.half) : ~uint64_t(0);
-      w.setLane(slot, place.lane, poisoned[i][j] ? bits | field : bits & ~field);
+      const Slot &slot = in.shadowSlots[at.reg];
+      uint64_t bits = packedD ? w.lane(slot, at.lane) : 0;
+      uint64_t field = packedD ? uint64_t(0xffff) << (16 * at.half) : ~uint64_t(0);
+      w.setLane(slot, at.lane, poisoned[i][j] ? bits | field : bits & ~field);
     }
 }
 

@@ -169,10 +169,10 @@ bool decodeAddressConversion(InstBuilder &b) {
   uint64_t base = windowBase(space);
   const Operand &source = b.operand(1);
   if (source.kind == Operand::Kind::Variable) {
-    Place place;
-    if (!b.decoder().placeOf(*source.variable, b.source.line, place))
+    VariableAddress found;
+    if (!b.decoder().addressOf(*source.variable, b.source.line, found))
       return false;
-    base = windowBase(place.space); // a .param of a called function lives in local memory
+    base = windowBase(found.space); // a .param of a called function lives in local memory
   }
   b.inst.immediate = static_cast<int64_t>(isTo ? 0 - base : base);
   b.inst.execute = addBase<uint64_t>;

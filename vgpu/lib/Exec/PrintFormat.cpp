@@ -60,7 +60,7 @@ void FormatReader::takeNumber(std::string &conversion) {
     conversion += std::to_string(maxField);
 }
 
-/// Behind a '%'.
+/// What follows a '%'.
 std::string FormatReader::convert() {
   llvm::StringRef begin = rest;
   std::string conversion = "%";

@@ -39,7 +39,7 @@ bool decodeProxyFence(InstBuilder &b) {
     for (llvm::StringRef word : {"sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
       if (b.accept(word))
         b.inst.space = Space::Shared;
-    if (!b.acceptOrdering()) // the scope may stand behind
+    if (!b.acceptOrdering()) // the scope may follow
       return false;
   }
   b.inst.execute = isAsync ? proxyFence : nothing;

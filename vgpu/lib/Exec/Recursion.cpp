@@ -3,7 +3,7 @@
 // The body of a function is inlined once for each call from outside. A call from inside, direct or
 // through other functions, saves the registers and local variables of the frames in between on a
 // stack of the lane, copies the arguments, and jumps to the body's begin. `ret` then asks the stack
-// whether to go back to such a call, or on behind the inlined body. Each lane has a stack of its
+// whether to go back to such a call, or on after the inlined body. Each lane has a stack of its
 // own, so lanes may be at different depths.
 //
 //===-----------------------------------------------------------------------------------===//
@@ -26,7 +26,7 @@ constexpr size_t maxDepth = 1 << 14;
 /// Bytes that all calls of a thread may save: the most local memory that CUDA gives a thread.
 constexpr size_t maxStackBytes = 512 << 10;
 
-/// What a lane needs to go on behind a call.
+/// What a lane needs to go on after a call.
 struct Activation {
   uint32_t call;                ///< index in Program::recursiveCalls
   std::vector<uint64_t> values; ///< registers, then their shadow
@@ -206,12 +206,13 @@ bool KernelDecoder::saveFrame(InstBuilder &builder, const Frame &frame, Recursiv
     call.memory.push_back({frame.localBegin, 0, frame.localEnd - frame.localBegin});
   for (const auto *formals : {&frame.function->params, &frame.function->results})
     for (const Function::Formal &formal : *formals) {
-      Place place = formal.variable ? frame.places.lookup(formal.variable) : Place();
-      if (place.space != Space::Local) {
+      VariableAddress found =
+          formal.variable ? frame.addresses.lookup(formal.variable) : VariableAddress();
+      if (found.space != Space::Local) {
         isUnsupported = true;
         return builder.fail("recursion is supported with .param parameters only");
       }
-      call.memory.push_back({place.address, 0, static_cast<uint32_t>(formal.variable->sizeBytes)});
+      call.memory.push_back({found.address, 0, static_cast<uint32_t>(formal.variable->sizeBytes)});
     }
   return true;
 }
@@ -234,16 +235,16 @@ bool KernelDecoder::emitRecursiveCall(InstBuilder &builder, const Function &call
                           " parameters");
     for (size_t i = 0; i < formals.size(); ++i) {
       const Operand &actual = list->elements[i];
-      Place place, formal = frame.places.lookup(formals[i].variable);
+      VariableAddress found, formal = frame.addresses.lookup(formals[i].variable);
       if (actual.kind != Operand::Kind::Variable)
         return builder.fail("a .param parameter needs a .param argument");
-      if (!placeOf(*actual.variable, builder.source.line, place))
+      if (!addressOf(*actual.variable, builder.source.line, found))
         return false;
       uint32_t size = static_cast<uint32_t>(formals[i].variable->sizeBytes);
       if (isResult)
-        call.results.push_back({formal.address, place.address, size});
+        call.results.push_back({formal.address, found.address, size});
       else
-        call.arguments.push_back({place.address, formal.address, size});
+        call.arguments.push_back({found.address, formal.address, size});
     }
     return true;
   };

@@ -296,11 +296,11 @@ void release(Warp &warp, uint32_t meetingIndex) {
   if (meeting.arrived == 0)
     return;
   Split split;
-  split.pc = meeting.pc + 1; // behind the pseudo-instruction
+  split.pc = meeting.pc + 1; // after the pseudo-instruction
   split.mask = meeting.arrived;
   split.meetings = meeting.outer;
   meeting.arrived = 0;
-  // The code behind this meeting may be the outer one's place, too.
+  // The code after this meeting may be where the outer one takes place, too.
   if (!split.meetings.empty() && warp.meetings[split.meetings.back()].pc == meeting.pc)
     split.pc = meeting.pc;
   warp.splits.push_back(std::move(split));

@@ -35,7 +35,7 @@ void describeControl(Block &block, std::vector<uint64_t> &out) {
     }
     for (const Meeting &meeting : warp.meetings) {
       if (meeting.pending == 0 && meeting.arrived == 0)
-        continue; // nobody's any more
+        continue; // no lane uses it any more
       out.insert(out.end(), {meeting.pc, meeting.pending, meeting.arrived});
       addAll(meeting.outer);
     }

@@ -238,7 +238,7 @@ bool openOperands(Warp &w, const Inst &in, uint32_t mask, WgmmaProduct &product)
   if (!readDescriptor(w, in, descriptorB(in), mask, product.b) ||
       !collectChunks(w, in, product.b, in.flags & TransB, 0, wgmmaShapeOf(in).n, chunks))
     return false;
-  // B is read once for all four warps, each of which needs all of it.
+  // B is read once for all four warps; each of them needs all of it.
   llvm::ArrayRef<uint64_t> all = chunks;
   notifyReads(w, in, all.take_front(chunksOfA), /*isRepeated=*/false);
   notifyReads(w, in, all.drop_front(chunksOfA), /*isRepeated=*/w.index % 4 != 0);

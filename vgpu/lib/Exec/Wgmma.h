@@ -16,7 +16,7 @@ namespace vgpu {
 ///   MN-major, no swizzle:  (i / 8) * stride + (k / 8) * leading + (k % 8) * 16 + iByte % 16
 ///   MN-major, span S:      (iByte / S) * leading + (k / 8) * stride + (k % 8) * S + iByte % S
 ///
-/// behind the start address; then the swizzle permutes address bits. (The same layouts as CUTLASS's
+/// after the start address; then the swizzle permutes address bits. (The same layouts as CUTLASS's
 /// make_gmma_desc builds.)
 struct MatrixDescriptor {
   uint64_t start = 0, leading = 0, stride = 0; ///< bytes

@@ -50,17 +50,17 @@ unsigned elementAt(unsigned lane, unsigned index, unsigned slots, unsigned eleme
   return (lane * slots + index) % elements;
 }
 
-/// Calls place(element, bits) for each element of a fragment, row-major.
-template <class Place>
+/// Calls visit(element, bits) for each element of a fragment, row-major.
+template <class Visit>
 void forEachElement(Warp &w, const Slot *slots, unsigned count, Type type, unsigned elements,
-                    Place place) {
+                    Visit visit) {
   unsigned per = perRegister(type), bits = bitsOf(type);
   uint64_t field = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
   for (unsigned i = 0; i < count; ++i)
     for (unsigned lane = 0; lane < warpSize; ++lane) {
       uint64_t value = w.lane(slots[i], lane);
       for (unsigned e = 0; e < per; ++e)
-        place(elementAt(lane, i * per + e, count * per, elements), (value >> (e * bits)) & field);
+        visit(elementAt(lane, i * per + e, count * per, elements), (value >> (e * bits)) & field);
     }
 }
 

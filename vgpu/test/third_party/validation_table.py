@@ -156,7 +156,7 @@ def document() -> str:
         lines.append(f"| `{row}` | {shown} | {_cells(names)}")
     lines += [
         "",
-        "Widths not listed are unvalidated: the map is regular in N, but nobody has run them.",
+        "Widths not listed are unvalidated: the map is regular in N, but they were not run.",
         "",
     ]
     lines += ["| operand form | Triton | CUDA |", "|---|---|---|"]

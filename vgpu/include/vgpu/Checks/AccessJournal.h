@@ -1,10 +1,10 @@
 //===- AccessJournal.h - accesses to shared memory that need no look at its cells ------------===//
 //
 // Between two barriers the warps of a block mostly read what was written before the first, or write
-// what nobody reads before the second. For each page of 512 bytes the journal knows when each warp
-// last read and last wrote in it. An access that is ordered behind all of that can race with
+// what no warp reads before the second. For each page of 512 bytes the journal knows when each warp
+// last read and last wrote in it. An access that is ordered after all of that can race with
 // nothing, so it is only written down; a barrier for all threads strikes everything out. Only when
-// an access finds something in its page that it is not ordered behind are the entries brought to
+// an access finds something in its page that is not ordered before it are the entries brought to
 // the cells of RaceShadow, and it is looked at there.
 //
 //===-----------------------------------------------------------------------------------===//

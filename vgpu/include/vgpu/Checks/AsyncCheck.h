@@ -3,7 +3,7 @@
 // From its issue until the issuing thread has waited for its group, the destination of a cp.async
 // belongs to the copy: no thread may read it (async_not_waited) or write it (async_overwrite). When
 // the wait comes, the bytes count as written by that thread at that moment, and other threads need
-// a barrier behind it, like for any write. Copies tracked by an mbarrier (cp.async.mbarrier.arrive)
+// a barrier after it, as for any write. Copies tracked by an mbarrier (cp.async.mbarrier.arrive)
 // land with its phase instead, and TileCheck follows them from there.
 //
 //===-----------------------------------------------------------------------------------===//

@@ -3,8 +3,8 @@
 // The other end of what TileCheck watches. For each 16 bytes of global memory it remembers, and
 // reports when it does not fit,
 //
-//   - what a bulk copy writes: nobody may touch it before the group has been waited for, and others
-//     must be ordered behind that wait. `.read` waits for the copy's reading of shared memory only,
+//   - what a bulk copy writes: no thread may touch it before the group was waited for, and others
+//     must be ordered after that wait. `.read` waits for the copy's reading of shared memory only,
 //     so it does not count (async_not_waited, async_overwrite). Reductions may meet each other;
 //   - who wrote it with ordinary stores: before a copy reads or writes it, a fence.proxy.async
 //     must stand in between (proxy_fence), of anybody on the way from the one block to the other.

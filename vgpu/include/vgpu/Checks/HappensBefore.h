@@ -19,10 +19,10 @@
 // differ. Of a lane's release after a fence, its own accesses count up to the fence; what it had
 // learnt from others counts up to the release itself (a small over-approximation of order).
 //
-// An mbarrier is an *actor*: a thread behind the real ones whose clock is the barrier's phase and
-// that "does" the writes which land with it. Beside what is ordered before its next access, a
-// thread knows of which of these a proxy fence stands in between (`fenced`), so that a fence may be
-// anybody's on the way from a write to the asynchronous operation that reads it.
+// An mbarrier is an *actor*: a thread numbered after the real ones. Its clock is the barrier's phase, and
+// it "does" the writes that land with it. Beside what is ordered before its next access, a
+// thread knows which of these a proxy fence follows (`fenced`), so that a fence may be
+// any thread's on the way from a write to the asynchronous operation that reads it.
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_CHECKS_HAPPENSBEFORE_H
@@ -68,7 +68,7 @@ public:
     bool knowsOtherBlocks; ///< false: nothing that other blocks did is ordered before
   };
   View viewOf(const Warp &warp) const;
-  /// The clock a strong write of this lane is stamped with: right behind a fence it belongs to the
+  /// The clock a strong write of this lane is stamped with: right after a fence it belongs to the
   /// release that it completes, and is ordered with what it publishes.
   uint32_t strongClock(const Warp &warp, unsigned lane) const;
   /// The lanes of `lanes` of the stamp's warp whose doings at that time are not ordered before the
@@ -78,11 +78,11 @@ public:
   uint32_t unfenced(const Stamp &stamp, uint32_t lanes, const Warp &warp, unsigned lane,
                     ProxySpace space) const;
   /// The stamp of writes that land with a phase of an mbarrier of a block, and the bit that stands
-  /// for the barrier where lanes are asked for.
+  /// for the barrier where lanes are expected.
   std::pair<Stamp, uint32_t> mbarrierStamp(const Block &home, uint64_t address, uint32_t phase);
 
 private:
-  /// Clocks that a proxy fence stands behind, by thread and actor, for each ProxySpace.
+  /// Clocks that a proxy fence follows, by thread and actor, for each ProxySpace.
   using FencedClocks = std::array<std::vector<uint32_t>, 2>;
 
   using BlockClocks = std::map<uint64_t, std::vector<uint32_t>>; ///< by block and thread
@@ -92,7 +92,7 @@ private:
     std::vector<uint32_t> warps;   ///< by warp of the own block: all its lanes
     std::vector<uint32_t> threads; ///< by thread of the own block, then actors; may be short
     FencedClocks fenced;
-    /// Other blocks: clocks by thread, and those of them that a proxy fence stands behind. (Shared
+    /// Other blocks: clocks by thread, and those of them that a proxy fence follows. (Shared
     /// memory is where blocks of a cluster meet.)
     BlockClocks remote;
     std::map<uint64_t, FencedClocks> remoteFenced;
@@ -117,7 +117,7 @@ private:
   struct BlockState {
     std::vector<WarpState> warps;
     uint32_t numThreads = 0;
-    std::map<uint64_t, uint32_t> actors; ///< mbarriers by address; numbers behind the threads
+    std::map<uint64_t, uint32_t> actors; ///< mbarriers by address; numbered after the threads
   };
   /// What was published at a location.
   struct Published {
@@ -133,7 +133,7 @@ private:
   void publish(Warp &warp, unsigned lane, uint64_t key, uint32_t ownClock, MemoryScope scope,
                bool isReplaced);
   void learn(Warp &warp, unsigned lane, uint64_t key, MemoryScope scope);
-  static void learn(const Warp &warp, Knowledge &knowledge, const Published &place,
+  static void learn(const Warp &warp, Knowledge &knowledge, const Published &entry,
                     MemoryScope scope);
   Knowledge &extraOf(WarpState &warp, unsigned lane);
   static uint64_t keyOf(const Block &home, ptx::Space space, uint64_t address);
@@ -141,7 +141,7 @@ private:
   BlockState &blockState(uint64_t block) const;
 
   mutable std::unordered_map<uint64_t, BlockState> blocks;
-  mutable uint64_t cachedIndex = ~uint64_t(0); ///< the block asked for last
+  mutable uint64_t cachedIndex = ~uint64_t(0); ///< the block looked up last
   mutable BlockState *cachedBlock = nullptr;
   std::unordered_map<uint64_t, Published> published;
 };

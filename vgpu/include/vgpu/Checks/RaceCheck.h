@@ -2,7 +2,7 @@
 //
 // Two accesses race when they touch a common byte, at least one writes, they are not both strong
 // (atomic, volatile, relaxed, ...) at scopes that include each other, and neither happens before
-// the other. What a cell of memory remembers is in RaceShadow.h; what an access is ordered behind
+// the other. What a cell of memory remembers is in RaceShadow.h; what is ordered before an access
 // need not be remembered, since order is transitive. Most accesses to shared memory never get as
 // far as a cell (AccessJournal.h), but those of clusters, whose blocks meet there, always do.
 //

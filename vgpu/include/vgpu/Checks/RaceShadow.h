@@ -34,7 +34,7 @@ namespace vgpu {
 struct AccessGroup {
   uint32_t block;
   uint32_t clock;
-  uint32_t lanes; ///< 0: nobody
+  uint32_t lanes; ///< 0: no lane
   uint32_t pc;
   uint8_t warp;
   bool isStrong;
@@ -42,7 +42,7 @@ struct AccessGroup {
   bool isWholeWarp; ///< which lanes is not known
 };
 
-/// All zeros: nobody was here. As large as a line of the host's cache.
+/// All zeros: no access yet. As large as a line of the host's cache.
 struct ShadowCell {
   AccessGroup write; ///< the last plain write, of one lane
   uint32_t serial;   ///< of the instruction that made `write`
@@ -82,7 +82,7 @@ struct Crowd {
   llvm::SmallVector<AccessGroup, 1> strongWrites;
 };
 
-/// An access, and what it is ordered behind as far as all lanes of its warp know it.
+/// An access, and what is ordered before it as far as all lanes of its warp know.
 struct Accessor {
   AccessGroup group;
   const uint32_t *known; ///< by warp of the block: accesses up to this clock are ordered before
@@ -148,7 +148,7 @@ public:
       freeCrowd(cell);
   }
 
-  /// Adds a read or a strong write, and drops what it is ordered behind.
+  /// Adds a read or a strong write, and drops what is ordered before it.
   void addRead(ShadowCell &cell, const Accessor &by);
   void addStrongWrite(ShadowCell &cell, const Accessor &by) {
     addToCrowd(gatherCrowd(cell).strongWrites, by);

@@ -1,13 +1,13 @@
 //===- TileCheck.h - shared memory that asynchronous operations use ---------------------------===//
 //
-// Bulk copies and wgmma work on shared memory behind the back of the threads (in the asynchronous
-// proxy). For each 16 bytes this check remembers, and reports when it does not fit,
+// Bulk copies and wgmma work on shared memory beside the threads (in the asynchronous proxy). For
+// each 16 bytes this check remembers, and reports when it does not fit,
 //
 //   - what a copy wrote that lands with a phase of an mbarrier: who touches it must have seen that
-//     phase completed, or be ordered behind somebody who has (async_not_waited, async_overwrite);
+//     phase completed, or be ordered after a thread that has (async_not_waited, async_overwrite);
 //   - which operations read it: from their issue until the wait for their group, and for others
-//     until they are ordered behind that wait, nobody may write (async_overwrite). The group of a
-//     product is of the whole warpgroup: behind the wait of one of its warps the product is
+//     until they are ordered after that wait, no thread may write (async_overwrite). The group of a
+//     product is of the whole warpgroup: after the wait of one of its warps the product is
 //     complete, but PTX does not say that in so many words, so it is a note (warpgroup_release);
 //   - who wrote it with ordinary stores: before an asynchronous operation uses it, a
 //     fence.proxy.async must stand in between (proxy_fence).

@@ -27,7 +27,7 @@ private:
   struct Product {
     const Inst *inst;
     uint64_t descriptorA, descriptorB;
-    uint32_t warps = 0; ///< those that have executed it, by their place in the warpgroup
+    uint32_t warps = 0; ///< those that have executed it, by their position in the warpgroup
   };
   struct Warpgroup {
     std::deque<Product> products; ///< not yet executed by all four

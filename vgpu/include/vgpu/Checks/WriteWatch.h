@@ -17,7 +17,7 @@ class WriteWatch : public Observer {
 public:
   WriteWatch(uint64_t begin, uint64_t end) : begin(begin), end(end) {}
   void onAccess(const MemoryAccess &access) override;
-  /// Where the bytes were written, stored to or updated; empty if nobody did.
+  /// Where the bytes were written, stored to or updated; empty if they were not.
   const std::optional<AccessSite> &lastWrite() const { return last; }
 
 private:

@@ -32,7 +32,7 @@ public:
   const ptx::Instruction &source;
   Inst inst;
 
-  // --- modifiers, read from left to right behind the first word
+  // --- modifiers, read from left to right after the first word
   llvm::StringRef peek() const;
   bool atEnd() const { return modifier >= source.parts.size(); }
   bool accept(llvm::StringRef word);

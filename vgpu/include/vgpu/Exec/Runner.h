@@ -19,7 +19,7 @@ std::unique_ptr<Cluster> makeCluster(LaunchState &launch, uint64_t index,
 RunStatus runCluster(Cluster &cluster, uint64_t budget);
 /// Reports a cluster that repeats itself, and with it `numOthers` more.
 void reportRepetition(Cluster &cluster, size_t numOthers);
-/// Called by barrier families: the split of `warp` parked at `pc` goes on behind it.
+/// Called by barrier families: the split of `warp` parked at `pc` goes on after it.
 void wakeParked(Warp &warp, uint32_t mask, uint32_t pc);
 /// Completes barriers that only waited for threads that have exited.
 void recheckBarriers(Block &block);

@@ -1,10 +1,10 @@
 //===- SpinWatch.h - does a block repeat itself for ever? ---------------------------------===//
 //
-// A block (or the blocks of a cluster) whose whole state (registers, places of all lanes, barriers, memory) is what it was
+// A block (or the blocks of a cluster) whose whole state (registers, pcs of all lanes, barriers, memory) is what it was
 // before goes round for ever, since nothing but its state decides what it does next. Looking is
 // cheap because it happens seldom: after 2^14 warp instructions and each time their number has
 // doubled, for an eighth of them. Meanwhile the turn of a warp ends with each jump backwards, so
-// that loops of any length are compared at the same place.
+// that loops of any length are compared at the same point.
 //
 //   a snapshot        of registers, lanes and shared memory; a new one after 4, 8, 16 ... rounds
 //   a round           equal to it? Then digests of local and global memory are compared, too
@@ -63,7 +63,7 @@ private:
   bool hasDigests = false;
   uint64_t digests[2] = {0, 0}; ///< of local and of global memory
   uint64_t clockReads = 0;
-  std::vector<uint64_t> control, scratch; ///< lanes' places and barriers, as numbers
+  std::vector<uint64_t> control, scratch; ///< pcs of lanes and barriers, as numbers
   std::vector<uint8_t> registers, shared;
 };
 

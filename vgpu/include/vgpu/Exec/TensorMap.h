@@ -25,7 +25,7 @@ enum class Swizzle : uint8_t { None = 0, B32 = 1, B64 = 2, B128 = 3 };
 /// Bytes of a row that a swizzle permutes among each other.
 constexpr unsigned swizzleSpan(Swizzle swizzle) { return 16u << static_cast<unsigned>(swizzle); }
 
-/// The place of a byte: bits 4... of the address are xored with bits 7....
+/// Where the swizzle puts a byte: bits 4... of the address are xored with bits 7....
 constexpr uint64_t swizzleAddress(uint64_t address, Swizzle swizzle) {
   uint64_t chunks = swizzleSpan(swizzle) / 16 - 1;
   return address ^ ((address >> 7 & chunks) << 4);

@@ -186,7 +186,7 @@ struct RecursiveCall {
   std::vector<Slot> registers;  ///< saved and restored
   std::vector<Bytes> memory;    ///< the same (`to` unused)
   std::vector<Bytes> arguments; ///< copied before the call
-  std::vector<Bytes> results;   ///< copied behind it
+  std::vector<Bytes> results;   ///< copied after it
 };
 
 /// A call of a function that the system provides (Exec/HostCalls.cpp). Addresses are of local
@@ -214,7 +214,7 @@ struct Program {
   std::vector<ParamInfo> params;
   uint32_t paramBytes = 0;
   uint32_t localBytes = 0;        ///< of one thread
-  uint32_t staticSharedBytes = 0; ///< dynamic shared memory begins behind it
+  uint32_t staticSharedBytes = 0; ///< dynamic shared memory begins after it
   uint32_t dynamicSharedAlign = 16;
   bool usesAsyncProxy = false; ///< has mbarriers, bulk copies or wgmma
   bool usesHeap = false;       ///< calls malloc or free: blocks change the list of allocations

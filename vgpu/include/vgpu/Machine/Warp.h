@@ -1,6 +1,6 @@
 //===- Warp.h - 32 lanes, their registers, and where each of them is --------------------===//
 //
-// Lanes that are at the same place form a *split*. A warp starts as one split; a divergent branch
+// Lanes that are at the same point form a *split*. A warp starts as one split; a divergent branch
 // makes two, which meet again at the branch's immediate post-dominator. The meeting is a `Meeting`:
 // it knows which lanes are still to come. Nothing forces lanes to meet (PTX does not promise it,
 // and since Volta lanes progress independently): when the lanes that have arrived would otherwise
@@ -23,7 +23,7 @@ namespace vgpu {
 struct Block;
 struct LaunchState;
 
-/// A place where the lanes of a divergent branch meet again.
+/// A point where the lanes of a divergent branch meet again.
 struct Meeting {
   uint32_t pc;
   uint32_t pending;                     ///< lanes that may still come

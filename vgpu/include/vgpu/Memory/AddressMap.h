@@ -4,7 +4,7 @@
 // windows that no global allocation overlaps; `cvta` adds or subtracts a window's base. Inside a
 // space, addresses start at 0, as 32-bit shared pointers expect.
 //
-//   0x0000'0010'0000'0000 ...  global allocations, each with a guard gap behind it
+//   0x0000'0010'0000'0000 ...  global allocations, each with a guard gap after it
 //   0x0100'0000'0000'0000 ...  shared      0x0200...  local
 //   0x0300'0000'0000'0000 ...  constant    0x0400...  kernel parameters
 //

@@ -1,7 +1,7 @@
 //===- GlobalMemory.h - allocations of global memory ------------------------------------===//
 //
-// Each allocation is host memory (borrowed or owned) behind a device address. Allocations are far
-// apart, so an access that leaves one can be named: so many bytes behind that one. A freed
+// Each allocation is host memory (borrowed or owned) with a device address. Allocations are far
+// apart, so an access that leaves one can be named: so many bytes past its end. A freed
 // allocation keeps its address range, and touching it is use after free.
 //
 //===-----------------------------------------------------------------------------------===//

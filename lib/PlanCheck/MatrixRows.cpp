@@ -1,4 +1,4 @@
-//===- MatrixPlaces.cpp - which rows a thread names in ldmatrix and stmatrix ------------------===//
+//===- MatrixRows.cpp - which rows a thread names in ldmatrix and stmatrix -------------------===//
 //
 // Read off the PTX ISA ("Warp-level matrix load instruction: ldmatrix", "Matrix Fragments for
 // mma.m16n8k…"), not off the planner. ldmatrix moves matrices of eight rows of 16 bytes. Lane
@@ -29,7 +29,8 @@ using namespace tilewright::plancheck;
 
 static constexpr int64_t kLanes = 32, kRowBytes = 16;
 
-llvm::Expected<Places> plancheck::getMatrixPlaces(GemmOp gemm, bool isA, int64_t numThreads) {
+llvm::Expected<IterationOwners> plancheck::getMatrixOwners(GemmOp gemm, bool isA,
+                                                           int64_t numThreads) {
   auto grid = gemm->getAttrOfType<DenseI64ArrayAttr>(kWarpsAttr);
   auto type = isA ? gemm.getA().getType() : gemm.getB().getType();
   if (!grid || grid.size() != 2 || grid[0] * grid[1] * kLanes != numThreads)
@@ -45,14 +46,14 @@ llvm::Expected<Places> plancheck::getMatrixPlaces(GemmOp gemm, bool isA, int64_t
   int64_t outerOfWarp = isA ? m / grid[0] : n / grid[1];
   int64_t steps = depth / stepDepth, tiles = (outerOfWarp + 15) / 16;
 
-  Places places;
+  IterationOwners owners;
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  places.extents.assign(shape.begin(), shape.end());
-  places.numIterations = shape[0] * shape[1];
-  places.numThreads = numThreads;
-  places.numSlots = tiles * steps * rowElements;
-  places.iterations.assign(numThreads * places.numSlots, -1);
-  places.owned.assign(numThreads * places.numSlots, true);
+  owners.extents.assign(shape.begin(), shape.end());
+  owners.numIterations = shape[0] * shape[1];
+  owners.numThreads = numThreads;
+  owners.numSlots = tiles * steps * rowElements;
+  owners.iterations.assign(numThreads * owners.numSlots, -1);
+  owners.owned.assign(numThreads * owners.numSlots, true);
   for (int64_t thread = 0; thread < numThreads; ++thread) {
     int64_t warp = thread / kLanes, matrix = thread % kLanes / 8, line = thread % 8;
     int64_t warpStart = (isA ? warp % grid[0] : warp / grid[0]) * outerOfWarp;
@@ -68,25 +69,26 @@ llvm::Expected<Places> plancheck::getMatrixPlaces(GemmOp gemm, bool isA, int64_t
           int64_t o = warpStart + outer + (isDepthContiguous ? 0 : e);
           int64_t k = along + (isDepthContiguous ? e : 0);
           int64_t row = isDepthContiguous ? o : k, column = isDepthContiguous ? k : o;
-          places.iterations[thread * places.numSlots + (tile * steps + step) * rowElements + e] =
+          owners.iterations[thread * owners.numSlots + (tile * steps + step) * rowElements + e] =
               row * shape[1] + column;
         }
       }
   }
-  return places;
+  return owners;
 }
 
-llvm::Expected<Places> plancheck::getStoredRows(const Places &places, int64_t elementBytes) {
+llvm::Expected<IterationOwners> plancheck::getStoredRows(const IterationOwners &owners,
+                                                         int64_t elementBytes) {
   int64_t rowElements = kRowBytes / elementBytes, perRegister = 4 / elementBytes,
           perInstruction = 4 * perRegister;
   if (elementBytes != 2)
     return llvm::createStringError("stmatrix writes elements of 16 bits");
-  if (places.numSlots % perInstruction || places.numThreads % kLanes)
+  if (owners.numSlots % perInstruction || owners.numThreads % kLanes)
     return llvm::createStringError("slots or threads are left over");
-  Places rows = places;
-  for (int64_t thread = 0; thread < places.numThreads; ++thread)
-    for (int64_t slot = 0; slot < places.numSlots; ++slot) {
-      if (!places.ownsAt(thread, slot))
+  IterationOwners rows = owners;
+  for (int64_t thread = 0; thread < owners.numThreads; ++thread)
+    for (int64_t slot = 0; slot < owners.numSlots; ++slot) {
+      if (!owners.ownsAt(thread, slot))
         return llvm::createStringError("slot " + Twine(slot) + " of thread " + Twine(thread) +
                                        " has no element of its own");
       // This thread brings an element of row `line` of matrix `matrix`; which thread names it?
@@ -94,8 +96,8 @@ llvm::Expected<Places> plancheck::getStoredRows(const Places &places, int64_t el
       int64_t lane = thread % kLanes, line = lane / 4;
       int64_t inRow = lane % 4 * perRegister + slot % perRegister;
       int64_t naming = thread - lane + 8 * matrix + line;
-      rows.iterations[naming * places.numSlots + instruction * rowElements + inRow] =
-          places.iterationAt(thread, slot);
+      rows.iterations[naming * owners.numSlots + instruction * rowElements + inRow] =
+          owners.iterationAt(thread, slot);
     }
   return rows;
 }

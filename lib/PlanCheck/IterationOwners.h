@@ -1,7 +1,7 @@
-//===- Places.h - who runs which iteration, point by point --------------------------*- C++ -*-===//
+//===- IterationOwners.h - who runs which iteration, point by point ----------------*- C++ -*-===//
 
-#ifndef TILEWRIGHT_LIB_PLANCHECK_PLACES_H
-#define TILEWRIGHT_LIB_PLANCHECK_PLACES_H
+#ifndef TILEWRIGHT_LIB_PLANCHECK_ITERATIONOWNERS_H
+#define TILEWRIGHT_LIB_PLANCHECK_ITERATIONOWNERS_H
 
 #include "tilewright/Tile/Tile.h"
 
@@ -10,7 +10,7 @@
 namespace tilewright::plancheck {
 
 /// The iterations of a static loop on the threads and slots of its distribution.
-struct Places {
+struct IterationOwners {
   llvm::SmallVector<int64_t> extents; ///< Of the loop.
   int64_t numIterations = 0, numThreads = 0, numSlots = 0;
   std::vector<int64_t> iterations; ///< Row-major number at each (thread, slot); -1 if none.
@@ -24,9 +24,9 @@ struct Places {
   llvm::SmallVector<int64_t, 4> unravel(int64_t iteration) const;
 
   /// Fails where the loop has no distribution, or one that is no legal placement.
-  static llvm::Expected<Places> get(tile::ParallelOp loop, int64_t numThreads);
+  static llvm::Expected<IterationOwners> get(tile::ParallelOp loop, int64_t numThreads);
 };
 
 } // namespace tilewright::plancheck
 
-#endif // TILEWRIGHT_LIB_PLANCHECK_PLACES_H
+#endif // TILEWRIGHT_LIB_PLANCHECK_ITERATIONOWNERS_H
