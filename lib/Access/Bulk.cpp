@@ -8,6 +8,7 @@
 #include "tilewright/Layout/SharedLayouts.h"
 #include "tilewright/Support/IndexMath.h"
 #include "tilewright/Tile/Statements.h"
+#include "tilewright/Tile/Teams.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
@@ -161,7 +162,7 @@ private:
 /// What every bulk copy needs.
 bool BulkPlanner::checkTensor() {
   const Context &context = bulk.context;
-  if (context.threads < kWarpSize) // elect.sync
+  if (getNumThreads(loop) < kWarpSize) // elect.sync
     return refuse("a block of fewer than 32 threads has no whole warp");
   if (context.calls.argumentAlignment < kGranule)
     return refuse("tensors are not known to start on 16 bytes");
@@ -390,8 +391,8 @@ bool BulkPlanner::findPlace() {
   std::optional<int64_t> first =
       parts ? parts->dims.evaluate(SmallVector<int64_t>(extents.size(), 0)) : std::nullopt;
   if (!first)
-    return refuse(Twine("which part of ") + name(tile) + (copy.isFill() ? " it writes" : " it reads") +
-                  " mixes its index with others");
+    return refuse(Twine("which part of ") + name(tile) +
+                  (copy.isFill() ? " it writes" : " it reads") + " mixes its index with others");
   if (!copy.isFill() && whole.getNumSymbols())
     return refuse(Twine("it reads a part of ") + name(tile) + " that is chosen at run time");
   firstPlace = *first;

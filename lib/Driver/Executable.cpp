@@ -3,6 +3,7 @@
 #include "tilewright/Driver/Executable.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Support/Guarded.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -53,7 +54,7 @@ llvm::Expected<std::shared_ptr<Executable>> Executable::withSetting(StringRef na
   std::lock_guard lock(program->getMutex());
   std::unique_ptr<Program> copy = program->withSetting(name, isSet);
   if (!copy)
-    return makeProgramError("internal error: the program cannot be copied");
+    return toProgramError(makeInternalError("the program cannot be copied"));
   return std::make_shared<Executable>(std::move(copy));
 }
 

@@ -154,12 +154,11 @@ static std::string describe(const AccessSite &site, const AccessSite &other) {
 }
 
 /// What an unwritten value decides.
-static std::string describeUnwritten(StringRef message) {
-  StringRef beginning = message.split('\'').first;
-  StringRef what = beginning.contains("predicate") ? "a condition"
-                   : beginning.contains("address") ? "an index"
-                   : beginning.contains("index")   ? "a choice"
-                                                   : "a value";
+static std::string describeUnwritten(vgpu::Decided decided) {
+  StringRef what = decided == vgpu::Decided::Condition ? "a condition"
+                   : decided == vgpu::Decided::Address ? "an index"
+                   : decided == vgpu::Decided::Choice  ? "a choice"
+                                                       : "a value";
   return (what + " depends on elements that were never written").str();
 }
 
@@ -195,7 +194,7 @@ static std::string describe(const vgpu::Finding &seen, const Finding &finding) {
   }
   if (seen.kind == FindingKind::Uninitialized) {
     if (element.empty())
-      return describeUnwritten(seen.message);
+      return describeUnwritten(seen.decided);
     return element + " is " + memory.access + " with a value that was never written";
   }
   bool isAsync =

@@ -1,6 +1,7 @@
 //===- GpuKernel.cpp - the variants of a program's GPU code -----------------------------------===//
 
 #include "GpuKernel.h"
+#include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Tile.h"
 
 using namespace mlir;
@@ -77,7 +78,7 @@ std::vector<Decision> GpuKernel::getDecisions() const {
 }
 
 llvm::Error makeUnexpectedMapsError() {
-  return makeProgramError("internal error: code without tensor maps has tensor maps");
+  return toProgramError(makeInternalError("code without tensor maps has tensor maps"));
 }
 
 } // namespace tilewright::driver

@@ -8,6 +8,7 @@
 #include "tilewright/PlanCheck/PlanCheck.h"
 #include "tilewright/Support/Guarded.h"
 #include "tilewright/Threads/Passes.h"
+#include "tilewright/Tile/InternalError.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Pass/PassInstrumentation.h"
@@ -168,7 +169,7 @@ LogicalResult checkProgram(ModuleOp traced, const PipelineOptions &options) {
   });
   if (stop) {
     (void)copy.release(); // the thread that stopped stands in it
-    return traced.emitError() << reportStop(traced, "cpu", options.calls, *stop);
+    return emitInternalError(traced) << reportStop(traced, "cpu", options.calls, *stop);
   }
   return result;
 }
@@ -233,7 +234,7 @@ FailureOr<CompiledArtifact> compileForGpu(ModuleOp module, const Arch &arch,
   std::optional<std::string> stop =
       runGuarded([&] { artifact = compileGuarded(module, arch, options); });
   if (stop)
-    return module.emitError() << reportStop(module, arch.name, options.calls, *stop);
+    return emitInternalError(module) << reportStop(module, arch.name, options.calls, *stop);
   return artifact;
 }
 
@@ -258,7 +259,7 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     if (options.afterPass)
       pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
     if (failed(pm.run(*planned)))
-      return llvm::createStringError("internal error: the program could not be planned");
+      return makeInternalError("the program could not be planned");
   }
   finish("plan");
   {
@@ -294,7 +295,7 @@ llvm::Expected<CompiledArtifact> compileForCpu(ModuleOp module, const PipelineOp
   std::optional<std::string> stop =
       runGuarded([&] { artifact.emplace(compileGuarded(module, options)); });
   if (stop)
-    return llvm::createStringError(reportStop(module, "cpu", options.calls, *stop));
+    return makeInternalError(reportStop(module, "cpu", options.calls, *stop));
   return std::move(*artifact);
 }
 

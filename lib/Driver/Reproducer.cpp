@@ -55,7 +55,7 @@ static std::string writeFile(StringRef text) {
 
 std::string reportStop(ModuleOp module, StringRef target, const CallFacts &calls,
                        StringRef reason) {
-  std::string report = "internal error: " + reason.rtrim().str() + "; this is our bug: ";
+  std::string report = reason.rtrim().str() + "; this is our bug: ";
   std::string file = writeFile(makeText(module, target, calls));
   if (file.empty())
     return report + "report it with the program";

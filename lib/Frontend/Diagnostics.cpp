@@ -1,6 +1,7 @@
 //===- Diagnostics.cpp - MLIR's diagnostics as errors of the user's program ------------------===//
 
 #include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Tile/InternalError.h"
 
 using namespace mlir;
 
@@ -26,7 +27,10 @@ DiagnosticCapture::DiagnosticCapture(MLIRContext *context)
     : handler(context, [this](Diagnostic &diagnostic) {
         if (error || diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
-        error.emplace(diagnostic.str());
+        if (std::optional<std::string> internal = getInternalError(diagnostic))
+          error.emplace(*internal, UserError::Reason::Internal);
+        else
+          error.emplace(diagnostic.str());
         error->position = toPosition(diagnostic.getLocation());
         for (Diagnostic &note : diagnostic.getNotes())
           if (std::optional<SourcePosition> position = toPosition(note.getLocation()))

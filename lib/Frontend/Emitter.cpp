@@ -41,7 +41,25 @@ void Emitter::checkOwn(uint64_t traceId) const {
     fail("a value of another kernel is used here; values live only while their kernel is traced");
 }
 
+/// Refuses a use of a value outside the region that defines it: a tile or an index of a kernel that
+/// has ended.
+static void refuseEscapedValues(Operation *root) {
+  root->walk<WalkOrder::PreOrder>([](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      if (operand.getParentRegion()->isAncestor(op->getParentRegion()))
+        continue;
+      UserError error("this uses a tile or an index of another T.Kernel, which ended; a tile lives "
+                      "in its kernel, pass values between kernels through a tensor");
+      error.position = toPosition(op->getLoc());
+      if (std::optional<SourcePosition> definition = toPosition(operand.getLoc()))
+        error.notes.push_back({*definition, "it is defined here"});
+      throw error;
+    }
+  });
+}
+
 void Emitter::verifyOrThrow(Operation *op, bool recursively) {
+  refuseEscapedValues(op);
   DiagnosticCapture capture(getContext());
   if (failed(mlir::verify(op, recursively)))
     throw capture.takeError();

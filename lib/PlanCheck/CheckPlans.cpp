@@ -9,6 +9,7 @@
 #include "Conditions.h"
 #include "ProductOperands.h"
 #include "tilewright/PlanCheck/PlanCheck.h"
+#include "tilewright/Tile/InternalError.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_CHECKPLANS
@@ -50,8 +51,8 @@ LogicalResult checkPlans(Operation *root, const Options &options) {
                             : std::string();
     if (fault.empty())
       return;
-    loop.emitError() << "internal error: the plan of this " << (isBulk ? "bulk" : "asynchronous")
-                     << " copy is wrong: " << fault;
+    emitInternalError(loop) << "the plan of this " << (isBulk ? "bulk" : "asynchronous")
+                            << " copy is wrong: " << fault;
     isRight = false;
   });
   root->walk([&](GemmOp gemm) {
@@ -59,7 +60,7 @@ LogicalResult checkPlans(Operation *root, const Options &options) {
         gemm->hasAttr(kGroupsAttr) ? findProductFault(gemm, options) : std::string();
     if (fault.empty())
       return;
-    gemm.emitError() << "internal error: the plan of this product is wrong: " << fault;
+    emitInternalError(gemm) << "the plan of this product is wrong: " << fault;
     isRight = false;
   });
   forEachPlan(root, [&](Operation *op, StringRef planName, AccessAttr plan) {
@@ -67,8 +68,8 @@ LogicalResult checkPlans(Operation *root, const Options &options) {
     if (fault.empty())
       return;
     Value buffer = getPlannedBuffer(op, planName);
-    op->emitError() << "internal error: the plan of '" << (buffer ? getName(getRoot(buffer)) : "")
-                    << "' (width " << plan.getWidth() << ") is wrong: " << fault;
+    emitInternalError(op) << "the plan of '" << (buffer ? getName(getRoot(buffer)) : "")
+                          << "' (width " << plan.getWidth() << ") is wrong: " << fault;
     isRight = false;
   });
   return success(isRight);

@@ -177,8 +177,9 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (isa<BarrierOp, BarrierArriveOp>(op) &&
         (isa<UnitAttr>(attribute.getValue()) || (text && text.getValue() == "all")))
       return success();
-    return op->emitError() << "'" << name
-                           << "' is a unit attribute of 'tile.barrier' or 'tile.barrier_arrive', or \"all\"";
+    return op->emitError()
+           << "'" << name
+           << "' is a unit attribute of 'tile.barrier' or 'tile.barrier_arrive', or \"all\"";
   }
   if (name == kAtArrivalAttr) {
     if (isa<CopyOp, ParallelOp, AsyncGroupOp>(op) && isa<UnitAttr>(attribute.getValue()))

@@ -14,15 +14,31 @@ static nb::object toPython(const SourcePosition &position) {
   return nb::make_tuple(position.file, position.line, position.column);
 }
 
-/// UserError becomes TraceError with .message, .location and .notes.
+static const char *nameReason(UserError::Reason reason) {
+  switch (reason) {
+  case UserError::Reason::Program:
+    return "program";
+  case UserError::Reason::Number:
+    return "number";
+  case UserError::Reason::Decision:
+    return "decision";
+  case UserError::Reason::Internal:
+    return "internal";
+  }
+  llvm_unreachable("all reasons have a name");
+}
+
+/// UserError becomes TraceError with .message, .reason, .location and .notes.
 static void raiseTraceError(const UserError &error) {
   nb::object &cls = traceErrorClass();
-  nb::object instance = cls(error.message);
+  bool isInternal = error.reason == UserError::Reason::Internal;
+  nb::object instance = cls((isInternal ? "internal error: " : "") + error.message);
   nb::list notes;
   for (const UserError::Note &note : error.notes)
     notes.append(
         nb::make_tuple(note.position.file, note.position.line, note.position.column, note.text));
   instance.attr("message") = error.message;
+  instance.attr("reason") = nameReason(error.reason);
   instance.attr("location") = error.position ? toPython(*error.position) : nb::none();
   instance.attr("notes") = notes;
   PyErr_SetObject(cls.ptr(), instance.ptr());

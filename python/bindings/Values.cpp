@@ -74,12 +74,14 @@ template <typename T> void defineScalarProtocol(nb::class_<T> &cls) {
           [](const T &self) { return Trace::current().arithmetic.unary(UnaryKind::BitNot, self); });
   cls.def("__bool__", [](const T &) -> bool {
     throw UserError("this value is only known when the kernel runs, so Python cannot decide on it; "
-                    "inside a kernel use 'if', 'and', 'or', 'T.if_then_else' directly on it");
+                    "inside a kernel use 'if', 'and', 'or', 'T.if_then_else' directly on it",
+                    UserError::Reason::Decision);
   });
   cls.def("__index__", [](const T &) -> int64_t {
     throw UserError("this value is only known when the kernel runs, Python cannot use it as an "
                     "integer; loop over a Python list, or put the values "
-                    "into a tile");
+                    "into a tile",
+                    UserError::Reason::Number);
   });
   cls.def("__iter__", [](const T &) -> nb::object {
     throw UserError("a scalar of the kernel is not iterable");
@@ -241,11 +243,13 @@ void bindIndexExpr(nb::module_ &module) {
   });
   cls.def("__bool__", [](const IndexExpr &) -> bool {
     throw UserError(
-        "a symbolic size is only known when the kernel runs, so Python cannot decide on it");
+        "a symbolic size is only known when the kernel runs, so Python cannot decide on it",
+        UserError::Reason::Decision);
   });
   cls.def("__index__", [](const IndexExpr &) -> int64_t {
     throw UserError(
-        "a symbolic size is only known when the kernel runs, Python cannot use it as an integer");
+        "a symbolic size is only known when the kernel runs, Python cannot use it as an integer",
+        UserError::Reason::Number);
   });
   cls.def("__hash__", [](const IndexExpr &self) { return size_t(hash_value(self)); });
   cls.attr("__array_ufunc__") = nb::none();

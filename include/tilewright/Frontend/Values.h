@@ -32,14 +32,23 @@ struct SourcePosition {
 /// A mistake in the user's program. `what()` is the message without its position.
 class UserError : public std::exception {
 public:
+  /// What kind of mistake it is, for code that must tell them apart.
+  enum class Reason {
+    Program,  ///< Any mistake of the program.
+    Number,   ///< Python needs a number that is only known when the kernel runs.
+    Decision, ///< Python branches on a value that is only known when the kernel runs.
+    Internal, ///< A mistake of ours.
+  };
   struct Note {
     SourcePosition position;
     std::string text;
   };
-  explicit UserError(std::string message) : message(std::move(message)) {}
+  explicit UserError(std::string message, Reason reason = Reason::Program)
+      : message(std::move(message)), reason(reason) {}
   const char *what() const noexcept override { return message.c_str(); }
 
   std::string message;
+  Reason reason;
   std::optional<SourcePosition> position;
   std::vector<Note> notes;
 };

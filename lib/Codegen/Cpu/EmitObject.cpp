@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "SplitMaskedStores.h"
 #include "UseScalef.h"
@@ -228,20 +229,24 @@ ErrorCollector::ErrorCollector(MLIRContext *context)
         else if (position)
           error->file = position.getFilename().str(), error->line = position.getLine(),
           error->column = position.getColumn();
-        error->message += diagnostic.str();
+        std::optional<std::string> internal = getInternalError(diagnostic);
+        error->isInternal |= internal.has_value();
+        error->message += internal ? *internal : diagnostic.str();
         return success();
       }) {}
 
 llvm::Error ErrorCollector::takeError(StringRef fallback) {
-  if (error->message.empty())
+  if (error->message.empty()) {
     error->message = fallback.str();
+    error->isInternal = true;
+  }
   return llvm::Error(std::move(error));
 }
 
 void CompileError::log(llvm::raw_ostream &os) const {
   if (line)
     os << file << ":" << line << ": error: ";
-  os << message;
+  os << (isInternal ? "internal error: " : "") << message;
 }
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
@@ -250,7 +255,7 @@ tilewright::cpu::emitObject(ModuleOp host, const CompileOptions &options,
   PhaseRecorder recorder(options, phases);
   ErrorCollector errors(host.getContext());
   if (failed(lowerToLlvmDialect(host)))
-    return errors.takeError("internal error: the lowered program does not reach LLVM");
+    return errors.takeError("the lowered program does not reach LLVM");
   recorder.finish("lower to LLVM");
 
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(options.target);
@@ -260,7 +265,7 @@ tilewright::cpu::emitObject(ModuleOp host, const CompileOptions &options,
   context.setDiagnosticHandlerCallBack(stopGuardedOnError);
   std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(host, context, "tilewright");
   if (!ir)
-    return errors.takeError("internal error: the lowered program does not translate");
+    return errors.takeError("the lowered program does not translate");
   ir->setTargetTriple((*machine)->getTargetTriple());
   ir->setDataLayout((*machine)->createDataLayout());
   recorder.finish("translate");

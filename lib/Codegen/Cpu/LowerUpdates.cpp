@@ -22,6 +22,7 @@
 #include "Copies.h"
 #include "Operands.h"
 #include "tilewright/Layout/Contiguity.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -268,8 +269,11 @@ void tilewright::cpu::updateRows(tile::AtomicOp op, Emitter &e) {
   }
   update.box = findBox(*dest.root, e.getVectorWidth(dest.elementType), kMaxBoxElements);
   std::optional<Window> window = e.buffers.windowOf(dest, pairing.dest, pairing.extents);
-  if (!window)
-    return e.refuse(op, "internal error: rows of '" + dest.root->name + "' have no bounds");
+  if (!window) {
+    emitInternalError(op) << "rows of '" << dest.root->name << "' have no bounds";
+    e.program.hasFailed = true;
+    return;
+  }
   e.ifTrue(window->condition, [&] {
     if (!canUpdateBoxes(e, update))
       return updateByRows(e, update, *window);

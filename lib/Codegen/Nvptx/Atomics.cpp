@@ -8,6 +8,7 @@
 
 #include "Lowerings.h"
 #include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -264,8 +265,8 @@ LogicalResult lowerAtomic(Thread &t, Operation *op, AtomicKind kind, Value value
   }
   bool isUsed = result && !result.use_empty();
   if (isUsed && (!t.iteration || t.iteration->isOwner))
-    return op->emitError() << "internal error: one thread has the previous value of an atomic and "
-                              "others need it";
+    return emitInternalError(op) << "one thread has the previous value of an atomic and "
+                                    "others need it";
   Value operand = toStorage(t, t.mapped(value), storage.elementType);
   auto update = [&]() -> Value {
     Value address = addressOf(t, root, coordinates);

@@ -3,6 +3,7 @@
 #include "EmitSteps.h"
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Support/Guarded.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -143,7 +144,7 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
   std::string error;
   const llvm::Target *target = findTarget(error);
   if (!target)
-    return module.emitError() << "internal error: " << error;
+    return emitInternalError(module) << error;
   llvm::TargetOptions targetOptions;
   // Strict: mul and add carry .rn, so that ptxas cannot fuse them. What may be contracted says so
   // itself.
@@ -161,7 +162,7 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
   llvmModule->setTargetTriple(triple);
   llvmModule->setDataLayout(machine->createDataLayout());
   if (llvm::Error linking = linkDeviceMath(*llvmModule))
-    return module.emitError() << "internal error: " << llvm::toString(std::move(linking));
+    return emitInternalError(module) << llvm::toString(std::move(linking));
   optimise(*llvmModule, *machine);
   if (failed(refuseLibraryCalls(module, *llvmModule)))
     return failure();
@@ -170,7 +171,7 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream os(text);
   if (!generateCode(*llvmModule, *machine, os))
-    return module.emitError() << "internal error: the target cannot emit text";
+    return emitInternalError(module) << "the target cannot emit text";
   return std::string(text);
 }
 

@@ -8,6 +8,7 @@
 
 #include "Lowerings.h"
 #include "tilewright/Analysis/Conversion.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -147,7 +148,7 @@ LogicalResult lowerExchange(Thread &t, ParallelOp op) {
                 &to = t.storageOf(getRoot((*op.getOps<StoreOp>().begin()).getBuffer()));
   std::optional<ExchangePlan> plan = planExchange(from.places, to.places);
   if (!plan)
-    return op.emitError() << "internal error: an exchange that leaves the warp";
+    return emitInternalError(op) << "an exchange that leaves the warp";
   int64_t bits = getStorageBits(from.elementType);
   Type stored = getRegisterType(from.elementType), integer = b.getIntegerType(bits);
   auto bitcast = [&](Value value, Type type) -> Value {

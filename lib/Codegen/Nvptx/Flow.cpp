@@ -258,9 +258,9 @@ void fenceProxy(Thread &t, Attribute fence) {
     NVVM::FenceProxyOp::create(t.b, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async),
                                NVVM::SharedSpaceAttr());
   else
-    NVVM::FenceProxyOp::create(
-        t.b, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
+    NVVM::FenceProxyOp::create(t.b,
+                               NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
+                               NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
 }
 
 LogicalResult lowerOp(Thread &t, Operation *op) {

@@ -2,6 +2,7 @@
 
 #include "Lowerings.h"
 #include "tilewright/Layout/Algebra.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -35,7 +36,7 @@ static LogicalResult lowerPlainGemm(Thread &t, GemmOp op) {
   const Storage &c = t.storageOf(getRoot(op.getC()));
   for (Value operand : {Value(op.getA()), Value(op.getB())})
     if (t.storageOf(getRoot(operand)).kind != Storage::Kind::Memory)
-      return op.emitError() << "internal error: an operand of a plain gemm lives in registers";
+      return emitInternalError(op) << "an operand of a plain gemm lives in registers";
   Value clear = op.getClear() ? t.mapped(op.getClear()) : Value();
   auto accumulate = [&](Value row, Value column, Value old) -> Value {
     Value start = convertScalar(t, old, result, sumType, Rounding::NearestEven, false);
@@ -64,7 +65,7 @@ static LogicalResult lowerPlainGemm(Thread &t, GemmOp op) {
         getRoot(op.getC()).getDefiningOp<AllocOp>()->getAttrOfType<FragmentAttr>(kPlacementAttr);
     llvm::Expected<Layout> inverse = invert(placement.getFragment());
     if (!inverse)
-      return op.emitError() << "internal error: " << llvm::toString(inverse.takeError());
+      return emitInternalError(op) << llvm::toString(inverse.takeError());
     for (int64_t slot = 0; slot < c.places.slots; ++slot) {
       SmallVector<Value> place{t.threadId, t.index(slot)}, coordinates;
       for (const IndexExpr &output : inverse->getOutputs())

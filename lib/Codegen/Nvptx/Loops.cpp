@@ -10,6 +10,7 @@
 #include "tilewright/Access/MatrixStores.h"
 #include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Layout/Algebra.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -249,7 +250,7 @@ static FailureOr<RegisterTable> resolveRegisters(Thread &t, ParallelOp op,
       resolved = false;
   });
   if (!resolved)
-    return op.emitError() << "internal error: a register tile of this loop was not laid out for it";
+    return emitInternalError(op) << "a register tile of this loop was not laid out for it";
   return registers;
 }
 
@@ -356,8 +357,8 @@ LogicalResult lowerParallel(Thread &t, ParallelOp op) {
   const Fragment fragment = op->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
   llvm::Expected<Layout> inverse = invert(fragment);
   if (!inverse)
-    return op.emitError() << "internal error: the distribution " << fragment.str()
-                          << " has no inverse: " << llvm::toString(inverse.takeError());
+    return emitInternalError(op) << "the distribution " << fragment.str()
+                                 << " has no inverse: " << llvm::toString(inverse.takeError());
   FailureOr<RegisterTable> registers = resolveRegisters(t, op, *distribution);
   if (failed(registers))
     return failure();

@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Access/Products.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "Lowerings.h"
 #include "llvm/ADT/StringExtras.h"
@@ -391,7 +392,7 @@ LogicalResult ProductLowering::run() {
               planB = access::getOperandPlan(op, roles.right);
   bool isRegisterA = t.storageOf(getRoot(leftBuffer())).kind == Storage::Kind::Registers;
   if (!planB || bool(planA) == isRegisterA)
-    return op.emitError() << "internal error: a product without the plan of an operand";
+    return emitInternalError(op) << "a product without the plan of an operand";
   right = access::readOperand(planB, shape);
   division = access::ProductDivision::get(op, shape);
   Value group = groupNumber();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Lowerings.h"
+#include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -90,8 +91,7 @@ static LogicalResult lowerRegisterReduce(Thread &t, ReduceOp op) {
   std::optional<analysis::ReductionPlan> plan =
       analysis::planReduction(source.places, source.staticExtents, dest.places, op.getDim());
   if (!plan)
-    return op.emitError()
-           << "internal error: a reduction over registers that was not laid out for it";
+    return emitInternalError(op) << "a reduction over registers that was not laid out for it";
   auto load = [&](int64_t slot) {
     return reductionOperand(t, op.getKind(), t.loadRegister(source, slot), element, sumType);
   };
@@ -148,7 +148,7 @@ LogicalResult lowerReduce(Thread &t, ReduceOp op) {
     return lowerRegisterReduce(t, op);
   if (!sourceInRegisters && !destInRegisters)
     return lowerMemoryReduce(t, op);
-  return op.emitError() << "internal error: a reduction mixes registers and memory";
+  return emitInternalError(op) << "a reduction mixes registers and memory";
 }
 
 } // namespace tilewright::nvptx

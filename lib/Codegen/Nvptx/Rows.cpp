@@ -8,6 +8,7 @@
 
 #include "Lowerings.h"
 #include "tilewright/Analysis/RowTeams.h"
+#include "tilewright/Tile/InternalError.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -252,7 +253,7 @@ LogicalResult lowerCumsum(Thread &t, CumsumOp op) {
   MemRefType type = op.getSource().getType();
   for (Value buffer : op->getOperands())
     if (t.storageOf(getRoot(buffer)).kind != Storage::Kind::Memory)
-      return op.emitError() << "internal error: a scan over registers";
+      return emitInternalError(op) << "a scan over registers";
   Type element = type.getElementType(), result = op.getDest().getType().getElementType(),
        sumType = combiningType(t, ReduceKind::Sum, element, result);
   int64_t dim = op.getDim();

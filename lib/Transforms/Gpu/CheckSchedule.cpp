@@ -28,6 +28,7 @@
 // Expects: roles (split-roles), orderings.   Changes nothing.
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -183,7 +184,7 @@ private:
   LogicalResult checkLiveness(Operation *programLoop);
   bool isSameSum(const IndexSum &program, const IndexSum &role);
   LogicalResult fail(Operation *op, const Twine &text) {
-    return op->emitError() << "internal error: the schedule is wrong: " << text;
+    return emitInternalError(op) << "the schedule is wrong: " << text;
   }
 
   KernelOp kernel;

@@ -38,6 +38,7 @@
 #include "tilewright/Access/Products.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -393,8 +394,8 @@ bool Inserter::orderInFront(Operation &op, OpenAccesses &open, Mode mode) {
 void Inserter::reportMissingWait(Operation &op, const OpenAccess &copy, Mode mode) {
   if (mode != Mode::Insert)
     return;
-  op.emitError() << "internal error: this statement touches '" << tile::getName(copy.root)
-                 << "' while a bulk copy may still write it";
+  emitInternalError(&op) << "this statement touches '" << tile::getName(copy.root)
+                         << "' while a bulk copy may still write it";
   hasFailed = true;
 }
 

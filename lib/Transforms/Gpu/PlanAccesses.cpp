@@ -16,6 +16,7 @@
 #include "tilewright/Access/Bulk.h"
 #include "tilewright/Access/MatrixStores.h"
 #include "tilewright/Access/Products.h"
+#include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
@@ -105,8 +106,8 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
           loop->hasAttr(kNoBulkAttr)
               ? llvm::Expected<BulkPlan>(llvm::createStringError("the program says disable_tma"))
           : copy->isDrain() && getTeamRole(loop)
-              ? llvm::Expected<BulkPlan>(llvm::createStringError(
-                    "a role that uses barriers of the program stores it"))
+              ? llvm::Expected<BulkPlan>(
+                    llvm::createStringError("a role that uses barriers of the program stores it"))
               : planBulk(loop, *copy, all);
       if (!plan)
         return refuseBulk(loop, tile, *copy, llvm::toString(plan.takeError()));
@@ -165,8 +166,8 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
         continue; // in registers
       llvm::Expected<ProductOperand> plan = planProductOperand(gemm, operand, *memory->layout);
       if (!plan) {
-        gemm.emitError() << "internal error: '" << tile::getName(root)
-                         << "' has no descriptor: " << llvm::toString(plan.takeError());
+        emitInternalError(gemm) << "'" << tile::getName(root)
+                                << "' has no descriptor: " << llvm::toString(plan.takeError());
         return signalPassFailure();
       }
       gemm->setAttr(isA ? kOperandAAttr : kOperandBAttr, makeAttr(&getContext(), *plan));

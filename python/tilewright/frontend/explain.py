@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import inspect
 import re
 from collections.abc import Callable
@@ -93,13 +94,13 @@ def explain(state: TraceState, error: Exception) -> TilewrightError | None:
     place = place_of_instruction(code, innermost.tb_lasti)
     callers = user_places(error.__traceback__)[1 : _kernel_frames(error)]
     message = _too_few_indices(error, place, innermost.tb_frame)
-    message = message or _explain_direct(state, error, innermost.tb_frame)
+    message = message or _explain_direct(state, error, innermost.tb_frame, innermost.tb_lasti)
     return TilewrightError(message, place, called_from(callers)) if message else None
 
 
 def _advice(error: Exception) -> list[Note]:
     """A note where a plain function got a value that only the kernel can decide on."""
-    if "Python cannot decide" not in getattr(error, "message", ""):
+    if getattr(error, "reason", None) != "decision":
         return []
     code = error.__traceback__.tb_frame.f_code
     traceback = error.__traceback__
@@ -119,7 +120,7 @@ _CALLED = re.compile(r"\b((?:math|np|numpy)\.\w+)\(")
 
 def _named_function(error: Exception) -> LanguageError | None:
     """The error for `math.sqrt(A[i])`: Python asks the value for a number, which it cannot give."""
-    if "only known when the kernel runs" not in str(error):
+    if getattr(error, "reason", None) not in ("number", "decision"):
         return None
     places = user_places(error.__traceback__)
     found = _CALLED.search(excerpt_text(places[0])) if places else None
@@ -154,15 +155,25 @@ def _explain_inside(error: Exception) -> TilewrightError:
     return internal(error)
 
 
-_UNBOUND_LOCAL = re.compile(r"variable '([^']+)'")
+def _unbound_local(frame: Any, offset: int) -> str | None:
+    """The local variable without a value that the instruction at `offset` reads."""
+    for instruction in dis.get_instructions(frame.f_code):
+        if instruction.offset == offset:
+            names = instruction.argval
+            names = names if isinstance(names, tuple) else (names,)  # some read two at once
+            return next((name for name in names if name not in frame.f_locals), None)
+    return None
 
 
-def _explain_direct(state: TraceState, error: Exception, frame: Any) -> str | None:
+def _explain_direct(
+    state: TraceState, error: Exception, frame: Any, instruction: int
+) -> str | None:
     """A message for an exception that an instruction of the kernel itself raised."""
     if isinstance(error, NameError):
-        found = _UNBOUND_LOCAL.search(str(error))
-        if isinstance(error, UnboundLocalError) and found:
-            name = found.group(1)
+        name = None
+        if isinstance(error, UnboundLocalError):
+            name = _unbound_local(frame, instruction)
+        if name is not None:
             return state.lost.get(name, f"'{name}' is used before it has a value")
         known = [*frame.f_locals, *frame.f_globals, *vars(builtins)]
         hint = hint_for(error.name or "", known)
@@ -199,7 +210,6 @@ def _too_few_indices(error: Exception, place: Place, frame: Any) -> str | None:
     return None
 
 
-_NO_ATTRIBUTE = re.compile(r"'(Buffer|Element|Expr|Var)' object has no attribute '(\w+)'")
 _NO_KEYWORD = re.compile(r"T\.(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
@@ -218,9 +228,9 @@ def _python_message(error: Exception) -> str:
     if operator and "Buffer" in operator.groups():
         name = operator.group(1).rstrip("=") or "="
         return f"'{name}' of a whole tile; loop over its elements with T.Parallel"
-    attribute = _NO_ATTRIBUTE.match(text)
-    if attribute:
-        return _python_attribute(attribute.group(2))
+    traced = (core.Buffer, core.Element, core.Expr, core.Var)
+    if isinstance(error, AttributeError) and isinstance(error.obj, traced):
+        return _python_attribute(error.name)
     text = re.sub(r"^(\w+)\.__init__\(\)", r"\1()", text)
     called = re.match(r"(\w+)\(\) ", text)
     if called and isinstance(error, TypeError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -346,12 +345,11 @@ class JITFunction:
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            text = str(error)
-            unknown = re.search(r"unexpected keyword argument '([^']+)'", text)
             known = list(self.signature.parameters)
-            hint = hint_for(unknown.group(1), known) if unknown else None
+            unknown = next((name for name in kwargs if name not in known), None)
+            hint = hint_for(unknown, known) if unknown else None
             hint = hint or f"it is defined as '{self.__name__}{self.signature}'"
-            raise LanguageError(f"'{self.__name__}': {text}", hint=hint) from None
+            raise LanguageError(f"'{self.__name__}': {error}", hint=hint) from None
 
     def _keep(self, key: Any, traced: Traced) -> tuple[Any, Traced]:
         return key, self._traces.setdefault(key, traced) if key is not None else traced

@@ -251,17 +251,8 @@ def convert(
         place = innermost or place
     notes += [*advice, *called_from(callers)]
     message = getattr(error, "message", str(error))
-    if "does not dominate this use" in message:  # MLIR's words
-        message = (
-            "this uses a tile or an index of another T.Kernel, which ended; a tile lives in its "
-            "kernel, pass values between kernels through a tensor"
-        )
-        notes = [
-            note._replace(text="it is defined here") if note.text.startswith("operand") else note
-            for note in notes
-        ]
-    kind = "internal error" if message.startswith("internal error: ") else "error"
-    return TilewrightError(message.removeprefix("internal error: "), place, notes, kind)
+    kind = "internal error" if getattr(error, "reason", None) == "internal" else "error"
+    return TilewrightError(message, place, notes, kind)
 
 
 def called_from(callers: Sequence[Place]) -> list[Note]:

@@ -59,8 +59,8 @@ TEST(ContiguityTest, BlocksOfTheSeedLayoutFillMemory) {
   ASSERT_TRUE(box);
   EXPECT_EQ(box->rows, 8);
   EXPECT_EQ(box->columns, 8);
-  EXPECT_EQ(box->places[0 * 8 + 1], 32); // odd columns follow the even ones of all rows
-  EXPECT_EQ(box->places[1 * 8 + 0], 4);
+  EXPECT_EQ(box->positions[0 * 8 + 1], 32); // odd columns follow the even ones of all rows
+  EXPECT_EQ(box->positions[1 * 8 + 0], 4);
   EXPECT_FALSE(contiguousBox(*dq.getOffset(), dq.getShape(), 16, /*limit=*/32));
 }
 
@@ -89,7 +89,7 @@ TEST_F(ContiguityProperty, BoxesAgreeWithBruteForce) {
       continue;
     ++numBoxes;
     unsigned rank = layout.getRank();
-    llvm::SmallVector<int64_t> sorted = box->places;
+    llvm::SmallVector<int64_t> sorted = box->positions;
     llvm::sort(sorted);
     for (auto [expected, place] : llvm::enumerate(sorted))
       ASSERT_EQ(place, int64_t(expected)) << layout.str();
@@ -99,7 +99,7 @@ TEST_F(ContiguityProperty, BoxesAgreeWithBruteForce) {
       corner[rank - 2] -= row;
       corner[rank - 1] -= column;
       ASSERT_EQ(*offset.evaluate(index),
-                *offset.evaluate(corner) + box->places[row * box->columns + column])
+                *offset.evaluate(corner) + box->positions[row * box->columns + column])
           << layout.str();
     });
   }

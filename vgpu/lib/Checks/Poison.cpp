@@ -74,7 +74,7 @@ void PoisonTracker::setShadow(Warp &warp, const Slot &slot, uint32_t mask, uint3
 /// `access` is what happens to global memory, empty if the poison is not stored there; `element` is
 /// which of the stored values it is.
 static void reportPoison(Warp &warp, const Inst &inst, uint32_t lanes, const char *what,
-                         llvm::StringRef access = "", unsigned element = 0) {
+                         Decided decided, llvm::StringRef access = "", unsigned element = 0) {
   if (warp.launch->findings->countRepeat(FindingKind::Uninitialized, inst.line, 0))
     return;
   unsigned lane = static_cast<unsigned>(__builtin_ctz(lanes));
@@ -87,7 +87,7 @@ static void reportPoison(Warp &warp, const Inst &inst, uint32_t lanes, const cha
   report(warp, inst, lane, FindingKind::Uninitialized,
          llvm::formatv("{0} of '{1}' depends on bits that were never written", what,
                        inst.source ? inst.source->opcode : ""),
-         /*isNote=*/false, memory);
+         /*isNote=*/false, memory, decided);
 }
 
 void PoisonTracker::check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t active) {
@@ -98,13 +98,13 @@ void PoisonTracker::check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t 
     guard.plane = Plane::Register;
     guard.offset = inst.guardOffset;
     if (uint32_t lanes = poisonedLanes(warp, guard) & active) {
-      reportPoison(warp, inst, lanes, "the predicate");
+      reportPoison(warp, inst, lanes, "the predicate", Decided::Condition);
       setShadow(warp, guard, lanes, 0); // report each cause once
     }
   }
   if (inst.flow == Flow::IndexedBranch)
     if (uint32_t lanes = poisonedLanes(warp, inst.src(0)) & mask)
-      reportPoison(warp, inst, lanes, "the index");
+      reportPoison(warp, inst, lanes, "the index", Decided::Choice);
   if (!isMemory)
     return;
   for (unsigned i = 0; i < inst.numSrc; ++i) {
@@ -112,7 +112,7 @@ void PoisonTracker::check(Warp &warp, const Inst &inst, uint32_t mask, uint32_t 
       continue; // data
     const Slot &address = inst.src(i);
     if (uint32_t lanes = poisonedLanes(warp, address) & mask) {
-      reportPoison(warp, inst, lanes, "the address");
+      reportPoison(warp, inst, lanes, "the address", Decided::Address);
       setShadow(warp, address, lanes, 0);
     }
   }
@@ -199,7 +199,8 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
         if (inst.numDst + i == inst.addressSlot)
           continue;
         if (uint32_t stored = poisonedLanes(warp, inst.src(i), inst.width) & mask) {
-          reportPoison(warp, inst, stored, "the value stored to global memory", "written", element);
+          reportPoison(warp, inst, stored, "the value stored to global memory", Decided::Value,
+                       "written", element);
           break;
         }
         ++element;
@@ -235,7 +236,7 @@ void PoisonTracker::step(Warp &warp, const Inst &inst, uint32_t mask, uint32_t a
   case PoisonRule::Atomic: {
     bool isGlobal = effectiveSpace(warp, inst, mask) == ptx::Space::Global;
     if (sources & mask)
-      reportPoison(warp, inst, sources & mask, "the value of the atomic operation",
+      reportPoison(warp, inst, sources & mask, "the value of the atomic operation", Decided::Value,
                    isGlobal ? "updated atomically" : "");
     if (effectiveSpace(warp, inst, mask) != ptx::Space::Shared)
       break;

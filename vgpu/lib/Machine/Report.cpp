@@ -25,7 +25,7 @@ AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane) {
 }
 
 void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message, bool isNote, const TouchedMemory &memory) {
+            const std::string &message, bool isNote, const TouchedMemory &memory, Decided decided) {
   if (!warp.launch->config.checks.wants(kind))
     return;
   Finding finding;
@@ -34,6 +34,7 @@ void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
   finding.message = message;
   finding.site = siteOf(warp, inst, lane);
   finding.memory = memory;
+  finding.decided = decided;
   warp.launch->findings->report(std::move(finding));
 }
 

@@ -48,6 +48,7 @@ public:
   static char ID;
   std::string message, file;
   int64_t line = 0, column = 0;
+  bool isInternal = false; ///< Our mistake, not the program's.
 
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
@@ -58,7 +59,7 @@ class ErrorCollector {
 public:
   explicit ErrorCollector(mlir::MLIRContext *context);
 
-  /// What was collected; `fallback` if that is nothing.
+  /// What was collected; if that is nothing, an internal error.
   llvm::Error takeError(llvm::StringRef fallback);
 
 private:

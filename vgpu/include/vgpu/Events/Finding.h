@@ -66,6 +66,9 @@ struct TouchedMemory {
   llvm::json::Object toJson() const;
 };
 
+/// What a value that was never written decides.
+enum class Decided : uint8_t { Value, Condition, Address, Choice };
+
 struct Finding {
   FindingKind kind = FindingKind::Race;
   bool isNote = false;
@@ -73,7 +76,8 @@ struct Finding {
   AccessSite site;
   AccessSite other; ///< races: the earlier access
   TouchedMemory memory;
-  uint64_t occurrences = 1; ///< how often the same kind arose at the same instructions
+  Decided decided = Decided::Value; ///< of Uninitialized
+  uint64_t occurrences = 1;         ///< how often the same kind arose at the same instructions
 
   /// `source: kind: message (ptx:line), block (x,y,z), thread (x,y,z)`
   std::string text() const;

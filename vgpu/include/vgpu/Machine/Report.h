@@ -14,7 +14,8 @@ std::string sourceOf(const Program &program, const Inst &inst);
 AccessSite siteOf(const Warp &warp, const Inst &inst, unsigned lane);
 /// Reports a finding without a second access, if the launch wants this kind.
 void report(Warp &warp, const Inst &inst, unsigned lane, FindingKind kind,
-            const std::string &message, bool isNote = false, const TouchedMemory &memory = {});
+            const std::string &message, bool isNote = false, const TouchedMemory &memory = {},
+            Decided decided = Decided::Value);
 
 /// "shared+0x440", "'y'+16": an address for messages.
 std::string describeAddress(const Warp &warp, ptx::Space space, uint64_t address);
