@@ -154,7 +154,7 @@ func.func @copy(%A: memref<?x16xf32, #global> {tile.name = "A",
       %from = tile.slice %A[%row, 0] [8, 16] [1, 1] : memref<?x16xf32, #global> to memref<8x16xf32, #global>
       %to = tile.slice %C[%row, 0] [8, 16] [1, 1] : memref<?x16xf32, #global> to memref<8x16xf32, #global>
       tile.copy %from, %tile : memref<8x16xf32, #global> to memref<8x16xf32, #shared>
-      tile.copy %tile, %to : memref<8x16xf32, #shared> to memref<8x16xf32, #global>
+      tile.copy %tile, %to {disable_tma = true} : memref<8x16xf32, #shared> to memref<8x16xf32, #global>
     }
   }
   return
