@@ -74,6 +74,8 @@ bool tilewright::threads::splitArrays(KernelOp kernel, const ThreadFacts &facts)
   bool isSplit = false;
   for (AllocOp alloc : arrays) {
     SmallVector<Group> groups = groupUses(alloc, facts);
+    if (groups.empty()) // only stores of all threads
+      continue;
     SmallVector<Operation *> stores = llvm::filter_to_vector(
         alloc.getBuffer().getUsers(), [&](Operation *user) { return isStoreOfAll(user, facts); });
     for (Group &group : llvm::drop_begin(groups)) {
