@@ -106,11 +106,11 @@ def test_few_accesses_stay_unproved(arch: str, programs: list[tuple[str, str]]) 
 
 
 def test_plans_are_checked_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """TILEWRIGHT_CHECK_PLANS puts the checker behind the planners."""
+    """TILEWRIGHT_CHECK_PLANS puts the checker after the planners."""
     case = run_seed.SMALL[0]
     program = run_seed.load_kernel(case, "interp").program
     for value, is_checked in (("1", True), ("0", False)):
         monkeypatch.setenv("TILEWRIGHT_CHECK_PLANS", value)
         passes = [name for name, _ in program.compile_gpu(case.arch, ["*"])["dumps"]]
-        planned = passes.index("tile-plan-pipeline")  # the last pass that changes accesses
+        planned = passes.index("tile-start-bulk")  # the last pass that changes accesses
         assert (passes[planned + 1] == "tile-check-plans") == is_checked
