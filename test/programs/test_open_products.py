@@ -729,3 +729,42 @@ def test_masks_in_other_words(test: str) -> None:
     np.testing.assert_array_equal(c, scores.reshape(256, 4, 64).sum(1))
     if test != "not y + 64 < x":
         assert "tiles that the mask lets through whole" in remarks(kernel)
+
+
+def test_a_product_of_a_branch_ends_before_the_branches_join() -> None:
+    """Found by the kind `pipelines` of random programs, seed 700006: where branches join, registers
+    are moved, and a product of the branch still held them."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((128, 192), "float16"),
+        B: T.Tensor((32, 192), "float16"),
+        N: T.Tensor((1,), "int32"),
+        C: T.Tensor((128, 32), "float32"),
+        S: T.Tensor((128, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=256):
+            a = T.alloc_shared((128, 64), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            left = T.alloc_fragment((128, 64), "float16")
+            c = T.alloc_fragment((128, 32), "float32")
+            s = T.alloc_fragment((128, 64), "float32")
+            T.annotate_layout({a: T.Layout((128, 64), lambda i, j: [i * 72 + j])})
+            T.clear(c)
+            T.clear(s)
+            for k in T.Pipelined(N[0], num_stages=3):
+                T.copy(A[0, k * 64], a)
+                T.copy(B[0, k * 64], b)
+                T.copy(a, left)
+                if k > 0:
+                    T.gemm(left, b, c, transpose_B=True)
+                for i, j in T.Parallel(128, 64):
+                    s[i, j] += T.cast(a[i, j], "float32")
+            T.copy(c, C)
+            T.copy(s, S)
+
+    a, b = numbers(0, 128, 192), numbers(1, 32, 192)
+    c, s = np.zeros((128, 32), np.float32), np.zeros((128, 64), np.float32)
+    run(main, a, b, np.array([3], np.int32), c, s)
+    np.testing.assert_array_equal(c, product(a[:, 64:], b[:, 64:].T))
+    np.testing.assert_array_equal(s, a.astype(np.float32).reshape(128, 3, 64).sum(1))

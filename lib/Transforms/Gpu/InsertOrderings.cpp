@@ -342,6 +342,10 @@ void Inserter::endBlock(Operation &terminator, OpenAccesses &open, Mode mode) {
     for (const OpenAccess &access : open.get())
       if (access.flight && access.flight->stores && access.kind == EffectKind::Read)
         needs.storesRead = 0;
+  // Where the branches of a loop's body join, registers are moved: no product may hold them there.
+  auto branch = dyn_cast<scf::IfOp>(terminator.getParentOp());
+  if (branch && branch->getParentOfType<LoopLikeOpInterface>() && open.has(FlightKind::Product))
+    needs.products = 0;
   for (const OpenAccess &access : open.get())
     if (access.isPrivate && Value(access.root).getParentBlock() == terminator.getBlock())
       needs.endFlight(access);
