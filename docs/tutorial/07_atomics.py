@@ -120,7 +120,7 @@ make_add(True)(a, b, dq)
 layout = gradient_layout((64, 64))
 extents = layout.get_output_shape()
 product = a.astype(np.float32) @ b.astype(np.float32)
-places = [
+offsets = [
     np.ravel_multi_index(layout.map_forward_index((l, d)), extents)
     for l in range(64)
     for d in range(64)

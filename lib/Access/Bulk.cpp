@@ -75,6 +75,20 @@ ElementAccess CopyLoop::getTileAccess() const {
   return isFill() ? getWrite() : *ElementAccess::get(load);
 }
 
+BulkInstructions BulkInstructions::get(ParallelOp loop, const CopyLoop &copy) {
+  BulkInstructions result{copy.update ? "cp.reduce.async.bulk" : "cp.async.bulk"};
+  if (auto span = loop->getAttrOfType<SpanAttr>(kSpanAttr)) {
+    result.bytes = span.getBytes();
+    return result;
+  }
+  auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr);
+  auto tile = cast<MemRefType>(copy.getTileAccess().buffer.getType());
+  result.name += ".tensor." + std::to_string(plan.getRank()) + "d";
+  result.count = plan.getNumIssues();
+  result.bytes = plan.getNumElements() * getStorageBytes(tile.getElementType()) / result.count;
+  return result;
+}
+
 BulkContext BulkContext::get(const Context &context, bool disjoint) {
   BulkContext all{context, disjoint, {}, {}, false, false};
   KernelOp kernel = context.kernel;
@@ -121,7 +135,7 @@ private:
   bool planSpan();
   bool checkStrides();
   bool findBox();
-  bool findPlace();
+  bool findTileOffset();
   bool matchTile();
   bool matches(ArrayRef<Digit> digits, int64_t swizzle);
   SmallVector<Digit> makeDigits(int64_t panel, unsigned position);
@@ -149,10 +163,10 @@ private:
   /// the symbols add, with the constant.
   SmallVector<std::optional<unsigned>> iterators;
   SmallVector<IndexFacts> starts;
-  IndexExpr offset; ///< In the tile, from the place of the first element.
-  int64_t firstPlace = 0;
+  IndexExpr offset; ///< In the tile, from the first element.
+  int64_t firstOffset = 0;
   int64_t distance =
-      0; ///< What divides the part of the place that only the run knows; 0: there is none.
+      0; ///< What divides the part of the offset that only the run knows; 0: there is none.
   SmallVector<Digit> digits;
   int64_t panel = 0;
   BulkPlan plan;
@@ -287,7 +301,7 @@ bool BulkPlanner::findBox() {
   return true;
 }
 
-/// Each element's place in global memory, from that of the first; nothing if one is no multiple of 16
+/// Each element's offset in global memory, from the first; nothing if one is no multiple of 16
 /// bytes where the copy starts, may lie out of bounds, or depends on what is known only at launch.
 static std::optional<IndexExpr> findOrder(const ElementAccess &access, ParallelOp loop,
                                           const Memory &memory, ArrayRef<int64_t> extents) {
@@ -345,7 +359,7 @@ static std::optional<IndexExpr> findOrder(const ElementAccess &access, ParallelO
   return own - *first;
 }
 
-/// Whether the elements are neighbours: their places are 0, 1, 2 and so on, in some order.
+/// Whether the elements are neighbours: their offsets are 0, 1, 2 and so on, in some order.
 static bool areNeighbours(const IndexExpr &order, ArrayRef<int64_t> extents, int64_t elements) {
   std::optional<ValueColumns> values = enumerateValues(order, extents);
   if (!values)
@@ -366,7 +380,7 @@ bool BulkPlanner::planSpan() {
   for (int64_t extent : extents)
     elements *= extent;
   int64_t bytes = elements * memory.elementBytes;
-  if (bytes % kGranule || bytes > kMaxBytes || firstPlace * memory.elementBytes % kGranule)
+  if (bytes % kGranule || bytes > kMaxBytes || firstOffset * memory.elementBytes % kGranule)
     return false;
   std::optional<IndexExpr> order = findOrder(tensorAccess, loop, memory, extents);
   if (!order || !areNeighbours(*order, extents, elements) ||
@@ -377,14 +391,14 @@ bool BulkPlanner::planSpan() {
 }
 
 /// Where the elements lie in the tile.
-bool BulkPlanner::findPlace() {
+bool BulkPlanner::findTileOffset() {
   auto found = getCoordinates(tileAccess.op, loop, tileAccess.buffer, tileAccess.indices);
   std::optional<Memory> placed = getMemory(tile, bulk.context.kernel, bulk.context.calls);
-  std::optional<IndexExpr> place =
+  std::optional<IndexExpr> formula =
       placed && placed->layout ? placed->layout->getOffset() : std::nullopt;
-  if (!found || !place)
+  if (!found || !formula)
     return refuse("where " + name(tile) + " lies is not known");
-  IndexExpr whole = place->substitute(found->coordinates);
+  IndexExpr whole = formula->substitute(found->coordinates);
   // A part that is chosen at run time, such as `a[k % 2]`, lies at a distance of its own.
   std::optional<analysis::SeparatedExpr> parts =
       analysis::separate(whole, factsOfShape(extents), found->symbols);
@@ -395,9 +409,9 @@ bool BulkPlanner::findPlace() {
                   (copy.isFill() ? " it writes" : " it reads") + " mixes its index with others");
   if (!copy.isFill() && whole.getNumSymbols())
     return refuse(Twine("it reads a part of ") + name(tile) + " that is chosen at run time");
-  firstPlace = *first;
+  firstOffset = *first;
   distance = analyzeIndexExpr(parts->symbols, {}, found->symbols).getDivisor();
-  offset = parts->dims - firstPlace;
+  offset = parts->dims - firstOffset;
   return true;
 }
 
@@ -430,14 +444,14 @@ SmallVector<Digit> BulkPlanner::makeDigits(int64_t width, unsigned position) {
 
 /// Whether a box of these digits arrives where the tile has its elements.
 bool BulkPlanner::matches(ArrayRef<Digit> candidate, int64_t swizzle) {
-  IndexExpr place(0);
+  IndexExpr arrival(0);
   for (const Digit &digit : candidate)
-    place = place + digit.value * digit.stride;
+    arrival = arrival + digit.value * digit.stride;
   if (swizzle) {
     int64_t line = kTileAlignment / memory.elementBytes, chunk = kGranule / memory.elementBytes;
-    place = place ^ (floorDiv(place, line) % (swizzle / kGranule) * chunk);
+    arrival = arrival ^ (floorDiv(arrival, line) % (swizzle / kGranule) * chunk);
   }
-  return isEqual(Layout::get(extents, {offset}), Layout::get(extents, {place})).isYes();
+  return isEqual(Layout::get(extents, {offset}), Layout::get(extents, {arrival})).isYes();
 }
 
 /// Finds the swizzle and the order of the digits under which the tile's layout is that of a box.
@@ -511,14 +525,14 @@ bool BulkPlanner::split(MutableArrayRef<Digit> parts) {
   if (parts.front().chunk * memory.elementBytes % kGranule)
     return refuse("a row of the tile is wider than a box");
   plan.alignmentBytes = alignment;
-  if (firstPlace * memory.elementBytes % alignment)
+  if (firstOffset * memory.elementBytes % alignment)
     return refuse("it starts inside " + name(tile) + ", at byte " +
-                  Twine(firstPlace * memory.elementBytes));
+                  Twine(firstOffset * memory.elementBytes));
   if (distance * memory.elementBytes % alignment)
     return refuse("the parts of " + name(tile) + " start at multiples of " +
                   Twine(distance * memory.elementBytes) + " bytes");
   for (int64_t issue = 0; issue < issues; ++issue) {
-    int64_t rest = issue, place = 0;
+    int64_t rest = issue, position = 0;
     SmallVector<int64_t> origin;
     for (const Digit &digit : parts) {
       int64_t count = digit.extent / digit.chunk, number = rest % count;
@@ -527,12 +541,13 @@ bool BulkPlanner::split(MutableArrayRef<Digit> parts) {
         origin.front() += number * panel;
       else
         origin.push_back(number * digit.chunk);
-      place += number * digit.chunk * digit.stride;
+      position += number * digit.chunk * digit.stride;
     }
-    if (place * memory.elementBytes % alignment)
-      return refuse("its instructions would write at byte " + Twine(place * memory.elementBytes) +
-                    ", which is no multiple of " + Twine(alignment));
-    plan.places.push_back(place * memory.elementBytes);
+    if (position * memory.elementBytes % alignment)
+      return refuse("its instructions would write at byte " +
+                    Twine(position * memory.elementBytes) + ", which is no multiple of " +
+                    Twine(alignment));
+    plan.offsets.push_back(position * memory.elementBytes);
     plan.origins.append(origin);
   }
   for (const Digit &digit : parts) {
@@ -589,7 +604,7 @@ void BulkPlanner::makeMap() {
 }
 
 llvm::Expected<BulkPlan> BulkPlanner::run() {
-  if (!checkTensor() || !findPlace())
+  if (!checkTensor() || !findTileOffset())
     return llvm::createStringError(refusal);
   if (planSpan())
     return std::move(plan);
@@ -626,7 +641,7 @@ std::optional<Layout> findSpanLayout(ParallelOp loop, const ElementAccess &tenso
 
 BulkAttr makeAttr(MLIRContext *context, const BulkPlan &plan, int64_t map) {
   return BulkAttr::get(context, map, plan.dims, plan.divisors, plan.box, plan.swizzle, plan.origins,
-                       plan.places, plan.clamped);
+                       plan.offsets, plan.clamped);
 }
 
 } // namespace tilewright::access

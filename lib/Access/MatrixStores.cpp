@@ -20,7 +20,7 @@ MatrixRow MatrixRow::get(int64_t number) {
 
 std::optional<Plan> planMatrixStores(const ElementAccess &access, const Request &request,
                                      const Context &context) {
-  const analysis::PlaceTable &table = request.loop->table;
+  const analysis::OwnerTable &table = request.loop->table;
   bool hasInstruction = context.arch.version >= 90 && isa<StoreOp>(access.op) &&
                         !request.memory.isGlobal && request.memory.elementBytes == 2;
   if (!hasInstruction || request.isConditional || !request.arguments.empty() ||
@@ -38,13 +38,13 @@ std::optional<Plan> planMatrixStores(const ElementAccess &access, const Request 
   rows.table.replica.resize(table.element.size());
   for (int64_t number = 0; number < table.slots / kMatrixSlots; ++number) {
     MatrixRow row = MatrixRow::get(number);
-    std::optional<ValueColumns> places = enumerateValues({row.thread, row.slot}, table.threads);
-    if (!places)
+    std::optional<ValueColumns> owners = enumerateValues({row.thread, row.slot}, table.threads);
+    if (!owners)
       return std::nullopt;
     for (int64_t thread = 0; thread < table.threads; ++thread)
       for (int64_t e = 0; e < kRowElements; ++e)
         rows.table.element[thread * table.slots + number * kRowElements + e] = table.at(
-            (*places)[0][thread] + e / kLaneElements, (*places)[1][thread] + e % kLaneElements);
+            (*owners)[0][thread] + e / kLaneElements, (*owners)[1][thread] + e % kLaneElements);
   }
   Request ofRows = request;
   ofRows.loop = &rows;

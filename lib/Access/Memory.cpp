@@ -122,7 +122,7 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
   analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
   for (BlockArgument iterator : loop.getIterators())
     translator.addDim(iterator);
-  // A row that a table names: the loop writes no table, so equal places hold equal numbers.
+  // A row that a table names: the loop writes no table, so equal indices hold equal numbers.
   llvm::SmallDenseSet<Value, 4> written = getWrittenRoots(loop);
   translator.allowFunctions([&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);

@@ -46,7 +46,7 @@ private:
   }
 
   const Request &request;
-  const analysis::PlaceTable &table;
+  const analysis::OwnerTable &table;
   /// What holds for all symbols holds in every case; none where the offsets are not known.
   std::vector<Case> cases;
   SmallVector<int64_t> guarded;

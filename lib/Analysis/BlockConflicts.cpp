@@ -275,7 +275,7 @@ private:
     return std::nullopt;
   }
 
-  /// Whether both blocks write the same place, and what they write is computed from their index.
+  /// Whether both blocks write the same element, and what they write is computed from their index.
   bool writesOwnValue(const Access &write, BlockDependence &dependence) {
     if (write.effect.region.isWhole())
       return false;

@@ -74,14 +74,14 @@ int64_t ExchangePlan::countSelects(int64_t sourceSlots) const {
 
 namespace {
 
-/// Where a place of the result finds its element.
+/// Where a slot of the result finds its element.
 struct Origin {
   int64_t lane = 0, slot = 0;
 };
 
 /// The origins of all lanes and slots, the same for every warp. Of many copies of an element the
 /// one whose lane differs least is taken, which keeps linear layouts linear.
-std::optional<std::vector<Origin>> findOrigins(const PlaceTable &from, const PlaceTable &to) {
+std::optional<std::vector<Origin>> findOrigins(const OwnerTable &from, const OwnerTable &to) {
   if (from.threads != to.threads || from.threads % kLanes)
     return std::nullopt;
   std::vector<Origin> origins(kLanes * to.slots);
@@ -126,7 +126,7 @@ struct LinearOrigins {
 };
 
 /// The bits of the lane in which copies of the source differ.
-llvm::SmallVector<int64_t, 5> findCopies(const PlaceTable &from) {
+llvm::SmallVector<int64_t, 5> findCopies(const OwnerTable &from) {
   llvm::SmallVector<int64_t, 5> copies;
   for (int64_t bit = 1; bit < kLanes; bit *= 2) {
     bool isCopy = true;
@@ -257,7 +257,7 @@ std::optional<ExchangePlan> search(LinearOrigins &form, int64_t fromSlots, LaneW
 
 } // namespace
 
-std::optional<ExchangePlan> planExchange(const PlaceTable &from, const PlaceTable &to) {
+std::optional<ExchangePlan> planExchange(const OwnerTable &from, const OwnerTable &to) {
   if (to.slots == 0)
     return std::nullopt;
   std::optional<std::vector<Origin>> origins = findOrigins(from, to);

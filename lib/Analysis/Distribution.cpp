@@ -19,14 +19,14 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
-std::optional<PlaceTable> PlaceTable::get(const Fragment &fragment, int64_t numThreads) {
+std::optional<OwnerTable> OwnerTable::get(const Fragment &fragment, int64_t numThreads) {
   SmallVector<int64_t> space(fragment.getShape());
   space.push_back(fragment.getReplicas());
   std::optional<ValueColumns> columns =
       enumerateValues({fragment.getThread(), fragment.getSlot()}, space);
   if (!columns)
     return std::nullopt;
-  PlaceTable table;
+  OwnerTable table;
   table.threads = numThreads;
   for (int64_t slot : (*columns)[1]) {
     if (slot < 0)
@@ -42,11 +42,11 @@ std::optional<PlaceTable> PlaceTable::get(const Fragment &fragment, int64_t numT
     int64_t thread = (*columns)[0][i], slot = (*columns)[1][i];
     if (thread < 0 || thread >= numThreads)
       return std::nullopt;
-    int64_t place = thread * table.slots + slot;
-    if (table.element[place] != -1)
+    int64_t position = thread * table.slots + slot;
+    if (table.element[position] != -1)
       return std::nullopt;
-    table.element[place] = i / replicas;
-    table.replica[place] = i % replicas;
+    table.element[position] = i / replicas;
+    table.replica[position] = i % replicas;
   }
   return table;
 }
@@ -78,7 +78,7 @@ std::optional<SmallVector<IndexExpr, 4>> getAccessIndices(ParallelOp loop, Value
 std::optional<std::vector<int64_t>> resolveSlots(const LoopDistribution &loop,
                                                  ArrayRef<IndexExpr> indices,
                                                  ArrayRef<int64_t> shape,
-                                                 const PlaceTable &fragment, bool isWrite) {
+                                                 const OwnerTable &fragment, bool isWrite) {
   std::optional<ValueColumns> columns = enumerateValues(indices, loop.extents);
   if (!columns || fragment.threads != loop.table.threads)
     return std::nullopt;
@@ -95,7 +95,7 @@ std::optional<std::vector<int64_t>> resolveSlots(const LoopDistribution &loop,
   std::vector<bool> isTouched(product(shape), false);
   // For each element its last thread so far that holds it, and that thread's first slot of it.
   std::vector<std::pair<int64_t, int64_t>> held(product(shape), {-1, -1});
-  int64_t writtenPlaces = 0;
+  int64_t numWritten = 0;
   for (int64_t thread = 0; thread < loop.table.threads; ++thread) {
     for (int64_t slot = fragment.slots - 1; slot >= 0; --slot)
       if (int64_t element = fragment.at(thread, slot); element >= 0)
@@ -106,31 +106,31 @@ std::optional<std::vector<int64_t>> resolveSlots(const LoopDistribution &loop,
       if (iteration < 0)
         continue;
       int64_t element = elements[iteration];
-      auto [holder, place] = held[element];
+      auto [holder, heldSlot] = held[element];
       if (holder != thread)
         return std::nullopt;
       if (slots[slot] == -1)
-        slots[slot] = place;
-      if (slots[slot] != place)
+        slots[slot] = heldSlot;
+      if (slots[slot] != heldSlot)
         return std::nullopt;
-      if (!written[place])
-        ++writtenPlaces;
-      written[place] = true;
+      if (!written[heldSlot])
+        ++numWritten;
+      written[heldSlot] = true;
       isTouched[element] = true;
     }
   }
   if (isWrite) {
-    int64_t places = 0;
+    int64_t numHeld = 0;
     for (int64_t element : fragment.element)
-      places += element >= 0 && isTouched[element];
-    if (places != writtenPlaces)
+      numHeld += element >= 0 && isTouched[element];
+    if (numHeld != numWritten)
       return std::nullopt;
   }
   return slots;
 }
 
-std::optional<ReductionPlan> planReduction(const PlaceTable &source, ArrayRef<int64_t> shape,
-                                           const PlaceTable &dest, int64_t dim) {
+std::optional<ReductionPlan> planReduction(const OwnerTable &source, ArrayRef<int64_t> shape,
+                                           const OwnerTable &dest, int64_t dim) {
   int64_t inner = product(shape.drop_front(dim + 1)), rows = product(shape) / shape[dim];
   auto rowOf = [&](int64_t element) {
     return element / (inner * shape[dim]) * inner + element % inner;
@@ -178,11 +178,11 @@ std::optional<ReductionPlan> planReduction(const PlaceTable &source, ArrayRef<in
   return plan;
 }
 
-/// The places of a register tile that is used whole.
-static std::optional<PlaceTable> getPlaces(Value buffer, int64_t numThreads) {
+/// The owners of a register tile that is used whole.
+static std::optional<OwnerTable> getOwners(Value buffer, int64_t numThreads) {
   auto alloc = buffer.getDefiningOp<AllocOp>();
   auto placement = alloc ? alloc->getAttrOfType<FragmentAttr>(kPlacementAttr) : FragmentAttr();
-  return placement ? PlaceTable::get(placement.getFragment(), numThreads) : std::nullopt;
+  return placement ? OwnerTable::get(placement.getFragment(), numThreads) : std::nullopt;
 }
 
 bool meetsInMemory(TileEffectsOpInterface statement, int64_t numThreads) {
@@ -191,8 +191,8 @@ bool meetsInMemory(TileEffectsOpInterface statement, int64_t numThreads) {
   auto reduce = dyn_cast<ReduceOp>(statement.getOperation());
   if (!reduce)
     return true;
-  std::optional<PlaceTable> source = getPlaces(reduce.getSource(), numThreads),
-                            dest = getPlaces(reduce.getDest(), numThreads);
+  std::optional<OwnerTable> source = getOwners(reduce.getSource(), numThreads),
+                            dest = getOwners(reduce.getDest(), numThreads);
   if (!source || !dest)
     return true;
   std::optional<ReductionPlan> plan =
@@ -202,7 +202,7 @@ bool meetsInMemory(TileEffectsOpInterface statement, int64_t numThreads) {
 
 /// Whether a reduction or a scan of a tile in memory gives each row to one warp or thread.
 static bool hasRowsOfOneWarp(Operation *statement, int64_t numThreads) {
-  if (!isa<ReduceOp, CumsumOp>(statement) || getPlaces(statement->getOperand(0), numThreads))
+  if (!isa<ReduceOp, CumsumOp>(statement) || getOwners(statement->getOperand(0), numThreads))
     return false;
   std::optional<RowTeams> teams = RowTeams::get(statement, numThreads);
   return !teams || teams->warps == 1;
@@ -230,7 +230,7 @@ std::optional<LoopDistribution> getDistribution(ParallelOp loop, int64_t numThre
   std::optional<SmallVector<int64_t>> extents = getStaticExtents(loop);
   if (!attribute || !extents)
     return std::nullopt;
-  std::optional<PlaceTable> table = PlaceTable::get(attribute.getFragment(), numThreads);
+  std::optional<OwnerTable> table = OwnerTable::get(attribute.getFragment(), numThreads);
   if (!table)
     return std::nullopt;
   return LoopDistribution{*extents, std::move(*table)};

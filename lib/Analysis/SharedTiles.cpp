@@ -37,6 +37,19 @@ int64_t getPlacedBytes(AllocOp alloc) {
   return elements * getStorageBytes(type.getElementType());
 }
 
+bool shareBytes(Value a, Value b) {
+  if (!a || !b || a == b)
+    return true;
+  auto first = a.getDefiningOp<AllocOp>(), second = b.getDefiningOp<AllocOp>();
+  if (!first || !second || !first->hasAttr(kOffsetAttr) || !second->hasAttr(kOffsetAttr))
+    return false;
+  auto begin = [](AllocOp alloc) {
+    return alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
+  };
+  return begin(first) < begin(second) + getPlacedBytes(second) &&
+         begin(second) < begin(first) + getPlacedBytes(first);
+}
+
 llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
   // Every op has a number in program order, and the numbers of what it contains follow it.
   llvm::DenseMap<Operation *, LiveRange> numbers, ranges;

@@ -84,10 +84,10 @@ static json::Value describePlacement(Operation *op, StringRef name) {
 // Kernels
 //===----------------------------------------------------------------------------------------===//
 
-static void addPlace(json::Object &entry, Location location) {
-  auto place = location->findInstanceOf<FileLineColLoc>();
-  entry["file"] = place ? place.getFilename().str() : "";
-  entry["line"] = place ? int64_t(place.getLine()) : 0;
+static void addLocation(json::Object &entry, Location location) {
+  auto position = location->findInstanceOf<FileLineColLoc>();
+  entry["file"] = position ? position.getFilename().str() : "";
+  entry["line"] = position ? int64_t(position.getLine()) : 0;
 }
 
 /// The user's name of a tile, a tensor or a barrier.
@@ -120,7 +120,7 @@ public:
                        {"ops", next},
                        {"tiles", std::move(tiles)},
                        {"statements", std::move(statements)}};
-    addPlace(entry, kernel.getLoc());
+    addLocation(entry, kernel.getLoc());
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr))
       entry["shared_bytes"] = bytes.getInt();
     return entry;
@@ -137,7 +137,7 @@ private:
     bool isStatement = op != kernel && !isa<AllocOp, BarrierAllocOp>(op) &&
                        (op->getNumRegions() || isa<TileEffectsOpInterface>(op)) &&
                        !op->getParentOfType<ParallelOp>();
-    size_t place = statements.size();
+    size_t entryNumber = statements.size();
     if (isStatement)
       statements.push_back(nullptr); // it comes before what it contains
     for (Region &region : op->getRegions())
@@ -150,13 +150,13 @@ private:
                        {"first", number},
                        {"last", next - 1},
                        {"depth", depth}};
-    addPlace(entry, op->getLoc());
+    addLocation(entry, op->getLoc());
     addEffects(entry, op);
     if (isLoop) {
       entry["distribution"] = describePlacement(op, kDistributionAttr);
       entry["accesses"] = listAccesses(cast<ParallelOp>(op));
     }
-    statements[place] = std::move(entry);
+    statements[entryNumber] = std::move(entry);
   }
 
   void addTile(AllocOp alloc) {
@@ -170,7 +170,7 @@ private:
                        {"shape", json::Array(type.getShape())},
                        {"versions", versions ? versions.getInt() : 1},
                        {"layout", describePlacement(alloc, kPlacementAttr)}};
-    addPlace(entry, alloc.getLoc());
+    addLocation(entry, alloc.getLoc());
     if (offset) {
       entry["offset"] = offset.getInt();
       entry["bytes"] = analysis::getPlacedBytes(alloc);
@@ -191,7 +191,7 @@ private:
                        {"bytes", *getStorageBytes(barriers.getBarriers().getType())},
                        {"versions", 1},
                        {"layout", nullptr}};
-    addPlace(entry, barriers.getLoc());
+    addLocation(entry, barriers.getLoc());
     tiles.push_back(std::move(entry));
   }
 
@@ -214,7 +214,7 @@ private:
     loop.walk([&](Operation *op) {
       auto add = [&](StringRef kind, Value buffer, ValueRange indices) {
         json::Object entry{{"kind", kind}, {"name", getName(getRoot(buffer))}};
-        addPlace(entry, op->getLoc());
+        addLocation(entry, op->getLoc());
         if (auto plan = op->getAttrOfType<AccessAttr>(kAccessAttr))
           entry["width"] = plan.getWidth();
         if (auto exprs = analysis::getAccessIndices(loop, buffer, indices)) {
@@ -256,15 +256,15 @@ json::Value describePlan(ModuleOp module) {
 json::Value describeText(Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  AsmState::LocationMap places; // of each operation in the text, counted from 1
-  AsmState state(op, OpPrintingFlags(), &places);
+  AsmState::LocationMap positions; // of each operation in the text, counted from 1
+  AsmState state(op, OpPrintingFlags(), &positions);
   op->print(os, state);
   std::vector<std::string> files;
   std::vector<std::pair<int64_t, int64_t>> lines(StringRef(text).count('\n') + 1, {-1, 0});
   op->walk([&](Operation *inner) {
-    auto found = places.find(inner);
+    auto found = positions.find(inner);
     auto source = inner->getLoc()->findInstanceOf<FileLineColLoc>();
-    if (found == places.end() || !source || found->second.first > lines.size())
+    if (found == positions.end() || !source || found->second.first > lines.size())
       return;
     size_t file = llvm::find(files, source.getFilename().getValue()) - files.begin();
     if (file == files.size())

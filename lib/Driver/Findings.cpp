@@ -89,7 +89,7 @@ static std::string nameBuffer(const TouchedMemory &memory, const KernelInfo &ker
                     "' or '");
 }
 
-/// The element of a tile that its layout puts at `place`; none for padding.
+/// The element of a tile that its layout puts at `offset`; none for padding.
 static SmallVector<int64_t> findElement(const SharedTile &tile, int64_t offset) {
   llvm::Expected<Layout> layout = parseLayout(tile.layout, tile.shape);
   if (!layout) {

@@ -32,7 +32,7 @@ static std::string makeText(ModuleOp module, StringRef target, const CallFacts &
 }
 
 /// Writes into the working directory, or where that cannot be, among temporary files. Gives the
-/// file's name; empty where there is no place for it.
+/// file's name; empty if it cannot be written.
 static std::string writeFile(StringRef text) {
   std::string name = "tw-crash-" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, 16);
   name += ".mlir";

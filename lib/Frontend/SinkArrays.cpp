@@ -2,7 +2,7 @@
 //
 // A `T.alloc_local` belongs to a thread. In a `T.Parallel` no program says which thread runs an
 // iteration, so an array that is used in a single such loop can only mean that each iteration has
-// one for itself. Its allocation says so by its place:
+// one for itself. Its allocation says so by where it stands:
 //
 //   %a = tile.alloc "a" : 8 x f32, local         tile.parallel (%i) in (64) {
 //   tile.parallel (%i) in (64) {           ──▶     %a = tile.alloc "a" : 8 x f32, local

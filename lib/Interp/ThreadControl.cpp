@@ -12,7 +12,7 @@ using namespace tilewright;
 using namespace tilewright::interp;
 
 //===----------------------------------------------------------------------------------------===//
-// Places
+// Positions
 //===----------------------------------------------------------------------------------------===//
 
 template <typename T> static int compareNumbers(T a, T b) { return a < b ? -1 : a > b ? 1 : 0; }

@@ -98,21 +98,21 @@ Answer<Difference> tilewright::isEqual(const Layout &first, const Layout &second
 //===----------------------------------------------------------------------------------------===//
 
 /// The owners of all elements; the replicas of an element are adjacent, sorted.
-static std::optional<std::vector<Place>> sortedPlaces(const Fragment &fragment) {
+static std::optional<std::vector<Owner>> sortedOwners(const Fragment &fragment) {
   std::optional<ValueColumns> columns =
       enumerateValues(fragment.asLayout().getOutputs(), fragment.asLayout().getShape());
   if (!columns)
     return std::nullopt;
-  std::vector<Place> places;
+  std::vector<Owner> owners;
   for (auto [thread, slot] : llvm::zip((*columns)[0], (*columns)[1]))
-    places.push_back({thread, slot});
+    owners.push_back({thread, slot});
   int64_t replicas = fragment.getReplicas();
-  for (size_t start = 0; start < places.size(); start += replicas)
-    std::sort(places.begin() + start, places.begin() + start + replicas,
-              [](const Place &a, const Place &b) {
+  for (size_t start = 0; start < owners.size(); start += replicas)
+    std::sort(owners.begin() + start, owners.begin() + start + replicas,
+              [](const Owner &a, const Owner &b) {
                 return std::pair(a.thread, a.slot) < std::pair(b.thread, b.slot);
               });
-  return places;
+  return owners;
 }
 
 Answer<Difference> tilewright::isEqual(const Fragment &first, const Fragment &second) {
@@ -120,7 +120,7 @@ Answer<Difference> tilewright::isEqual(const Fragment &first, const Fragment &se
     return Answer<Difference>::no({});
   if (isEqual(first.asLayout(), second.asLayout()).isYes())
     return Answer<Difference>::yes();
-  std::optional<std::vector<Place>> a = sortedPlaces(first), b = sortedPlaces(second);
+  std::optional<std::vector<Owner>> a = sortedOwners(first), b = sortedOwners(second);
   if (!a || !b)
     return Answer<Difference>::unknown("fragments of shape " + shapeToString(first.getShape()) +
                                        " cannot be enumerated");
@@ -137,7 +137,7 @@ Answer<Missing> tilewright::isProvidedBy(const Fragment &needed, const Fragment 
   assert(needed.getShape() == held.getShape() && "fragments of one tile");
   if (needed == held)
     return Answer<Missing>::yes();
-  std::optional<std::vector<Place>> need = sortedPlaces(needed), have = sortedPlaces(held);
+  std::optional<std::vector<Owner>> need = sortedOwners(needed), have = sortedOwners(held);
   if (!need || !have)
     return Answer<Missing>::unknown("fragments of shape " + shapeToString(needed.getShape()) +
                                     " cannot be enumerated");
@@ -145,16 +145,16 @@ Answer<Missing> tilewright::isProvidedBy(const Fragment &needed, const Fragment 
     int64_t element = at / needed.getReplicas();
     auto holders = ArrayRef(*have).slice(element * held.getReplicas(), held.getReplicas());
     int64_t thread = (*need)[at].thread;
-    if (llvm::none_of(holders, [&](const Place &place) { return place.thread == thread; }))
+    if (llvm::none_of(holders, [&](const Owner &owner) { return owner.thread == thread; }))
       return Answer<Missing>::no({delinearize(element, needed.getShape()), thread});
   }
   return Answer<Missing>::yes();
 }
 
-SmallVector<Place, 4> tilewright::ownersOf(const Fragment &fragment, ArrayRef<int64_t> index) {
-  SmallVector<Place, 4> owners;
+SmallVector<Owner, 4> tilewright::ownersOf(const Fragment &fragment, ArrayRef<int64_t> index) {
+  SmallVector<Owner, 4> owners;
   for (int64_t replica = 0; replica < fragment.getReplicas(); ++replica)
-    if (std::optional<Place> place = fragment.place(index, replica))
-      owners.push_back(*place);
+    if (std::optional<Owner> owner = fragment.ownerOf(index, replica))
+      owners.push_back(*owner);
   return owners;
 }

@@ -35,11 +35,11 @@ Error Fragment::verify(ArrayRef<int64_t> shape, const IndexExpr &thread, const I
   return Layout::verify(appended(shape, replicas), {thread, slot});
 }
 
-std::optional<Place> Fragment::place(ArrayRef<int64_t> index, int64_t replica) const {
-  std::optional<SmallVector<int64_t, 4>> place = placement.map(appended(index, replica));
-  if (!place)
+std::optional<Owner> Fragment::ownerOf(ArrayRef<int64_t> index, int64_t replica) const {
+  std::optional<SmallVector<int64_t, 4>> owner = placement.map(appended(index, replica));
+  if (!owner)
     return std::nullopt;
-  return Place{(*place)[0], (*place)[1]};
+  return Owner{(*owner)[0], (*owner)[1]};
 }
 
 void Fragment::print(llvm::raw_ostream &os) const { print(os, IndexNames::defaults(getRank())); }

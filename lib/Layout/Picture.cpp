@@ -63,16 +63,16 @@ Picture makePicture(ArrayRef<int64_t> shape, const PictureOptions &options,
 
 Picture pictureOf(const Fragment &fragment, const PictureOptions &options) {
   return makePicture(fragment.getShape(), options, fragment.str(), [&](ArrayRef<int64_t> index) {
-    SmallVector<Place, 4> owners = ownersOf(fragment, index);
+    SmallVector<Owner, 4> owners = ownersOf(fragment, index);
     Cell cell;
     cell.tooltip = indexToString(index) + ":";
-    for (const Place &place : owners)
+    for (const Owner &owner : owners)
       cell.tooltip +=
-          " thread " + std::to_string(place.thread) + " slot " + std::to_string(place.slot) + ",";
+          " thread " + std::to_string(owner.thread) + " slot " + std::to_string(owner.slot) + ",";
     cell.tooltip.pop_back();
     if (owners.empty())
       return cell;
-    const Place &first = owners.front();
+    const Owner &first = owners.front();
     cell.label = "T" + std::to_string(first.thread) + ":" + std::to_string(first.slot);
     if (owners.size() > 1)
       cell.label += "+" + std::to_string(owners.size() - 1);
@@ -92,14 +92,14 @@ Picture pictureOf(const Layout &layout, int64_t elementBits, const PictureOption
     if (!physical)
       return cell;
     cell.tooltip = indexToString(index) + " -> " + indexToString(*physical);
-    std::optional<int64_t> place = offset ? offset->evaluate(index, noSymbols) : std::nullopt;
-    if (!place || *place < 0) {
+    std::optional<int64_t> position = offset ? offset->evaluate(index, noSymbols) : std::nullopt;
+    if (!position || *position < 0) {
       cell.label = indexToString(*physical);
       return cell;
     }
-    int64_t address = *place * elementBits / 8, bank = bankOf(address);
-    cell.label = std::to_string(*place) + ".b" + std::to_string(bank);
-    cell.tooltip += ", offset " + std::to_string(*place) + ", byte " + std::to_string(address) +
+    int64_t address = *position * elementBits / 8, bank = bankOf(address);
+    cell.label = std::to_string(*position) + ".b" + std::to_string(bank);
+    cell.tooltip += ", offset " + std::to_string(*position) + ", byte " + std::to_string(address) +
                     ", bank " + std::to_string(bank);
     cell.hue = bank * 360 / kBanks;
     return cell;

@@ -3,10 +3,10 @@
 // Read off the PTX ISA ("Tensors", "Swizzling modes") and the CUDA driver API
 // (cuTensorMapEncodeTiled), not off the planner. Every instruction is run element by element: the
 // box's digits count row-major, the innermost fastest; each element comes from the tensor map's
-// address of its coordinates, or is zero where one of them lies outside; it goes to the next place
+// address of its coordinates, or is zero where one of them lies outside; it goes to the next position
 // in the tile, with the number of the 16-byte chunk xored by that of the 128-byte line, as far as the
-// swizzle reaches. Every iteration of the loop must find its element at the place that it writes. A
-// store goes the other way: from the same places to the same addresses, and nowhere if outside.
+// swizzle reaches. Every iteration of the loop must find its element at the position that it writes. A
+// store goes the other way: from the same positions to the same addresses, and nowhere if outside.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ static constexpr int64_t kClamp = int64_t(1) << 30;
 static constexpr int64_t kMaxExtent = int64_t(1) << 30;
 
 namespace {
-/// What arrives at a place of the tile.
+/// What arrives at a position of the tile.
 struct Arrival {
   bool isZero = false;
   int64_t byte = 0; ///< In the tensor.
@@ -157,9 +157,9 @@ std::string BulkRound::findCoordinates() {
 
 /// Runs one instruction.
 std::string BulkRound::issue(size_t number) {
-  int64_t place = plan.getPlaces()[number], total = 1;
-  if (place % std::max<int64_t>(128, 8 * plan.getSwizzle()))
-    return "an instruction writes at byte " + std::to_string(place) + " of the tile";
+  int64_t offset = plan.getOffsets()[number], total = 1;
+  if (offset % std::max<int64_t>(128, 8 * plan.getSwizzle()))
+    return "an instruction writes at byte " + std::to_string(offset) + " of the tile";
   for (int64_t extent : plan.getBox())
     total *= extent;
   for (int64_t element = 0; element < total; ++element) {
@@ -172,7 +172,7 @@ std::string BulkRound::issue(size_t number) {
       arrival.isZero |= coordinate < 0 || coordinate >= *from.getMapExtent(digit);
       arrival.byte += coordinate * (digit == 0 ? bytes : *from.getMapStride(digit));
     }
-    int64_t target = start + place + element * bytes, chunk = target >> 4 & 7,
+    int64_t target = start + offset + element * bytes, chunk = target >> 4 & 7,
             line = plan.getSwizzle() ? target >> 7 & (plan.getSwizzle() / 16 - 1) : 0;
     target = (target & ~int64_t(0x70)) | (chunk ^ line) << 4;
     if (!arrived.try_emplace(target, arrival).second)
@@ -245,16 +245,16 @@ std::string BulkRound::run(const IterationOwners &owners) {
 static std::string findSpanFault(SpanAttr plan, AccessModel &from, AccessModel &to, int64_t bytes,
                                  const IterationOwners &owners) {
   SmallVector<int64_t> zeros(owners.extents.size(), 0);
-  Point first = from.at(zeros), place = to.at(zeros);
-  if (first.state != Point::Runs || place.state != Point::Runs)
+  Point first = from.at(zeros), position = to.at(zeros);
+  if (first.state != Point::Runs || position.state != Point::Runs)
     return "";
   int64_t total = owners.numIterations * bytes;
   if (plan.getBytes() != total || total % 16)
     return "it copies " + std::to_string(plan.getBytes()) + " bytes, its loop names " +
            std::to_string(total);
-  if (first.offset * bytes % 16 || place.offset * bytes % 16)
+  if (first.offset * bytes % 16 || position.offset * bytes % 16)
     return "it starts at byte " + std::to_string(first.offset * bytes) + " of the tensor, byte " +
-           std::to_string(place.offset * bytes) + " of the tile";
+           std::to_string(position.offset * bytes) + " of the tile";
   for (int64_t iteration = 0; iteration < owners.numIterations; ++iteration) {
     Point global = from.at(owners.unravel(iteration)), shared = to.at(owners.unravel(iteration));
     if (global.state != Point::Runs || shared.state != Point::Runs)
@@ -263,10 +263,10 @@ static std::string findSpanFault(SpanAttr plan, AccessModel &from, AccessModel &
       return "iteration " + std::to_string(iteration) + " is out of bounds";
     int64_t distance = global.offset - first.offset;
     if (distance < 0 || distance >= owners.numIterations ||
-        shared.offset - place.offset != distance)
+        shared.offset - position.offset != distance)
       return "iteration " + std::to_string(iteration) + " lies " + std::to_string(distance) +
              " elements after the first in the tensor, " +
-             std::to_string(shared.offset - place.offset) + " in the tile";
+             std::to_string(shared.offset - position.offset) + " in the tile";
   }
   return "";
 }

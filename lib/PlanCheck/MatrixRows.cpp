@@ -15,7 +15,7 @@
 // memory runs along M or N.
 //
 // stmatrix is the reverse: register q of lane 4 g + t goes to the t-th quarter of row g of matrix q,
-// whose place lane 8 q + g names. A store does this with its slots in order: two elements of 16 bits in
+// whose address lane 8 q + g names. A store does this with its slots in order: two elements of 16 bits in
 // each of four registers.
 //
 //===----------------------------------------------------------------------------------------===//

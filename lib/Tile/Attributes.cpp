@@ -166,12 +166,12 @@ LogicalResult TensorMapAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
 LogicalResult BulkAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t map,
                                ArrayRef<int64_t> dims, ArrayRef<int64_t> divisors,
                                ArrayRef<int64_t> box, int64_t swizzle, ArrayRef<int64_t> origins,
-                               ArrayRef<int64_t> places, ArrayRef<int64_t> clamped) {
+                               ArrayRef<int64_t> offsets, ArrayRef<int64_t> clamped) {
   size_t rank = box.size();
   if (map < 0)
     return emitError() << "expected the position of a tensor map, got " << map;
-  if (rank < 1 || dims.size() != rank || divisors.size() != rank || places.empty() ||
-      origins.size() != rank * places.size())
+  if (rank < 1 || dims.size() != rank || divisors.size() != rank || offsets.empty() ||
+      origins.size() != rank * offsets.size())
     return emitError() << "expected a dimension, a divisor and an origin in each instruction for "
                           "every digit of the box";
   for (auto [dim, divisor, extent] : llvm::zip_equal(dims, divisors, box))

@@ -177,15 +177,15 @@ void tilewright::bindings::bindLayouts(nb::module_ &module) {
       .def_prop_ro("threads", &Fragment::getThreadExtent)
       .def_prop_ro("slots", &Fragment::getSlotsPerThread)
       .def(
-          "place",
+          "owner_of",
           [](const Fragment &self, const std::vector<int64_t> &index, int64_t replica) {
             if (index.size() != self.getRank())
               throw UserError("the fragment has " + std::to_string(self.getRank()) +
                               " indices, got " + std::to_string(index.size()));
-            auto place = self.place(index, replica);
-            if (!place)
-              throw UserError("the place does not fit 64 bits");
-            return nb::make_tuple(place->thread, place->slot);
+            auto owner = self.ownerOf(index, replica);
+            if (!owner)
+              throw UserError("the owner does not fit 64 bits");
+            return nb::make_tuple(owner->thread, owner->slot);
           },
           nb::arg("index"), nb::arg("replica") = 0)
       .def("is_injective", &questionInjective<Fragment>)

@@ -90,7 +90,7 @@ def test_a_deadlock_names_the_lines_of_all_who_wait() -> None:
             A[0] = 1
 
     (finding,) = interpret(main.program, 0, np.zeros(64, np.int32))
-    start = main.place.line
+    start = main.location.line
     assert (finding["kind"], finding["line"]) == ("deadlock", start + 5)
     assert (
         f"threads 128-255 wait at {__file__}:{start + 8} for barrier 0 of 'second'"

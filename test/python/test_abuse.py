@@ -43,7 +43,7 @@ def test_compiles_or_is_refused(name: str, arch: str) -> None:
     except tilewright.TilewrightError as error:
         print(error)
         assert error.kind == "error"
-        assert error.place is not None, "a refusal without a line"
-        assert error.place.file == abused_kernels.__file__
-        assert error.place.line > 0
+        assert error.location is not None, "a refusal without a line"
+        assert error.location.file == abused_kernels.__file__
+        assert error.location.line > 0
         assert not INTERNAL.search(str(error)), str(error)

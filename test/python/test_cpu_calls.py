@@ -481,5 +481,5 @@ def test_what_the_cpu_cannot_compile_is_told_at_its_line() -> None:
     with pytest.raises(tilewright.TilewrightError, match="the tiles of a block take") as caught:
         tilewright.compile(main, device="cpu")
     lines = Path(__file__).read_text().splitlines()
-    assert lines[caught.value.place.line - 1].endswith("# of the kernel")
+    assert lines[caught.value.location.line - 1].endswith("# of the kernel")
     assert str(caught.value).count("error: ") == 1

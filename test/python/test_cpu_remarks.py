@@ -47,7 +47,7 @@ def make_successor():
 
 def test_remarks_say_which_statements_run_together() -> None:
     function = make_softmax()
-    first = function.place.line
+    first = function.location.line
     remarks = tilewright.compile(function, target="cpu").remarks
     said = [(r.kind, r.line - first, r.message, r.data) for r in remarks]
     assert ("fusion", 5, "the 2 statements from here on run as one loop", {"statements": 2}) in said

@@ -103,7 +103,7 @@ def test_an_expression_of_500_terms(device: str, tmp_path) -> None:
 def test_no_index(line: str, tmp_path) -> None:
     with pytest.raises(tilewright.TilewrightError, match="got a Python 'NoneType'") as caught:
         program_of(tmp_path, line)
-    assert caught.value.place.line == 6
+    assert caught.value.location.line == 6
 
 
 def test_more_iterations_than_anything_has() -> None:

@@ -145,7 +145,7 @@ def test_remarks_say_to_programs_what_they_say_to_readers() -> None:
     read = next(r for r in of_kind["access"] if r.buffer == "A")
     assert (read.data["width"], read.data["instruction"]) == (4, "ld.global.v4.f32")
     assert read.message.startswith("A: 4 x ld.global.v4.f32")
-    assert read.line > main.place.line
+    assert read.line > main.location.line
     [scattered] = [r for r in of_kind["access"] if r.buffer == "a" and "refusal" in r.data]
     assert "lie 64 elements apart in a's layout" in scattered.data["refusal"]
     assert scattered.data["refusal"] in scattered.message

@@ -22,15 +22,15 @@ from tilewright.report.timeline import BARRIER_LATENCY, GLOBAL_LATENCY, Model
 NAMES = ("seed", "matmul", "hopper", "softmax")
 
 
-def places_in(value: Any) -> list[list[int]]:
+def locations_in(value: Any) -> list[list[int]]:
     """Every [file, line] of a report."""
     if isinstance(value, list):
-        return [place for entry in value for place in places_in(entry)]
+        return [location for entry in value for location in locations_in(entry)]
     if not isinstance(value, dict):
         return []
-    found = [value["place"]] if value.get("place") else []
-    found += [place for place in value.get("lines", []) if isinstance(place, list)]
-    return found + [place for entry in value.values() for place in places_in(entry)]
+    found = [value["location"]] if value.get("location") else []
+    found += [location for location in value.get("lines", []) if isinstance(location, list)]
+    return found + [location for entry in value.values() for location in locations_in(entry)]
 
 
 # ---- The data ----
@@ -40,9 +40,9 @@ def places_in(value: Any) -> list[list[int]]:
 def test_data_are_json_and_places_are_lines_of_the_source(name: str) -> None:
     data = report(name)
     assert json.loads(json.dumps(data)) == data
-    places = places_in({key: value for key, value in data.items() if key != "files"})
-    assert len(places) > 100
-    for file, line in places:
+    locations = locations_in({key: value for key, value in data.items() if key != "files"})
+    assert len(locations) > 100
+    for file, line in locations:
         entry = data["files"][file]
         assert entry["first"] <= line < entry["first"] + len(entry["lines"])
 
@@ -67,17 +67,17 @@ def test_each_line_of_a_stage_has_a_place_or_none(name: str) -> None:
         assert len(stage["lines"]) == stage["text"].count("\n") + 1, stage["name"]
     ptx = next(stage for stage in stages if stage["kind"] == "ptx")
     assert ptx["text"] == kernel(name)._compiled(report(name)["arch"])["ptx"]
-    linked = sum(place is not None for place in ptx["lines"])
+    linked = sum(location is not None for location in ptx["lines"])
     assert linked > len(ptx["lines"]) / 4
 
 
 def test_a_line_of_ir_is_linked_to_its_statement() -> None:
     data = report("matmul")
     stage = next(s for s in data["stages"] if s["name"] == "tile-infer-layouts")
-    for text, place in zip(stage["text"].split("\n"), stage["lines"], strict=True):
+    for text, location in zip(stage["text"].split("\n"), stage["lines"], strict=True):
         if "tile.gemm" in text:
-            file = data["files"][place[0]]
-            assert "T.gemm" in file["lines"][place[1] - file["first"]]
+            file = data["files"][location[0]]
+            assert "T.gemm" in file["lines"][location[1] - file["first"]]
             break
     else:
         pytest.fail("no gemm")
@@ -110,8 +110,8 @@ def test_layouts_are_those_of_the_compiler(name: str) -> None:
             if "thread" in found:
                 for replica in range(found["replicas"]):
                     dims = [*index, replica]
-                    place = evaluate(found["thread"], dims), evaluate(found["slot"], dims)
-                    assert place == known.place(list(index), replica)
+                    location = evaluate(found["thread"], dims), evaluate(found["slot"], dims)
+                    assert location == known.owner_of(list(index), replica)
             else:
                 image = tuple(evaluate(output, list(index)) for output in found["outputs"])
                 assert image == known.map(list(index))

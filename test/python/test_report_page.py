@@ -97,13 +97,13 @@ def test_source_lines_have_their_counters_and_decisions(shown: tuple[str, Browse
     data = report(name)
     click(browser, "#tab-source")
     for line in data["launches"][0]["counters"]["source_lines"]:
-        if line["place"]:
-            key = f"{line['place'][0]}:{line['place'][1]}"
+        if line["location"]:
+            key = f"{line['location'][0]}:{line['location'][1]}"
             cells = texts(browser, f'tr[data-line="{key}"] td')
             assert cells[3] == grouped(line["warp_instructions"])
     said = texts(browser, "tr.remark td.text")
     for remark in data["remarks"]:
-        if remark["place"]:
+        if remark["location"]:
             assert any(remark["message"] in entry for entry in said), remark["message"]
     assert browser.run("document.querySelectorAll('td.heat[style]').length") > 1
 
@@ -112,13 +112,13 @@ def test_a_line_of_source_marks_its_ptx(shown: tuple[str, Browser]) -> None:
     name, browser = shown
     data = report(name)
     ptx = next(stage for stage in data["stages"] if stage["kind"] == "ptx")
-    place = next(place for place in ptx["lines"] if place)
-    key = f"{place[0]}:{place[1]}"
+    location = next(location for location in ptx["lines"] if location)
+    key = f"{location[0]}:{location[1]}"
     click(browser, "#tab-source")
     click(browser, f'tr[data-line="{key}"]')
     click(browser, "#tab-code")
     marked = browser.run("document.querySelectorAll('.pane:last-child .row.selected').length")
-    assert marked == sum(other == place for other in ptx["lines"])
+    assert marked == sum(other == location for other in ptx["lines"])
 
 
 def test_passes_have_differences(shown: tuple[str, Browser]) -> None:
@@ -176,14 +176,14 @@ def test_layouts_say_who_holds_an_element(shown: tuple[str, Browser]) -> None:
         index = [*(0 for _ in shape[:-1]), min(1, shape[-1] - 1)]
         known = core.parse_layout(tile["layout"]["notation"], shape)
         if "thread" in tile["layout"]:
-            thread, slot = known.place(index)
+            thread, slot = known.owner_of(index)
             assert f"thread {thread} " in told and f"slot {slot}" in told
         else:
-            place = 0
+            location = 0
             extents = tile["layout"]["output_shape"]
             for value, extent in zip(known.map(index), extents, strict=True):
-                place = place * extent + value
-            assert f"byte {tile['offset'] + place * tile['element_bytes']} " in told
+                location = location * extent + value
+            assert f"byte {tile['offset'] + location * tile['element_bytes']} " in told
     take_picture(browser, f"{name}-layout")
 
 

@@ -186,7 +186,7 @@ def test_a_failure_of_ptxas_stands_next_to_the_python_line(
         kernel.cubin()
     error = caught.value
     assert error.kind == "internal error"
-    assert error.place == (__file__, line_of("first"), 0, 0, 0)
+    assert error.location == (__file__, line_of("first"), 0, 0, 0)
     assert error.message == (
         f"ptxas refuses the generated code: Illegal modifier: '{lines[number - 1].strip()}'; this "
         "is our bug, please report it with 'kernel.ptx'"
@@ -227,7 +227,7 @@ def test_a_refusal_of_ptxas_names_the_python_line() -> None:
     broken = ptx.replace("fma.rn.f32", "fma.rn.f31", 1)
     with pytest.raises(tilewright.TilewrightError) as caught:
         ptxas.assemble(broken, "sm_80")
-    assert caught.value.place == (__file__, line_of("first"), 0, 0, 0)
+    assert caught.value.location == (__file__, line_of("first"), 0, 0, 0)
     assert "internal error: ptxas refuses the generated code" in str(caught.value)
 
 

@@ -122,4 +122,4 @@ def test_a_tile_in_a_loop_that_threads_leave_is_refused_at_its_line() -> None:
                     T.fill(s, 1)
                     A[tx] = s[tx]
 
-    assert caught.value.place.file == __file__
+    assert caught.value.location.file == __file__

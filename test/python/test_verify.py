@@ -84,7 +84,7 @@ def test_the_index_is_logical_through_a_layout() -> None:
     assert kernel.verify(*arguments())
     report = kernel.verify(*arguments(), ptx=with_wrong_factor(kernel.ptx))
     (difference,) = report.differences
-    assert difference.place == 0
+    assert difference.offset == 0
     assert difference.index == (M - 1, 0)
     assert difference.expected == 2.0 * (M - 1) * N + 1
 

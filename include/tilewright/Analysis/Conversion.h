@@ -53,7 +53,7 @@ struct ExchangePlan {
 };
 
 /// Nothing if an element would leave its warp, or no such rounds exist.
-std::optional<ExchangePlan> planExchange(const PlaceTable &from, const PlaceTable &to);
+std::optional<ExchangePlan> planExchange(const OwnerTable &from, const OwnerTable &to);
 
 } // namespace tilewright::analysis
 

@@ -16,22 +16,22 @@
 namespace tilewright::analysis {
 
 /// What runs on each (thread, slot).
-struct PlaceTable {
+struct OwnerTable {
   int64_t threads = 0, slots = 0;
   std::vector<int64_t> element; ///< Row-major number of the element or iteration; -1 if none.
   std::vector<int64_t> replica; ///< Which copy of it.
 
   int64_t at(int64_t thread, int64_t slot) const { return element[thread * slots + slot]; }
 
-  /// Nothing if a thread is beyond `numThreads`, two elements share a place, or the tile is too
+  /// Nothing if a thread is beyond `numThreads`, two elements share a slot, or the tile is too
   /// large.
-  static std::optional<PlaceTable> get(const Fragment &fragment, int64_t numThreads);
+  static std::optional<OwnerTable> get(const Fragment &fragment, int64_t numThreads);
 };
 
 /// A static loop nest with its iteration numbers spread over threads.
 struct LoopDistribution {
   llvm::SmallVector<int64_t> extents;
-  PlaceTable table;
+  OwnerTable table;
 
   int64_t getNumIterations() const;
 };
@@ -48,9 +48,9 @@ getAccessIndices(tile::ParallelOp loop, mlir::Value buffer, mlir::ValueRange ind
 std::optional<std::vector<int64_t>> resolveSlots(const LoopDistribution &loop,
                                                  llvm::ArrayRef<IndexExpr> indices,
                                                  llvm::ArrayRef<int64_t> shape,
-                                                 const PlaceTable &fragment, bool isWrite);
+                                                 const OwnerTable &fragment, bool isWrite);
 
-/// How a reduction over registers is done, read off the places of source and result.
+/// How a reduction over registers is done, read off the owners of source and result.
 struct ReductionPlan {
   /// For each slot of the result, the slots of the source that a thread combines into it.
   std::vector<llvm::SmallVector<int64_t>> own;
@@ -61,8 +61,8 @@ struct ReductionPlan {
 /// Nothing if the threads that hold a row are no plain set of lanes and warps, the same for all
 /// rows. `shape` is the source's; the result has its elements numbered row-major without dimension
 /// `dim`.
-std::optional<ReductionPlan> planReduction(const PlaceTable &source, llvm::ArrayRef<int64_t> shape,
-                                           const PlaceTable &dest, int64_t dim);
+std::optional<ReductionPlan> planReduction(const OwnerTable &source, llvm::ArrayRef<int64_t> shape,
+                                           const OwnerTable &dest, int64_t dim);
 
 /// Whether the threads of a collective statement meet in memory, and with barriers. A reduction
 /// whose rows are each held by lanes of one warp needs neither; any other such statement does.

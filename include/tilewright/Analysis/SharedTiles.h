@@ -17,6 +17,10 @@ llvm::SmallVector<mlir::Operation *> getUsersThroughViews(tile::AllocOp alloc);
 /// Bytes of a tile in its placement, padding included.
 int64_t getPlacedBytes(tile::AllocOp alloc);
 
+/// Whether two roots are one buffer, or shared tiles that have bytes of the arena in common. A null root
+/// is any buffer.
+bool shareBytes(mlir::Value a, mlir::Value b);
+
 /// The part of a kernel in which a tile holds values that may be read: op numbers, both ends
 /// included. A tile from outside a loop that uses it is live in all of the loop.
 struct LiveRange {

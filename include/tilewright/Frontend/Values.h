@@ -22,7 +22,7 @@
 
 namespace tilewright::frontend {
 
-/// A place in the user's file; `line` and `column` count from 1.
+/// A location in the user's file; `line` and `column` count from 1.
 struct SourcePosition {
   std::string file;
   int64_t line = 0;

@@ -134,7 +134,7 @@ llvm::Expected<Result> run(mlir::func::FuncOp function, llvm::ArrayRef<Argument>
 std::optional<llvm::SmallVector<int64_t, 4>> findLogicalIndex(mlir::func::FuncOp function,
                                                               unsigned argument,
                                                               llvm::ArrayRef<int64_t> shape,
-                                                              int64_t place);
+                                                              int64_t offset);
 
 } // namespace tilewright::interp
 

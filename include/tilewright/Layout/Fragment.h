@@ -8,10 +8,10 @@
 namespace tilewright {
 
 /// The owner of an element: a thread of the block, and one of its slots for the tile.
-struct Place {
+struct Owner {
   int64_t thread;
   int64_t slot;
-  friend bool operator==(const Place &, const Place &) = default;
+  friend bool operator==(const Owner &, const Owner &) = default;
 };
 
 /// The distribution of a tile over the registers of a block: logical index and replica ->
@@ -38,7 +38,7 @@ public:
   const IndexExpr &getSlot() const { return placement.getOutputs()[1]; }
 
   /// Where one replica of an element lives; nothing on overflow.
-  std::optional<Place> place(llvm::ArrayRef<int64_t> index, int64_t replica = 0) const;
+  std::optional<Owner> ownerOf(llvm::ArrayRef<int64_t> index, int64_t replica = 0) const;
 
   /// One more than the largest thread (slot) in use, exactly; kDynamic if too large to know.
   int64_t getThreadExtent() const { return placement.getOutputShape()[0]; }

@@ -84,7 +84,7 @@ Answer<Missing> isProvidedBy(const Fragment &needed, const Fragment &held);
 Answer<IndexVector> isAddressable(const Layout &layout);
 
 /// The owners of an element, one for each replica.
-llvm::SmallVector<Place, 4> ownersOf(const Fragment &fragment, llvm::ArrayRef<int64_t> index);
+llvm::SmallVector<Owner, 4> ownersOf(const Fragment &fragment, llvm::ArrayRef<int64_t> index);
 
 } // namespace tilewright
 

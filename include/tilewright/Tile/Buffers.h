@@ -1,6 +1,6 @@
 //===- Buffers.h - what a buffer of the tile dialect is -----------------------------*- C++ -*-===//
 //
-// A buffer is a memref in a #tile.space. Its type says shape, element type and place, never a
+// A buffer is a memref in a #tile.space. Its type says shape, element type and space, never a
 // layout. This header answers the questions that every pass asks of a buffer: its element type as a
 // scalar, its storage, its name in the user's program, and the allocation it is a part of.
 //

@@ -135,7 +135,7 @@ def TileOperandAttr : AttrDef<TileDialect, "Operand"> {
 
 /// How a copy between global and shared memory, or an addition to global memory, is done by
 /// `cp(.reduce).async.bulk.tensor`, as the access planner proved it (tilewright/Access/Bulk.h), e.g. `#tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1]
-/// box = [64, 128] swizzle = 128 origins = [0, 0] places = [0]>`. Digits are in the order of TMA, the
+/// box = [64, 128] swizzle = 128 origins = [0, 0] offsets = [0]>`. Digits are in the order of TMA, the
 /// innermost first.
 ///   map        the position of its #tile.tensor_map in `tile.tensor_maps` of the kernel
 ///   dims       the dimension of the tensor that each digit counts
@@ -143,24 +143,24 @@ def TileOperandAttr : AttrDef<TileDialect, "Operand"> {
 ///   box        the elements of each digit that one instruction moves
 ///   swizzle    the bytes of a row that are permuted in shared memory: 0, 32, 64 or 128
 ///   origins    for each instruction, what it adds to the coordinate of each digit
-///   places     for each instruction, what it adds to the tile's address, in bytes
+///   offsets     for each instruction, what it adds to the tile's address, in bytes
 ///   clamped    the digits whose coordinate is not known to have 32 bits
 def TileBulkAttr : AttrDef<TileDialect, "Bulk"> {
   let mnemonic = "bulk";
   let parameters = (ins "int64_t":$map, ArrayRefParameter<"int64_t">:$dims,
                         ArrayRefParameter<"int64_t">:$divisors, ArrayRefParameter<"int64_t">:$box,
                         "int64_t":$swizzle, ArrayRefParameter<"int64_t">:$origins,
-                        ArrayRefParameter<"int64_t">:$places,
+                        ArrayRefParameter<"int64_t">:$offsets,
                         OptionalArrayRefParameter<"int64_t">:$clamped);
   let assemblyFormat = [{
     `<` `map` `=` $map `dims` `=` `[` $dims `]` `divisors` `=` `[` $divisors `]`
     `box` `=` `[` $box `]` `swizzle` `=` $swizzle `origins` `=` `[` $origins `]`
-    `places` `=` `[` $places `]` (`clamped` `=` `[` $clamped^ `]`)? `>`
+    `offsets` `=` `[` $offsets `]` (`clamped` `=` `[` $clamped^ `]`)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     size_t getRank() const { return getBox().size(); }
-    size_t getNumIssues() const { return getPlaces().size(); }
+    size_t getNumIssues() const { return getOffsets().size(); }
     /// What one instruction adds to the coordinates.
     ::llvm::ArrayRef<int64_t> getOrigin(size_t issue) const {
       return getOrigins().slice(issue * getRank(), getRank());

@@ -15,7 +15,7 @@ def TileDialect : Dialect {
   let description = [{
     A user's function is a `func.func` that holds `tile.kernel` ops in launch order. Buffers are
     `memref` values whose memory space is a `#tile.space`; a `memref` type here says shape, element
-    type and place, and never a layout: all coordinates are logical. Element types keep their
+    type and memory space, and never a layout: all coordinates are logical. Element types keep their
     signedness (`ui8` is unsigned, `i8` signed); scalars are signless and the operations say how
     they read them. `index` scalars are mathematical integers held in 64 bits.
   }];

@@ -257,7 +257,7 @@ def StartBulk : Pass<"tile-start-bulk"> {
 }
 
 def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
-  let summary = "Give every shared tile its place in the block's arena";
+  let summary = "Give every shared tile its offset in the block's arena";
   let description = [{
     Tiles that are never live at the same time share bytes. The total is checked against the
     architecture; the error lists the share of each tile.

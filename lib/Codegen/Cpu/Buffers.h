@@ -31,7 +31,7 @@ struct Root {
   tile::Space space = tile::Space::Global;
   llvm::SmallVector<mlir::Value, 4> extents; ///< Logical, of index type.
   std::string name;
-  /// Of a global tensor with a layout: the place of an element (dims 0 to rank - 1), a formula of
+  /// Of a global tensor with a layout: the offset of an element (dims 0 to rank - 1), a formula of
   /// the extents (the other dims).
   std::optional<IndexExpr> layout;
   bool hasLockedUpdates = false; ///< Some atomic update needs more than an instruction.

@@ -135,7 +135,7 @@ Value Buffers::addressOf(const View &view, ArrayRef<Value> surfaceIndex) {
 // Elements
 //===----------------------------------------------------------------------------------------===//
 
-/// Under a layout an element that is wider than the root's lies in several places.
+/// Under a layout an element that is wider than the root's lies in several words.
 static bool isTornApart(const View &view) {
   return view.root->layout &&
          tile::getStorageBytes(view.elementType) > tile::getStorageBytes(view.root->elementType);

@@ -177,13 +177,13 @@ void tilewright::cpu::lowerAtomic(tile::AtomicOp op, Emitter &e) {
     return updateRows(op, e);
   auto destType = cast<MemRefType>(op.getDest().getType());
   auto update = [&](ArrayRef<Value> destIndex, llvm::function_ref<Value()> getOperand) {
-    SmallVector<Value> place = e.buffers.toSurface(dest, destIndex);
-    Value inside = e.buffers.isInside(dest, place);
+    SmallVector<Value> position = e.buffers.toSurface(dest, destIndex);
+    Value inside = e.buffers.isInside(dest, position);
     e.ifTrue(inside,
-             [&] { updateElement(e, dest, place, op.getKind(), op.getOrder(), getOperand()); });
+             [&] { updateElement(e, dest, position, op.getKind(), op.getOrder(), getOperand()); });
     if (inside && dest.root->isOnChip())
       e.ifTrue(e.b.createOrFold<arith::XOrIOp>(inside, e.numbers.integer(e.b.getI1Type(), 1)),
-               [&] { e.buffers.failOutside(dest, place); });
+               [&] { e.buffers.failOutside(dest, position); });
   };
   auto sourceType = dyn_cast<MemRefType>(op.getValue().getType());
   if (!sourceType) {
@@ -204,19 +204,19 @@ void tilewright::cpu::lowerAtomic(tile::AtomicOp op, Emitter &e) {
 
 void tilewright::cpu::lowerAtomicElement(tile::AtomicElementOp op, Emitter &e) {
   View view = e.buffers.getView(op.getBuffer());
-  SmallVector<Value> place = e.buffers.toSurface(view, e.lookupAll(op.getIndices()));
-  Value inside = e.buffers.isInside(view, place), operand = e.lookup(op.getValue());
+  SmallVector<Value> position = e.buffers.toSurface(view, e.lookupAll(op.getIndices()));
+  Value inside = e.buffers.isInside(view, position), operand = e.lookup(op.getValue());
   if (!inside)
     return e.define(op.getPrevious(),
-                    updateElement(e, view, place, op.getKind(), op.getOrder(), operand));
+                    updateElement(e, view, position, op.getKind(), op.getOrder(), operand));
   auto branch =
       scf::IfOp::create(e.b, TypeRange{operand.getType()}, inside, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(e.b, updateElement(e, view, place, op.getKind(), op.getOrder(), operand));
+  scf::YieldOp::create(e.b, updateElement(e, view, position, op.getKind(), op.getOrder(), operand));
   e.b.setInsertionPointToStart(branch.elseBlock());
   if (view.root->isOnChip())
-    e.buffers.failOutside(view, place);
+    e.buffers.failOutside(view, position);
   scf::YieldOp::create(e.b, e.numbers.unpack(e.buffers.safeStored(view), view.elementType));
   e.define(op.getPrevious(), branch.getResult(0));
 }

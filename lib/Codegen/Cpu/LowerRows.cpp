@@ -139,12 +139,12 @@ static SmallVector<Value> runAsVectors(Emitter &e, tile::ParallelOp op, scf::For
     Value past = e.sub(extent, left);
     partial = e.loopCarrying(
         first, past, e.index(stride), partial, [&](Value position, ValueRange carried) {
-          SmallVector<Value> places, next;
+          SmallVector<Value> positions, next;
           for (int64_t chain = 0; chain < chains; ++chain) {
-            places.push_back(e.add(position, e.index(chain * width)));
-            prefetchNextRows(e, op, places.back());
+            positions.push_back(e.add(position, e.index(chain * width)));
+            prefetchNextRows(e, op, positions.back());
           }
-          auto groups = vectorizer.emit(e.b, width, places, operands, onAccess);
+          auto groups = vectorizer.emit(e.b, width, positions, operands, onAccess);
           for (auto [chain, brought] : llvm::enumerate(groups))
             for (auto [number, operand] : llvm::enumerate(brought))
               next.push_back(

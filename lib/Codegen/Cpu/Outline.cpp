@@ -10,7 +10,7 @@
 //
 // What a kernel uses from outside travels in slots of 8 bytes: a pointer for a tensor (and its
 // run-time extents), the value itself for a scalar. Constants and views are made again inside.
-// On-chip tiles get fixed places in the worker's arena; scalar variables live on the stack.
+// On-chip tiles get fixed offsets in the worker's arena; scalar variables live on the stack.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -197,17 +197,17 @@ static void bindAnnotations(Emitter &e, tile::KernelOp kernel) {
     if (!layout || !root || root->isOnChip())
       return;
     const Layout &map = layout.getLayout();
-    std::optional<int64_t> places = map.getPhysicalSize(), elements = map.getNumElements();
+    std::optional<int64_t> positions = map.getPhysicalSize(), elements = map.getNumElements();
     root->layout = getRuntimeOffset(map);
     if (!root->layout)
       return e.refuse(op, "'" + root->name + "': the strides of its layout " + map.str() +
                               " do not follow from the extents that a launch brings");
     bool isWorkspace = bool(op.getBuffer().getDefiningOp<tile::AllocOp>());
-    if (isWorkspace && (!places || !elements))
+    if (isWorkspace && (!positions || !elements))
       return e.refuse(op, "'" + root->name +
                               "': a layout of a workspace needs extents that are constants");
-    if (isWorkspace && *places > *elements)
-      return e.refuse(op, "'" + root->name + "': its layout needs " + Twine(*places) +
+    if (isWorkspace && *positions > *elements)
+      return e.refuse(op, "'" + root->name + "': its layout needs " + Twine(*positions) +
                               " elements of memory, got " + Twine(*elements));
   });
   kernel.walk([&](tile::AnnotateSafeValueOp op) {

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Access/Bulk.h"
 #include "Lowerings.h"
 #include "tilewright/Tile/Scalars.h"
 
@@ -139,10 +140,10 @@ void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
 }
 
 /// The coordinate of each digit of the first element, in 32 bits.
-static SmallVector<Value> findCoordinates(Thread &t, Value buffer, ValueRange indices,
+static SmallVector<Value> findCoordinates(Thread &t, const access::ElementAccess &tensor,
                                           BulkAttr plan) {
   ImplicitLocOpBuilder &b = t.b;
-  SmallVector<Value> root = rootCoordinates(t, buffer, indices), digits;
+  SmallVector<Value> root = rootCoordinates(t, tensor.buffer, tensor.indices), digits;
   for (size_t digit = 0; digit < plan.getRank(); ++digit) {
     int64_t divisor = plan.getDivisors()[digit];
     if (divisor == 0) {
@@ -161,42 +162,6 @@ static SmallVector<Value> findCoordinates(Thread &t, Value buffer, ValueRange in
   return digits;
 }
 
-namespace {
-/// What a copy's loop says: a tensor, a tile, and which way.
-struct BulkStatement {
-  Value tensor, tile;
-  ValueRange tensorIndices, tileIndices;
-  bool isFill = false;
-  AtomicElementOp update;
-
-  static BulkStatement get(ParallelOp copy) {
-    Block &body = copy.getBody().front();
-    LoadOp load = *body.getOps<LoadOp>().begin();
-    BulkStatement result;
-    auto updates = body.getOps<AtomicElementOp>();
-    if (!updates.empty()) {
-      result.update = *updates.begin();
-      result.tensor = result.update.getBuffer();
-      result.tensorIndices = result.update.getIndices();
-    } else {
-      StoreOp store = *body.getOps<StoreOp>().begin();
-      result.tensor = store.getBuffer();
-      result.tensorIndices = store.getIndices();
-    }
-    result.tile = load.getBuffer();
-    result.tileIndices = load.getIndices();
-    result.isFill = getSpace(getRoot(result.tensor)) == Space::Shared;
-    if (result.isFill) {
-      std::swap(result.tensor, result.tile);
-      std::swap(result.tensorIndices, result.tileIndices);
-    }
-    return result;
-  }
-
-  Type getElementType() const { return cast<MemRefType>(tile.getType()).getElementType(); }
-};
-} // namespace
-
 /// The type of an addition without a tensor map, which would say it.
 static std::string additionOf(Type element) {
   if (element.isF16() || element.isBF16())
@@ -205,10 +170,10 @@ static std::string additionOf(Type element) {
 }
 
 /// One instruction that copies neighbouring bytes.
-static void issueSpan(Thread &t, const BulkStatement &copy, SpanAttr plan, Value address,
+static void issueSpan(Thread &t, const access::CopyLoop &copy, SpanAttr plan, Value address,
                       Value pointer, Value full) {
   Value bytes = makeNumber(t, plan.getBytes());
-  if (copy.isFill) {
+  if (copy.isFill()) {
     callPtx(
         t.b,
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];",
@@ -216,23 +181,23 @@ static void issueSpan(Thread &t, const BulkStatement &copy, SpanAttr plan, Value
     return;
   }
   std::string text = copy.update ? "cp.reduce.async.bulk.global.shared::cta.bulk_group." +
-                                       additionOf(copy.getElementType())
+                                       additionOf(copy.load.getType())
                                  : "cp.async.bulk.global.shared::cta.bulk_group";
   callPtx(t.b, text + " [$0], [$1], $2;", "l,r,r,~{memory}", {}, {pointer, address, bytes});
 }
 
 /// One instruction for each box.
-static void issueBoxes(Thread &t, const BulkStatement &copy, BulkAttr plan, Value address,
+static void issueBoxes(Thread &t, const access::CopyLoop &copy, BulkAttr plan, Value address,
                        ArrayRef<Value> coordinates, Value full) {
   ImplicitLocOpBuilder &b = t.b;
-  std::string list, constraints = copy.isFill ? "r,l,r" : "r,l",
+  std::string list, constraints = copy.isFill() ? "r,l,r" : "r,l",
                     rank = std::to_string(plan.getRank());
   for (size_t digit = 0; digit < plan.getRank(); ++digit) {
-    list += (digit ? ", $" : "$") + std::to_string((copy.isFill ? 3 : 2) + digit);
+    list += (digit ? ", $" : "$") + std::to_string((copy.isFill() ? 3 : 2) + digit);
     constraints += ",r";
   }
   std::string text;
-  if (copy.isFill)
+  if (copy.isFill())
     text = "cp.async.bulk.tensor." + rank +
            "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + list +
            "}], [$2];";
@@ -244,9 +209,9 @@ static void issueBoxes(Thread &t, const BulkStatement &copy, BulkAttr plan, Valu
            "}], [$0];";
   for (size_t issue = 0; issue < plan.getNumIssues(); ++issue) {
     SmallVector<Value> operands{
-        b.createOrFold<arith::AddIOp>(address, makeNumber(t, plan.getPlaces()[issue])),
+        b.createOrFold<arith::AddIOp>(address, makeNumber(t, plan.getOffsets()[issue])),
         t.maps[plan.getMap()]};
-    if (copy.isFill)
+    if (copy.isFill())
       operands.push_back(full);
     for (auto [coordinate, origin] : llvm::zip_equal(coordinates, plan.getOrigin(issue)))
       operands.push_back(b.createOrFold<arith::AddIOp>(coordinate, makeNumber(t, origin)));
@@ -257,9 +222,9 @@ static void issueBoxes(Thread &t, const BulkStatement &copy, BulkAttr plan, Valu
 /// The instructions of one copy, by the one thread that comes here.
 static void issueBulk(Thread &t, ParallelOp loop, Value full) {
   ImplicitLocOpBuilder &b = t.b;
-  BulkStatement copy = BulkStatement::get(loop);
+  access::CopyLoop copy = *access::CopyLoop::get(loop);
   auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr);
-  b.setLoc((*loop.getBody().front().getOps<LoadOp>().begin()).getLoc());
+  b.setLoc(copy.load.getLoc());
   Iteration first; // the loop's first iteration names the corner of the box
   for (BlockArgument iterator : loop.getIterators())
     first.values[iterator] = t.index(0);
@@ -267,30 +232,23 @@ static void issueBulk(Thread &t, ParallelOp loop, Value full) {
   for (Operation &op : loop.getBody().front().without_terminator())
     if (!isa<LoadOp, StoreOp, AtomicElementOp>(op))
       (void)lowerOp(t, &op);
-  auto addressAt = [&](Value buffer, ValueRange indices) {
-    return addressOf(t, t.storageOf(getRoot(buffer)), rootCoordinates(t, buffer, indices));
+  auto addressAt = [&](const access::ElementAccess &access) {
+    return addressOf(t, t.storageOf(getRoot(access.buffer)),
+                     rootCoordinates(t, access.buffer, access.indices));
   };
   SmallVector<Value> coordinates;
   Value pointer;
   if (plan)
-    coordinates = findCoordinates(t, copy.tensor, copy.tensorIndices, plan);
+    coordinates = findCoordinates(t, copy.getTensorAccess(), plan);
   else
-    pointer = addressAt(copy.tensor, copy.tensorIndices);
-  Value corner = addressAt(copy.tile, copy.tileIndices);
+    pointer = addressAt(copy.getTensorAccess());
+  Value corner = addressAt(copy.getTileAccess());
   t.iteration = nullptr;
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), corner);
   if (plan)
     return issueBoxes(t, copy, plan, address, coordinates, full);
   pointer = LLVM::PtrToIntOp::create(b, b.getI64Type(), pointer);
   issueSpan(t, copy, loop->getAttrOfType<SpanAttr>(kSpanAttr), address, pointer, full);
-}
-
-/// What a copy brings to shared memory.
-static int64_t getNumBytes(ParallelOp copy) {
-  if (auto span = copy->getAttrOfType<SpanAttr>(kSpanAttr))
-    return span.getBytes();
-  return copy->getAttrOfType<BulkAttr>(kBulkAttr).getNumElements() *
-         getStorageBytes(BulkStatement::get(copy).getElementType());
 }
 
 LogicalResult lowerBulkStores(Thread &t, BulkGroupOp op) {
@@ -321,8 +279,10 @@ LogicalResult lowerBulkGroup(Thread &t, AsyncGroupOp op) {
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, t.mapped(op.getIteration()),
                                        t.mapped(op.getUpper()));
   int64_t bytes = 0;
-  for (ParallelOp copy : op.getBody().getOps<ParallelOp>())
-    bytes += getNumBytes(copy);
+  for (ParallelOp copy : op.getBody().getOps<ParallelOp>()) {
+    auto instructions = access::BulkInstructions::get(copy, *access::CopyLoop::get(copy));
+    bytes += instructions.count * instructions.bytes;
+  }
   LogicalResult result = success();
   auto issue = [&] {
     Value full = barrierAddress(t, op.getFull(), t.mapped(op.getVersion()));

@@ -146,7 +146,7 @@ LogicalResult lowerExchange(Thread &t, ParallelOp op) {
   ImplicitLocOpBuilder &b = t.b;
   const Storage &from = t.storageOf(getRoot((*op.getOps<LoadOp>().begin()).getBuffer())),
                 &to = t.storageOf(getRoot((*op.getOps<StoreOp>().begin()).getBuffer()));
-  std::optional<ExchangePlan> plan = planExchange(from.places, to.places);
+  std::optional<ExchangePlan> plan = planExchange(from.owners, to.owners);
   if (!plan)
     return emitInternalError(op) << "an exchange that leaves the warp";
   int64_t bits = getStorageBits(from.elementType);
@@ -155,7 +155,7 @@ LogicalResult lowerExchange(Thread &t, ParallelOp op) {
     return value.getType() == type ? value : LLVM::BitcastOp::create(b, type, value).getResult();
   };
   SmallVector<Value> slots;
-  for (int64_t slot = 0; slot < from.places.slots; ++slot)
+  for (int64_t slot = 0; slot < from.owners.slots; ++slot)
     slots.push_back(
         bitcast(LLVM::LoadOp::create(b, stored, t.registerAddress(from, slot)), integer));
   slots = Exchanger(b, *plan, t.threadId, bits).run(std::move(slots));

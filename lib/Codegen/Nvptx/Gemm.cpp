@@ -66,12 +66,12 @@ static LogicalResult lowerPlainGemm(Thread &t, GemmOp op) {
     llvm::Expected<Layout> inverse = invert(placement.getFragment());
     if (!inverse)
       return emitInternalError(op) << llvm::toString(inverse.takeError());
-    for (int64_t slot = 0; slot < c.places.slots; ++slot) {
-      SmallVector<Value> place{t.threadId, t.index(slot)}, coordinates;
+    for (int64_t slot = 0; slot < c.owners.slots; ++slot) {
+      SmallVector<Value> owner{t.threadId, t.index(slot)}, coordinates;
       for (const IndexExpr &output : inverse->getOutputs())
-        coordinates.push_back(t.evaluate(output, place));
+        coordinates.push_back(t.evaluate(output, owner));
       coordinates.pop_back(); // every copy computes its own
-      // Places without an element compute a value that nothing reads, from clamped coordinates.
+      // Slots without an element compute a value that nothing reads, from clamped coordinates.
       Value row = arith::MinUIOp::create(b, coordinates[coordinates.size() - 2], t.index(m - 1));
       Value column = arith::MinUIOp::create(b, coordinates.back(), t.index(n - 1));
       t.storeRegister(c, slot, accumulate(row, column, t.loadRegister(c, slot)));

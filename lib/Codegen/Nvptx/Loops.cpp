@@ -29,7 +29,7 @@ static constexpr int64_t kMaxPart = 32;
 
 /// The threads that are active in a slot, as the cheapest condition that says so.
 enum class Activity { All, None, Prefix, Other };
-static Activity classify(const PlaceTable &table, int64_t slot, int64_t &prefix) {
+static Activity classify(const OwnerTable &table, int64_t slot, int64_t &prefix) {
   int64_t active = 0;
   prefix = 0;
   for (int64_t thread = 0; thread < table.threads; ++thread) {
@@ -53,7 +53,7 @@ static Activity classify(const PlaceTable &table, int64_t slot, int64_t &prefix)
 /// The condition under which this thread runs an iteration in a slot; null if every thread does.
 static Value activeCondition(Thread &t, const SlotChunk &chunk, int64_t slot, Value slotValue) {
   ImplicitLocOpBuilder &b = t.b;
-  const PlaceTable &table = chunk.distribution->table;
+  const OwnerTable &table = chunk.distribution->table;
   auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
     return b.createOrFold<arith::CmpIOp>(predicate, lhs, rhs);
   };
@@ -71,12 +71,12 @@ static Value activeCondition(Thread &t, const SlotChunk &chunk, int64_t slot, Va
   } else if (!llvm::is_contained(table.element, -1)) {
     return Value();
   }
-  // The place that the inverse names must lead back here.
+  // The owner that the inverse names must lead back here.
   const Fragment fragment =
       ParallelOp(chunk.loop)->getAttrOfType<FragmentAttr>(kDistributionAttr).getFragment();
-  SmallVector<Value> place{t.threadId, slotValue}, dims;
+  SmallVector<Value> owner{t.threadId, slotValue}, dims;
   for (const IndexExpr &output : chunk.inverse->getOutputs())
-    dims.push_back(t.evaluate(output, place));
+    dims.push_back(t.evaluate(output, owner));
   Value guard;
   for (auto [coordinate, extent] : llvm::zip(dims, fragment.getShape()))
     guard = t.both(guard, compare(arith::CmpIPredicate::ult, coordinate, t.index(extent)));
@@ -105,9 +105,9 @@ static LogicalResult lowerSlots(Thread &t, SlotChunk chunk, ArrayRef<int64_t> sl
     at.slotValue =
         firstSlot ? b.createOrFold<arith::AddIOp>(firstSlot, t.index(slot)) : t.index(slot);
     if (fragment.getReplicas() > 1) {
-      SmallVector<Value> place{t.threadId, at.slotValue};
+      SmallVector<Value> owner{t.threadId, at.slotValue};
       at.isOwner = b.createOrFold<arith::CmpIOp>(
-          arith::CmpIPredicate::eq, t.evaluate(chunk.inverse->getOutputs().back(), place),
+          arith::CmpIPredicate::eq, t.evaluate(chunk.inverse->getOutputs().back(), owner),
           t.index(0));
     }
   }
@@ -242,7 +242,7 @@ static FailureOr<RegisterTable> resolveRegisters(Thread &t, ParallelOp op,
                                  : ValueRange(cast<LoadOp>(access).getIndices());
     auto expressions = getAccessIndices(op, buffer, indices);
     auto slots = expressions ? resolveSlots(distribution, *expressions, storage->staticExtents,
-                                            storage->places, isWrite)
+                                            storage->owners, isWrite)
                              : std::nullopt;
     if (slots)
       registers[access] = *slots;
@@ -256,7 +256,7 @@ static FailureOr<RegisterTable> resolveRegisters(Thread &t, ParallelOp op,
 
 /// The slots of a loop in parts that may be built one after the other: slots with the same active
 /// threads, and whole groups of every plan. Each part is given with its smallest slot first.
-static SmallVector<SmallVector<int64_t>> splitSlots(ParallelOp loop, const PlaceTable &table) {
+static SmallVector<SmallVector<int64_t>> splitSlots(ParallelOp loop, const OwnerTable &table) {
   llvm::EquivalenceClasses<int64_t> together;
   SmallVector<int64_t> active;
   for (int64_t slot = 0; slot < table.slots; ++slot) {
@@ -296,7 +296,7 @@ static SmallVector<SmallVector<int64_t>> splitSlots(ParallelOp loop, const Place
 
 /// How many slots a loop over slots may do at once: every plan's groups must be neighbouring slots,
 /// with the same threads active. Nothing if they are not.
-static std::optional<int64_t> getLoopStep(ParallelOp loop, const PlaceTable &table) {
+static std::optional<int64_t> getLoopStep(ParallelOp loop, const OwnerTable &table) {
   int64_t step = 1;
   bool fits = true;
   loop.walk([&](Operation *op) {
@@ -370,7 +370,7 @@ LogicalResult lowerParallel(Thread &t, ParallelOp op) {
   chunk.inverse = &*inverse;
   chunk.registers = &*registers;
   chunk.lazyOps = &lazyOps;
-  const PlaceTable &table = distribution->table;
+  const OwnerTable &table = distribution->table;
   std::optional<int64_t> step = getLoopStep(op, table);
   if (registers->empty() && step && table.slots / *step > kMaxUnrolledGroups) {
     auto loop = scf::ForOp::create(b, t.index(0), t.index(table.slots), t.index(*step));

@@ -436,7 +436,7 @@ void lowerProductWait(Thread &t, ProductWaitOp op) {
       for (int64_t number = 0; number < count; ++number)
         operands.push_back(heldWord(t, words, number));
     });
-    for (int64_t slot = 0; isSums && slot < storage.places.slots; ++slot)
+    for (int64_t slot = 0; isSums && slot < storage.owners.slots; ++slot)
       addresses.push_back(t.registerAddress(storage, slot));
     Type type = getRegisterType(storage.elementType);
     for (Value address : ArrayRef(addresses).drop_front(registers.size()))

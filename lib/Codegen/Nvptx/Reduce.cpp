@@ -89,7 +89,7 @@ static LogicalResult lowerRegisterReduce(Thread &t, ReduceOp op) {
   Type element = source.elementType,
        sumType = combiningType(t, op.getKind(), element, dest.elementType);
   std::optional<analysis::ReductionPlan> plan =
-      analysis::planReduction(source.places, source.staticExtents, dest.places, op.getDim());
+      analysis::planReduction(source.owners, source.staticExtents, dest.owners, op.getDim());
   if (!plan)
     return emitInternalError(op) << "a reduction over registers that was not laid out for it";
   auto load = [&](int64_t slot) {
@@ -109,11 +109,11 @@ static LogicalResult lowerRegisterReduce(Thread &t, ReduceOp op) {
     // scratch[slot][thread]: each thread leaves its part and reads those of the warps it shares
     // with.
     int64_t threads = t.getNumThreads();
-    auto place = [&](int64_t slot, Value thread) -> Value {
+    auto cellOf = [&](int64_t slot, Value thread) -> Value {
       return b.createOrFold<arith::AddIOp>(thread, t.index(slot * threads));
     };
     for (auto [slot, value] : llvm::enumerate(partial))
-      storeScratch(t, place(slot, t.threadId), value, sumType);
+      storeScratch(t, cellOf(slot, t.threadId), value, sumType);
     t.barrier();
     for (auto [slot, value] : llvm::enumerate(partial)) {
       Value combined;
@@ -124,7 +124,7 @@ static LogicalResult lowerRegisterReduce(Thread &t, ReduceOp op) {
         int64_t keep = ~(plan->warpMask * kWarpSize);
         Value thread = b.createOrFold<arith::OrIOp>(
             b.createOrFold<arith::AndIOp>(t.threadId, t.index(keep)), t.index(warp * kWarpSize));
-        Value other = loadScratch(t, place(slot, thread), sumType);
+        Value other = loadScratch(t, cellOf(slot, thread), sumType);
         combined = combined
                        ? combine(t, op.getKind(), combined, other, sumType, op.getNanPropagate())
                        : other;

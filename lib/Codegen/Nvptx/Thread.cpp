@@ -43,9 +43,9 @@ Value Thread::mapped(Value old) {
 /// The loop's variables for this thread and slot, and whether this is the first copy.
 void Thread::computeIterators(Iteration &at) {
   SlotChunk &chunk = *at.chunk;
-  SmallVector<Value> place{threadId, at.slotValue}, coordinates;
+  SmallVector<Value> owner{threadId, at.slotValue}, coordinates;
   for (const IndexExpr &output : chunk.inverse->getOutputs().drop_back())
-    coordinates.push_back(evaluate(output, place));
+    coordinates.push_back(evaluate(output, owner));
   ArrayRef<int64_t> extents = chunk.distribution->extents;
   if (coordinates.size() != extents.size()) { // iterations are numbered row-major
     Value number = coordinates[0];
@@ -121,8 +121,8 @@ void Thread::addTile(AllocOp alloc) {
     storage->base = allocateStack(stored, 1);
   } else if (auto fragment = dyn_cast_if_present<FragmentAttr>(placement)) {
     storage->kind = Storage::Kind::Registers;
-    storage->places = *analysis::PlaceTable::get(fragment.getFragment(), getNumThreads());
-    storage->base = allocateStack(stored, storage->places.slots);
+    storage->owners = *analysis::OwnerTable::get(fragment.getFragment(), getNumThreads());
+    storage->base = allocateStack(stored, storage->owners.slots);
   } else {
     int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
     storage->layout = cast<LayoutAttr>(placement).getLayout();

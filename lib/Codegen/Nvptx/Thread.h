@@ -35,7 +35,7 @@ struct Storage {
   bool isGlobal = false;
   mlir::TypedAttr safeValue;
   /// Registers only.
-  analysis::PlaceTable places;
+  analysis::OwnerTable owners;
 };
 
 /// For each access to a fragment, its register in each slot of the loop.
@@ -56,9 +56,9 @@ struct SlotChunk {
 /// One iteration: a slot of a chunk, with the values that are its own.
 struct Iteration {
   SlotChunk *chunk = nullptr; ///< Null in loops with run-time extents.
-  int64_t slot = 0;           ///< Its number, or its place in the chunk of a loop over slots.
+  int64_t slot = 0;           ///< Its number, or its number in the chunk of a loop over slots.
   Value slotValue;
-  Value isOwner; ///< Null where every place is the only copy of its iteration.
+  Value isOwner; ///< Null if every owner has the only copy of its iteration.
   llvm::DenseMap<Value, Value> values;
   /// Variables that iterations write: each has its own.
   llvm::MapVector<Value, std::unique_ptr<Storage>> variables;

@@ -41,9 +41,9 @@ std::optional<Mismatch> findMismatch(const Fragment &layout, const Fragment &til
       for (int64_t replica = 0; replica < layout.getReplicas(); ++replica) {
         int64_t inTile[] = {row % extents[0], column % extents[1]};
         int64_t corner[] = {row - inTile[0], column - inTile[1]};
-        std::optional<Place> held = layout.place({row, column}, replica);
-        std::optional<Place> first = layout.place(corner, replica);
-        std::optional<Place> lane = tile.place(inTile);
+        std::optional<Owner> held = layout.ownerOf({row, column}, replica);
+        std::optional<Owner> first = layout.ownerOf(corner, replica);
+        std::optional<Owner> lane = tile.ownerOf(inTile);
         int64_t warp = first ? first->thread / kWarpSize : 0;
         int64_t wanted = warp * kWarpSize + lane->thread;
         if (!held || held->thread != wanted)

@@ -44,9 +44,9 @@ void LayoutSolver::findUnsatisfied() {
           refuse(loop, undecided, "a loop indexes it by values that name no register");
         return;
       }
-      std::optional<PlaceTable> table = PlaceTable::get(it->second, getNumThreads(loop));
+      std::optional<OwnerTable> table = OwnerTable::get(it->second, getNumThreads(loop));
       for (FragmentAccess &access : *accesses) {
-        const PlaceTable *fragment = tableOf(access.fragment);
+        const OwnerTable *fragment = tableOf(access.fragment);
         ArrayRef<int64_t> shape = access.fragment.getBuffer().getType().getShape();
         if (table && fragment &&
             resolveSlots({*extents, *table}, access.indices, shape, *fragment, access.isWrite))
@@ -106,8 +106,8 @@ bool LayoutSolver::isHeld(AllocOp alloc) {
 }
 
 /// An exchange that costs less than the way through memory.
-std::optional<ExchangePlan> LayoutSolver::planCheapExchange(AllocOp from, const PlaceTable &to) {
-  const PlaceTable *table = tableOf(from);
+std::optional<ExchangePlan> LayoutSolver::planCheapExchange(AllocOp from, const OwnerTable &to) {
+  const OwnerTable *table = tableOf(from);
   std::optional<ExchangePlan> plan = table ? planExchange(*table, to) : std::nullopt;
   if (!plan)
     return std::nullopt;
@@ -139,7 +139,7 @@ bool LayoutSolver::exchange(const Refusal &refusal) {
       return false;
     wanted = placement;
   }
-  std::optional<PlaceTable> table = PlaceTable::get(*wanted, getNumThreads(loop));
+  std::optional<OwnerTable> table = OwnerTable::get(*wanted, getNumThreads(loop));
   if (!table || !planCheapExchange(fragment, *table))
     return false;
   MovedUse moved = moveUse(loop, fragment, Space::Fragment);
@@ -155,7 +155,7 @@ static void remarkMove(Operation *statement, StringRef name, StringRef space, co
   describeRemark(diag, "placement", name, {{"space", space}});
 }
 
-/// Gives each refused use what it needs. True if the program or the place of a tile changed.
+/// Gives each refused use what it needs. True if the program or the layout of a tile changed.
 bool LayoutSolver::resolveRefusals() {
   auto rememberLoops = [&](const MovedUse &moved) {
     for (ParallelOp loop : {moved.fill, moved.bringBack})
@@ -196,8 +196,8 @@ bool LayoutSolver::resolveRefusals() {
 /// Says what an exchange takes.
 void LayoutSolver::remarkExchange(ParallelOp loop) {
   AllocOp from = fragmentRoot((*loop.getOps<LoadOp>().begin()).getBuffer());
-  std::optional<PlaceTable> to =
-      PlaceTable::get(distributions.find(loop)->second, getNumThreads(loop));
+  std::optional<OwnerTable> to =
+      OwnerTable::get(distributions.find(loop)->second, getNumThreads(loop));
   ExchangePlan plan = *planExchange(*tableOf(from), *to);
   int64_t bytes = getStorageBytes(from.getBuffer().getType().getElementType());
   InFlightDiagnostic diag = loop.emitRemark() << "'" << from.getName() << "' is needed by other ";

@@ -59,13 +59,13 @@ void LayoutSolver::refuse(Operation *statement, AllocOp fragment, const Twine &r
     refusals.push_back({statement, fragment, reason.str()});
 }
 
-const PlaceTable *LayoutSolver::tableOf(AllocOp alloc) {
+const OwnerTable *LayoutSolver::tableOf(AllocOp alloc) {
   auto it = placed.find(alloc);
   if (it == placed.end())
     return nullptr;
   auto [entry, isNew] = tables.try_emplace(alloc);
   if (isNew)
-    entry->second = PlaceTable::get(it->second, getNumThreads(alloc));
+    entry->second = OwnerTable::get(it->second, getNumThreads(alloc));
   return entry->second ? &*entry->second : nullptr;
 }
 

@@ -197,18 +197,8 @@ const Statement &Inserter::describe(Operation &op) {
 /// Whether accesses to two roots may meet: one buffer, shared tiles with common bytes, or arguments
 /// that may overlap.
 bool Inserter::mayMeet(Value a, Value b) {
-  if (!a || !b || a == b)
-    return true;
-  if (!disjoint && getSpace(a) == Space::Global && getSpace(b) == Space::Global)
-    return true;
-  auto first = a.getDefiningOp<AllocOp>(), second = b.getDefiningOp<AllocOp>();
-  if (!first || !second || !first->hasAttr(kOffsetAttr) || !second->hasAttr(kOffsetAttr))
-    return false;
-  auto begin = [](AllocOp alloc) {
-    return alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
-  };
-  return begin(first) < begin(second) + analysis::getPlacedBytes(second) &&
-         begin(second) < begin(first) + analysis::getPlacedBytes(first);
+  return analysis::shareBytes(a, b) ||
+         (!disjoint && getSpace(a) == Space::Global && getSpace(b) == Space::Global);
 }
 
 /// Whether a product goes on with the sums of another one: the hardware orders instructions of one

@@ -68,7 +68,7 @@ private:
   bool isHeld(tile::AllocOp alloc);
   bool exchange(const Refusal &refusal);
   std::optional<analysis::ExchangePlan> planCheapExchange(tile::AllocOp from,
-                                                          const analysis::PlaceTable &to);
+                                                          const analysis::OwnerTable &to);
   void remarkExchange(tile::ParallelOp loop);
   void remarkPolicy(tile::GemmOp gemm, WarpGrid grid);
   void demote(tile::AllocOp alloc, const llvm::Twine &reason);
@@ -78,7 +78,7 @@ private:
                                            llvm::ArrayRef<int64_t> extents);
   void place(tile::AllocOp alloc, const Fragment &fragment) { placed.try_emplace(alloc, fragment); }
   tile::AllocOp fragmentRoot(mlir::Value buffer);
-  const analysis::PlaceTable *tableOf(tile::AllocOp alloc);
+  const analysis::OwnerTable *tableOf(tile::AllocOp alloc);
   std::optional<int64_t> costOf(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents,
                                 const Fragment &fragment);
   Fragment freeDistribution(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents);
@@ -100,7 +100,7 @@ private:
   llvm::SetVector<mlir::Operation *> movedAccumulators; // gemms whose C is no whole fragment
   llvm::MapVector<mlir::Operation *, std::string>
       plainGemms; // with what keeps them off the tensor cores
-  llvm::DenseMap<mlir::Operation *, std::optional<analysis::PlaceTable>> tables;
+  llvm::DenseMap<mlir::Operation *, std::optional<analysis::OwnerTable>> tables;
   llvm::SetVector<mlir::Operation *> demoted;
   llvm::SmallVector<Refusal> refusals;         // of this round
   llvm::DenseSet<mlir::Operation *> copyLoops; // between a fragment and its copies

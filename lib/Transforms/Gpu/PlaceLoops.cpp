@@ -32,7 +32,7 @@ std::optional<Fragment> LayoutSolver::distributionFrom(const FragmentAccess &acc
     llvm::consumeError(composed.takeError());
     return std::nullopt;
   }
-  if (!PlaceTable::get(*composed, getNumThreads(access.op)) || !hasInverse(*composed))
+  if (!OwnerTable::get(*composed, getNumThreads(access.op)) || !hasInverse(*composed))
     return std::nullopt;
   return *composed;
 }
@@ -40,7 +40,7 @@ std::optional<Fragment> LayoutSolver::distributionFrom(const FragmentAccess &acc
 /// What the loop's accesses to memory cost under a distribution; nothing if it has none.
 std::optional<int64_t> LayoutSolver::costOf(ParallelOp loop, ArrayRef<int64_t> extents,
                                             const Fragment &fragment) {
-  std::optional<PlaceTable> table = PlaceTable::get(fragment, getNumThreads(loop));
+  std::optional<OwnerTable> table = OwnerTable::get(fragment, getNumThreads(loop));
   if (!table)
     return std::nullopt;
   LoopDistribution distribution{SmallVector<int64_t>(extents), std::move(*table)};

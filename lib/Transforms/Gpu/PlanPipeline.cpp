@@ -345,6 +345,8 @@ void Pipeliner::findChannels() {
 /// Why the copies are not given to a producer; empty if they are.
 std::string Pipeliner::findRoleObstacle() {
   auto kernel = loop->getParentOfType<KernelOp>();
+  if (!getTeamRoles(kernel).empty())
+    return "the program gives its threads roles of its own";
   if (!mayHaveRoles || kernel->getParentOfType<func::FuncOp>()->hasAttr(kNoRolesAttr))
     return "the program says so (tl.disable_warp_specialized)";
   if (versions < 2)
@@ -494,20 +496,14 @@ static void remarkPipelined(const Prefetch &prefetch, int64_t versions, int64_t 
   ParallelOp copy = prefetch.copy;
   LoadOp load = *copy.getBody().front().getOps<LoadOp>().begin();
   AllocOp tile = prefetch.tile;
-  int64_t elementBytes = getStorageBytes(tile.getBuffer().getType().getElementType());
   int64_t width, bytes;
   std::string instruction;
-  if (auto plan = copy->getAttrOfType<BulkAttr>(kBulkAttr)) {
-    width = plan.getNumIssues();
-    bytes = plan.getNumElements() * elementBytes / width;
-    instruction = "cp.async.bulk.tensor." + std::to_string(plan.getRank()) + "d";
-  } else if (auto span = copy->getAttrOfType<SpanAttr>(kSpanAttr)) {
-    width = 1;
-    bytes = span.getBytes();
-    instruction = "cp.async.bulk";
+  if (isBulkCopy(copy)) {
+    auto bulk = access::BulkInstructions::get(copy, *access::CopyLoop::get(copy));
+    std::tie(instruction, width, bytes) = std::tie(bulk.name, bulk.count, bulk.bytes);
   } else {
     width = load->getAttrOfType<AccessAttr>(kAccessAttr).getWidth();
-    bytes = width * elementBytes;
+    bytes = width * getStorageBytes(tile.getBuffer().getType().getElementType());
     instruction = bytes == 16 ? "cp.async.cg.shared.global" : "cp.async.ca.shared.global";
   }
   StringRef source = tile::getName(getRoot(load.getBuffer()));
@@ -630,8 +626,7 @@ struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
     SmallVector<PipelinedOp> loops;
     getOperation()->walk([&](PipelinedOp loop) { loops.push_back(loop); });
     for (PipelinedOp loop : loops)
-      Pipeliner(loop, disjoint, roles && getTeamRoles(loop->getParentOfType<KernelOp>()).empty())
-          .run();
+      Pipeliner(loop, disjoint, roles).run();
     getOperation()->walk(placeAtArrivals);
   }
 };

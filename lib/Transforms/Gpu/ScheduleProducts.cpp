@@ -54,20 +54,6 @@ namespace {
 /// A version that is released an iteration later is lost to the copies meanwhile: two must be left.
 constexpr int64_t kLeastVersions = 3;
 
-/// Whether two buffers have bytes in common.
-bool mayMeet(Value a, Value b) {
-  if (!a || !b || a == b)
-    return true;
-  auto first = a.getDefiningOp<AllocOp>(), second = b.getDefiningOp<AllocOp>();
-  if (!first || !second || !first->hasAttr(kOffsetAttr) || !second->hasAttr(kOffsetAttr))
-    return false;
-  auto begin = [](AllocOp alloc) {
-    return alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
-  };
-  return begin(first) < begin(second) + analysis::getPlacedBytes(second) &&
-         begin(second) < begin(first) + analysis::getPlacedBytes(first);
-}
-
 /// Whether the order of two statements matters.
 bool conflict(Operation *a, Operation *b) {
   std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
@@ -75,7 +61,8 @@ bool conflict(Operation *a, Operation *b) {
     return true;
   for (const Effect &x : *first)
     for (const Effect &y : *second)
-      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) && mayMeet(x.root, y.root))
+      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) &&
+          analysis::shareBytes(x.root, y.root))
         return true;
   return false;
 }

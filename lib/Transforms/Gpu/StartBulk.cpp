@@ -30,16 +30,7 @@ namespace {
 /// and stores of the copy (Driver/Decisions.cpp).
 void remarkStore(ParallelOp loop, const access::CopyLoop &copy) {
   auto tile = getRoot(copy.getTileAccess().buffer).getDefiningOp<AllocOp>();
-  int64_t elementBytes = getStorageBytes(tile.getBuffer().getType().getElementType());
-  int64_t count = 1, bytes = 0;
-  std::string instruction = copy.update ? "cp.reduce.async.bulk" : "cp.async.bulk";
-  if (auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr)) {
-    count = plan.getNumIssues();
-    bytes = plan.getNumElements() * elementBytes / count;
-    instruction += ".tensor." + std::to_string(plan.getRank()) + "d";
-  } else {
-    bytes = loop->getAttrOfType<SpanAttr>(kSpanAttr).getBytes();
-  }
+  auto [instruction, count, bytes] = access::BulkInstructions::get(loop, copy);
   StringRef tensor = tile::getName(getRoot(copy.getTensorAccess().buffer));
   InFlightDiagnostic diag = loop.emitRemark();
   diag << tensor << ": " << count << " x " << instruction << " of " << bytes
@@ -73,9 +64,10 @@ void dropUnusedMaps(KernelOp kernel) {
       number = used.size();
       used.push_back(maps[plan.getMap()]);
     }
-    copy->setAttr(kBulkAttr, BulkAttr::get(kernel.getContext(), number, plan.getDims(),
-                                           plan.getDivisors(), plan.getBox(), plan.getSwizzle(),
-                                           plan.getOrigins(), plan.getPlaces(), plan.getClamped()));
+    copy->setAttr(kBulkAttr,
+                  BulkAttr::get(kernel.getContext(), number, plan.getDims(), plan.getDivisors(),
+                                plan.getBox(), plan.getSwizzle(), plan.getOrigins(),
+                                plan.getOffsets(), plan.getClamped()));
   });
   if (used.empty())
     kernel->removeAttr(kTensorMapsAttr);

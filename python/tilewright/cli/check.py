@@ -18,8 +18,8 @@ from typing import Any
 from tilewright.cli.script import find_file, load, report_failure, say
 from tilewright.runtime.device import TYPICAL_ARCHS
 from tilewright.support.errors import (
+    Location,
     Note,
-    Place,
     TilewrightError,
     as_report,
     debugging,
@@ -73,7 +73,7 @@ def check_script(options: argparse.Namespace, script_arguments: list[str]) -> in
     try:
         kernels = load(options, script_arguments, calls)
     except TilewrightError as error:
-        if error.place is None and error.kind == "error":
+        if error.location is None and error.kind == "error":
             say(f"tw: error: {error.message}")
             return 2
         problems.append(_from_error(error, "language"))
@@ -124,12 +124,12 @@ def _check_kernel(
 
 
 def _check_parameters(kernel: Any) -> list[Problem]:
-    place = kernel.prim_func.place
+    location = kernel.prim_func.location
     found = []
     for parameter in kernel.params:
         if not parameter.get("is_used", True):
             text = f"parameter '{parameter['name']}' of '{kernel.name}' is never used"
-            found.append(_at(place, "warning", "unused", text, kernel))
+            found.append(_at(location, "warning", "unused", text, kernel))
     return found
 
 
@@ -155,34 +155,34 @@ def _check_limits(kernel: Any, archs: tuple[str, ...], is_asked: bool) -> list[P
 
 
 def _from_verification(kernel: Any, result: Any) -> list[Problem]:
-    from tilewright.runtime.findings import headline, notes_of, place_of
+    from tilewright.runtime.findings import headline, location_of, notes_of
 
     problems = []
     for finding in [*result.findings, *result.notes]:
         level = "note" if finding["severity"] == "note" else "error"
         rule = finding["kind"] if finding["kind"] != "error" else "run"
-        place = place_of(finding) or kernel.prim_func.place
+        location = location_of(finding) or kernel.prim_func.location
         engine = (finding["engine"],) if "engine" in finding else ()
-        problem = _at(place, level, rule, headline(finding), kernel, notes_of(finding))
+        problem = _at(location, level, rule, headline(finding), kernel, notes_of(finding))
         problem.engines = engine
         problems.append(problem)
     for difference in result.differences:
-        problem = _at(kernel.prim_func.place, "error", "difference", str(difference), kernel)
+        problem = _at(kernel.prim_func.location, "error", "difference", str(difference), kernel)
         problem.engines = (difference.engine,)
         problems.append(problem)
     return problems
 
 
 def _at(
-    place: Place | None,
+    location: Location | None,
     level: str,
     rule: str,
     message: str,
     kernel: Any = None,
     notes: Any = (),
 ) -> Problem:
-    text = render(level, message, place, notes)
-    file, line, column = (place.file, place.line, place.column) if place else ("", 0, 0)
+    text = render(level, message, location, notes)
+    file, line, column = (location.file, location.line, location.column) if location else ("", 0, 0)
     return Problem(
         level, rule, message, file, line, column, kernel.name if kernel else "", (), text
     )
@@ -195,11 +195,11 @@ def _from_error(
     level: str = "error",
     engines: tuple[str, ...] = (),
 ) -> Problem:
-    place = error.place or (kernel.prim_func.place if kernel else None)
+    location = error.location or (kernel.prim_func.location if kernel else None)
     notes = list(error.notes)
     if level == "warning":
         notes.append(Note(None, f"refused by {', '.join(engines)}; others take it"))
-    problem = _at(place, level, rule, error.message, kernel, notes)
+    problem = _at(location, level, rule, error.message, kernel, notes)
     problem.engines = engines
     return problem
 

@@ -25,11 +25,11 @@ def print_summary(session: Any) -> None:
 
 def _print_kernel(kernel: Any, session: Any) -> None:
     summary = kernel.summary()
-    place = kernel.prim_func.place
+    location = kernel.prim_func.location
     from tilewright.support.errors import shorten
 
     _say(
-        f"kernel '{kernel.name}' ({shorten(place.file)}:{place.line}) on {kernel.placement.device}"
+        f"kernel '{kernel.name}' ({shorten(location.file)}:{location.line}) on {kernel.placement.device}"
     )
     verbose = session.options.verbose
     for remark in kernel.remarks if verbose else ():

@@ -78,9 +78,9 @@ class TileLangFinder(MetaPathFinder):
         reason = why_absent(inner)
         if reason is not None:
             return ModuleSpec(name, _RefusedLoader(reason), is_package=True)
-        from tilewright.support.errors import TilewrightError, caller_place
+        from tilewright.support.errors import TilewrightError, caller_location
 
-        raise TilewrightError(_no_module(name, candidates), caller_place())
+        raise TilewrightError(_no_module(name, candidates), caller_location())
 
 
 def _candidates(package: str, name: str) -> list[str]:
@@ -124,11 +124,11 @@ class _TorchFinder(MetaPathFinder):
         if name.split(".")[0] != "torch":
             return None
         if name not in ("torch", "torch.cuda"):
-            from tilewright.support.errors import TilewrightError, caller_place
+            from tilewright.support.errors import TilewrightError, caller_location
 
             raise TilewrightError(
                 f"the module '{name}' is not part of the stand-in torch; install torch to use it",
-                caller_place(),
+                caller_location(),
             )
         suffix = name.removeprefix("torch").replace(".", "_")
         return ModuleSpec(name, AliasLoader(f"tilewright.compat.torch.stand_in{suffix}"))

@@ -18,7 +18,7 @@ from tilewright.frontend.trace import (
     is_scalar,
     keeps_value,
 )
-from tilewright.support.errors import LanguageError, Place
+from tilewright.support.errors import LanguageError, Location
 
 __tracebackhide__ = True  # pytest shows the user's frames
 
@@ -32,7 +32,7 @@ class LoopInfo(NamedTuple):
     live_in: frozenset[str]  # needed at the start of an iteration
     live_after: frozenset[str]  # needed after the loop
     has_exit: bool  # contains `break` or `return`
-    places: dict[str, Place]  # where each name is assigned first
+    locations: dict[str, Location]  # where each name is assigned first
 
 
 class LoadAfter(NamedTuple):
@@ -78,7 +78,7 @@ class Carried:
         if name in self._variables:
             variable = self._variables[name]
             if value is not variable:
-                store_checked(self._state, variable, value, name, info.places.get(name))
+                store_checked(self._state, variable, value, name, info.locations.get(name))
             return LoadAfter(variable)
         if self._state.hidden.get(name) is entry:
             return self._state.hidden.pop(name)
@@ -93,7 +93,7 @@ class Carried:
             raise LanguageError(
                 f"the loop at line {info.line} changes '{name}' from {describe(entry)} to "
                 f"{describe(value)}; only scalars can change from one iteration to the next",
-                place=info.places.get(name),
+                location=info.locations.get(name),
             )
         if name not in info.live_after:
             return entry
@@ -116,7 +116,7 @@ def load_all(values: list[Any]) -> list[Any]:
 
 
 def store_checked(
-    state: TraceState, variable: Any, value: Any, name: str, place: Place | None = None
+    state: TraceState, variable: Any, value: Any, name: str, location: Location | None = None
 ) -> None:
     """Stores into a variable; one that stands for a plain name must not lose anything."""
     known = state.auto_vars.get(id(variable))
@@ -124,7 +124,7 @@ def store_checked(
         if not is_scalar(value):
             raise LanguageError(
                 f"'{name}' is carried by a loop as a scalar and cannot become {describe(value)}",
-                place=place,
+                location=location,
             )
         if not keeps_value(variable.dtype_name, value):
             raise LanguageError(

@@ -22,8 +22,8 @@ from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import is_twin
 from tilewright.support.errors import (
     LanguageError,
+    Location,
     Note,
-    Place,
     TilewrightError,
     called_from,
     convert,
@@ -31,8 +31,8 @@ from tilewright.support.errors import (
     excerpt_text,
     internal,
     is_ours,
-    place_of_instruction,
-    user_places,
+    location_of_instruction,
+    user_locations,
 )
 from tilewright.support.suggest import hint_for
 
@@ -91,11 +91,11 @@ def explain(state: TraceState, error: Exception) -> TilewrightError | None:
         return _explain_inside(error)
     if code is None or not is_twin(code):
         return None
-    place = place_of_instruction(code, innermost.tb_lasti)
-    callers = user_places(error.__traceback__)[1 : _kernel_frames(error)]
-    message = _too_few_indices(error, place, innermost.tb_frame)
+    location = location_of_instruction(code, innermost.tb_lasti)
+    callers = user_locations(error.__traceback__)[1 : _kernel_frames(error)]
+    message = _too_few_indices(error, location, innermost.tb_frame)
     message = message or _explain_direct(state, error, innermost.tb_frame, innermost.tb_lasti)
-    return TilewrightError(message, place, called_from(callers)) if message else None
+    return TilewrightError(message, location, called_from(callers)) if message else None
 
 
 def _advice(error: Exception) -> list[Note]:
@@ -110,9 +110,9 @@ def _advice(error: Exception) -> list[Note]:
         traceback = traceback.tb_next
     if is_twin(code) or is_ours(code.co_filename):
         return []
-    place = Place(code.co_filename, code.co_firstlineno)
+    location = Location(code.co_filename, code.co_firstlineno)
     text = f"'{code.co_name}' runs as plain Python; make it a @T.macro to trace its control flow"
-    return [Note(place, text)]
+    return [Note(location, text)]
 
 
 _CALLED = re.compile(r"\b((?:math|np|numpy)\.\w+)\(")
@@ -122,8 +122,8 @@ def _named_function(error: Exception) -> LanguageError | None:
     """The error for `math.sqrt(A[i])`: Python asks the value for a number, which it cannot give."""
     if getattr(error, "reason", None) not in ("number", "decision"):
         return None
-    places = user_places(error.__traceback__)
-    found = _CALLED.search(excerpt_text(places[0])) if places else None
+    locations = user_locations(error.__traceback__)
+    found = _CALLED.search(excerpt_text(locations[0])) if locations else None
     if found is None:
         return None
     return refuse_function(found.group(1)).with_traceback(error.__traceback__)
@@ -187,12 +187,12 @@ def _explain_direct(
     return None
 
 
-def _too_few_indices(error: Exception, place: Place, frame: Any) -> str | None:
+def _too_few_indices(error: Exception, location: Location, frame: Any) -> str | None:
     """The message for `s[i] * 2` where `s` has two dimensions: `s[i]` is a row, not a value."""
     if not isinstance(error, TypeError) or "Buffer" not in str(error):
         return None
     try:
-        tree = ast.parse(excerpt_text(place).strip())
+        tree = ast.parse(excerpt_text(location).strip())
     except SyntaxError:
         return None
     for node in ast.walk(tree):

@@ -14,8 +14,8 @@ from tilewright.frontend import trace
 from tilewright.frontend.explain import run_trace
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import annotations_of, twin_of
-from tilewright.support.errors import LanguageError, Place, TilewrightError, caller_place
-from tilewright.support.source import function_node, place_of
+from tilewright.support.errors import LanguageError, Location, TilewrightError, caller_location
+from tilewright.support.source import function_node, location_of
 from tilewright.types.dtypes import canonical, is_dtype
 from tilewright.types.kernel_param import KernelParam
 from tilewright.types.tensor_type import TensorType
@@ -41,14 +41,14 @@ class PrimFunc:
         self,
         name: str,
         program: Any,
-        place: Place,
+        location: Location,
         seconds: dict[str, float],
         notes: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         self.__name__ = name
         self._notes = notes or {}  # of parameters: what a call must know that the program does not
         self.program = program
-        self.place = place
+        self.location = location
         self.seconds = seconds  # how long each phase took
 
     @cached_property
@@ -89,7 +89,7 @@ class PrimFunc:
         raise TilewrightError(
             f"the prim_func '{self.__name__}' is not compiled; "
             f"call tilewright.compile({self.__name__}) and call the result",
-            caller_place(),
+            caller_location(),
         )
 
 
@@ -100,7 +100,7 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
     watch = Stopwatch()
     code = function.__code__
     node = function_node(function)
-    place = place_of(code.co_filename, node)
+    location = location_of(code.co_filename, node)
     twin = twin_of(function, "prim_func")
     watch.lap("rewrite")
     state = TraceState(function.__name__, code.co_filename, node.lineno)
@@ -113,7 +113,7 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
             raise LanguageError(
                 f"'{function.__name__}' launches no kernel",
                 hint="open one: 'with T.Kernel(blocks, threads=128) as bx:'",
-                place=place,
+                location=location,
             )
         watch.lap("trace")
         state.core.locate(code.co_filename, node.lineno, node.col_offset + 1)
@@ -123,7 +123,7 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
         return program
 
     program = run_trace(state, body)
-    return PrimFunc(function.__name__, program, place, watch.seconds, state.parameter_notes)
+    return PrimFunc(function.__name__, program, location, watch.seconds, state.parameter_notes)
 
 
 class Stopwatch:
@@ -145,19 +145,19 @@ def _parameters(
     annotations = annotations_of(function, enclosing)
     arguments: dict[str, Any] = {}
     for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
-        name, place = argument.arg, place_of(function.__code__.co_filename, argument)
-        state.core.locate(place.file, place.line, place.column)
+        name, location = argument.arg, location_of(function.__code__.co_filename, argument)
+        state.core.locate(location.file, location.line, location.column)
         if name not in annotations:
             raise LanguageError(
                 f"parameter '{name}' has no type",
                 hint=f"write '{name}: T.Tensor((M, N), \"float16\")' or '{name}: T.int32'",
-                place=place,
+                location=location,
             )
         try:
             arguments[name] = declare_parameter(state, name, annotations[name])
         except (LanguageError, core.TraceError) as error:
             message = getattr(error, "message", str(error))
-            raise LanguageError(f"parameter '{name}': {message}", place=place) from None
+            raise LanguageError(f"parameter '{name}': {message}", location=location) from None
     return arguments
 
 

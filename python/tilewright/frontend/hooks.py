@@ -254,7 +254,7 @@ class Hooks:
             raise LanguageError(
                 f"'{name}' is an argument of the kernel and cannot be assigned",
                 hint=f"store into it ('{name}[...] = ...') or use another name",
-                place=self.parameters.get(name),
+                location=self.parameters.get(name),
             )
 
     def typed(self, annotation: Any, value: Any) -> Any:

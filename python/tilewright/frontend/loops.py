@@ -205,7 +205,7 @@ class TracedFor(Loop):
                     f"'{name}' is carried from one iteration of T.Parallel to the next, but its "
                     "iterations are independent",
                     hint="use T.reduce_sum, T.atomic_add or a T.serial loop",
-                    place=info.places.get(name),
+                    location=info.locations.get(name),
                 )
             if changed and name in info.live_after:
                 state.lost[name] = (

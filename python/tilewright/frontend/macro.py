@@ -10,7 +10,12 @@ from typing import Any
 from tilewright.frontend import trace
 from tilewright.frontend.trace import Element, TraceState, Var
 from tilewright.frontend.twins import annotations_of, twin_of
-from tilewright.support.errors import LanguageError, Place, TilewrightError, place_of_instruction
+from tilewright.support.errors import (
+    LanguageError,
+    Location,
+    TilewrightError,
+    location_of_instruction,
+)
 
 __tracebackhide__ = True  # pytest shows the user's frames
 
@@ -61,7 +66,7 @@ class Macro:
         state = trace.active()
         if state is None:
             raise TilewrightError(
-                f"the macro '{self.__name__}' is called outside a kernel", _calling_place()
+                f"the macro '{self.__name__}' is called outside a kernel", _calling_location()
             )
         if self._twin is None:
             self._twin = twin_of(self._function, "macro")
@@ -100,6 +105,6 @@ class Macro:
         return value.load() if type(value) in (Var, Element) else value
 
 
-def _calling_place() -> Place | None:
+def _calling_location() -> Location | None:
     frame = sys._getframe(2)
-    return place_of_instruction(frame.f_code, frame.f_lasti)
+    return location_of_instruction(frame.f_code, frame.f_lasti)

@@ -43,8 +43,8 @@ from tilewright.frontend.rewrite_expr import (
     name,
 )
 from tilewright.frontend.syntax import check_syntax
-from tilewright.support.errors import Place
-from tilewright.support.source import place_of
+from tilewright.support.errors import Location
+from tilewright.support.source import location_of
 
 _FUNCTION = "tw.function"
 _BODY = "tw.body"
@@ -78,7 +78,7 @@ def rewrite_function(
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and _is_store(part):
                 if hooks.parameters.get(part.id, part) is None:
-                    hooks.parameters[part.id] = place_of(file, part)
+                    hooks.parameters[part.id] = location_of(file, part)
     function = FunctionRewriter(copy_tree(node), file, hooks).function()
     # Wrapped in a function whose parameters are the free names, so that they compile as such.
     wrapper = ast.FunctionDef(
@@ -215,12 +215,12 @@ class FunctionRewriter:
         names = assigned(node.body) | targets
         if isinstance(node, ast.While):
             names |= assigned([node.test])
-        places: dict[str, Place] = {}
+        locations: dict[str, Location] = {}
         for part in ast.walk(ast.Module(body=node.body, type_ignores=[])):
             if isinstance(part, ast.Name) and _is_store(part):
-                known = places.get(part.id)
-                here = place_of(self._file, part)
-                places[part.id] = min(known, here, key=lambda p: p[1:3]) if known else here
+                known = locations.get(part.id)
+                here = location_of(self._file, part)
+                locations[part.id] = min(known, here, key=lambda p: p[1:3]) if known else here
         info = LoopInfo(
             line=node.lineno,
             names=tuple(sorted(names)),
@@ -228,7 +228,7 @@ class FunctionRewriter:
             live_in=frozenset(self._liveness.at_head[node] & names),
             live_after=frozenset(self._liveness.at_end[node] & names),
             has_exit=bool({"break", "return"} & jumps_in(node.body)),
-            places=places,
+            locations=locations,
         )
         self._hooks.loops.append(info)
         return len(self._hooks.loops) - 1, info

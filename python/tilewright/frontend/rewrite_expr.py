@@ -80,18 +80,18 @@ def copy_tree(node: Any) -> Any:
 def located(node: Any, origin: ast.AST) -> Any:
     """`node` and its new parts with the position of `origin`; parts with one keep it."""
     head = _head(origin)
-    place = {field: getattr(head, field) for field in ("lineno", "col_offset")}
+    position = {field: getattr(head, field) for field in ("lineno", "col_offset")}
     # One line only: a call whose position spans lines would be reported at its last one.
-    place["end_lineno"] = head.lineno
+    position["end_lineno"] = head.lineno
     single = head.end_lineno == head.lineno
-    place["end_col_offset"] = head.end_col_offset if single else _END_OF_LINE
+    position["end_col_offset"] = head.end_col_offset if single else _END_OF_LINE
     stack = [node]
     while stack:
         current = stack.pop()
         if "lineno" in current._attributes:
             if getattr(current, "lineno", None) is not None:
                 continue
-            for field, value in place.items():
+            for field, value in position.items():
                 setattr(current, field, value)
         stack.extend(ast.iter_child_nodes(current))
     return node

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tilewright.support.errors import LanguageError
-from tilewright.support.source import place_of
+from tilewright.support.source import location_of
 
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Try: "'try' has no meaning in a kernel: no exception is raised at run time",
@@ -34,7 +34,7 @@ def check_syntax(function: ast.FunctionDef, file: str, kind: str) -> None:
     if kind == "prim_func" and (function.args.vararg or function.args.kwarg):
         raise LanguageError(
             "a kernel has a fixed list of parameters; '*' and '**' are not allowed",
-            place=place_of(file, function.args.vararg or function.args.kwarg),
+            location=location_of(file, function.args.vararg or function.args.kwarg),
         )
     if kind == "prim_func":
         parameters -= _hiding_names(function, parameters)
@@ -59,11 +59,13 @@ def _hiding_names(function: ast.FunctionDef, parameters: set[str]) -> set[str]:
         if not isinstance(node, ast.Name) or node.id not in parameters:
             continue
         if isinstance(node.ctx, ast.Load):
-            place = (node.lineno, node.col_offset)
-            last_read[node.id] = max(place, last_read.get(node.id, place))
+            position = (node.lineno, node.col_offset)
+            last_read[node.id] = max(position, last_read.get(node.id, position))
         else:
             stores.setdefault(node.id, []).append(ends.get(id(node), _NEVER_READ))
-    return {name for name, places in stores.items() if max(places) < last_read.get(name, (0, 0))}
+    return {
+        name for name, positions in stores.items() if max(positions) < last_read.get(name, (0, 0))
+    }
 
 
 _NEVER_READ = (2**60, 0)  # a place after every read
@@ -83,23 +85,25 @@ def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
 def _check(node: ast.AST, file: str, kind: str, parameters: set[str], in_nested: bool) -> None:
     message = _REFUSED.get(type(node))
     if message is not None:
-        raise LanguageError(message, place=place_of(file, node))
+        raise LanguageError(message, location=location_of(file, node))
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         if kind == "prim_func" and node.id in parameters and not in_nested:
             raise LanguageError(
                 f"'{node.id}' is an argument of the kernel and cannot be assigned",
                 hint=f"store into it ('{node.id}[...] = ...') or use another name",
-                place=place_of(file, node),
+                location=location_of(file, node),
             )
     if isinstance(node, ast.Return) and kind == "prim_func" and not in_nested:
         if node.value is not None and not _is_none(node.value):
             raise LanguageError(
                 "a prim_func returns nothing",
                 hint="write results into its tensor parameters, or name them in 'out_idx'",
-                place=place_of(file, node),
+                location=location_of(file, node),
             )
     if isinstance(node, ast.Import | ast.ImportFrom) and any(a.name == "*" for a in node.names):
-        raise LanguageError("'import *' is not allowed in a kernel", place=place_of(file, node))
+        raise LanguageError(
+            "'import *' is not allowed in a kernel", location=location_of(file, node)
+        )
     nested = isinstance(node, ast.FunctionDef | ast.Lambda | ast.ListComp | ast.SetComp)
     nested = nested or isinstance(node, ast.DictComp | ast.GeneratorExp) or in_nested
     if isinstance(node, ast.For) and _is_names(node.target):

@@ -11,7 +11,7 @@ from typing import Any
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.rewrite import rewrite_function
 from tilewright.frontend.rewrite_expr import HOOKS
-from tilewright.support.errors import LanguageError, Place, is_ours
+from tilewright.support.errors import LanguageError, Location, is_ours
 from tilewright.support.source import function_node
 from tilewright.types.dtypes import is_dtype
 
@@ -58,7 +58,7 @@ def _deep_recursion(code: CodeType) -> Iterator[None]:
             f"an expression in '{code.co_name}' has too many terms, or statements are nested too "
             "deeply",
             hint="split it: give parts of it names",
-            place=Place(code.co_filename, code.co_firstlineno),
+            location=Location(code.co_filename, code.co_firstlineno),
         ) from None
     finally:
         sys.setrecursionlimit(limit)

@@ -360,7 +360,7 @@ from tilewright.language.votes import (
 from tilewright.support.errors import LanguageError as _LanguageError
 from tilewright.support.errors import ReportedNameError as _ReportedNameError
 from tilewright.support.errors import UnknownNameError as _UnknownNameError
-from tilewright.support.errors import caller_place as _caller_place
+from tilewright.support.errors import caller_location as _caller_location
 from tilewright.support.errors import reporting as _reporting
 from tilewright.support.not_part import NotPart as _NotPart
 from tilewright.types import dtypes
@@ -497,7 +497,7 @@ def __getattr__(name: str) -> Any:
         hint = hint_for(name, __all__, "T.")
         error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
     if _trace.active() is None:
-        raise _ReportedNameError(error.message, _caller_place()) from None
+        raise _ReportedNameError(error.message, _caller_location()) from None
     raise error
 
 

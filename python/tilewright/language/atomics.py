@@ -113,13 +113,13 @@ def atomic_xor(
     return _atomic("T.atomic_xor", "xor", dst, value, memory_order, return_prev)
 
 
-def _one_element(what: str, place: Any) -> Any:
-    """`place` as the element that an atomic read or write is about."""
-    if type(place) is Buffer and all(extent == 1 for extent in place.shape):
-        place = place[(0,) * place.ndim]
-    if type(place) is not Element:
-        raise LanguageError(f"'{what}' needs an element, A[i, j], got {describe(place)}")
-    return place
+def _one_element(what: str, element: Any) -> Any:
+    """`element` as the element that an atomic read or write is about."""
+    if type(element) is Buffer and all(extent == 1 for extent in element.shape):
+        element = element[(0,) * element.ndim]
+    if type(element) is not Element:
+        raise LanguageError(f"'{what}' needs an element, A[i, j], got {describe(element)}")
+    return element
 
 
 def atomic_load(src: Any, memory_order: str = "seq_cst") -> Any:

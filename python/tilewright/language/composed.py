@@ -81,10 +81,10 @@ def cummax(
     tile = state.core.alloc("running", extents, dtype_of(src[(0,) * len(extents)]), "shared")
     state.core.copy(src, tile, {})
     last = extents[dim] - 1
-    with _parallel(state, [*extents[:dim], 1, *extents[dim + 1 :]]) as place:
+    with _parallel(state, [*extents[:dim], 1, *extents[dim + 1 :]]) as index:
         with _opened(state, SerialLoop("T.cummax", 1, extents[dim])) as step:
             here, before = (last - step, last - step + 1) if reverse else (step, step - 1)
-            element, other = (tile[(*place[:dim], at, *place[dim + 1 :])] for at in (here, before))
+            element, other = (tile[(*index[:dim], at, *index[dim + 1 :])] for at in (here, before))
             element.store(scalars.max(element.load(), other.load()))
     state.core.copy(tile, dst, {})
 
@@ -141,19 +141,21 @@ def dp4a(A: Any, B: Any, C: Any) -> None:
             M[0, tx] = c[0]  # 4
     """
     _in_kernel("T.dp4a")
-    places = []
+    offsets = []
     for value, role, wanted in ((A, "A", "int8"), (B, "B", "int8"), (C, "C", "int32")):
         require_tile(value, "T.dp4a", role, element=True)
         element = value if type(value) is Element else value[(0,) * value.ndim]
         if dtype_of(element) != wanted:
             raise LanguageError(f"'T.dp4a': {role} must be {wanted}, got {dtype_of(element)}")
-        places.append(element)
-    first, second, result = places
+        elements.append(element)
+    first, second, result = elements
     total = result.load()
     for k in range(4):
         a, b = (
-            scalars.cast(place.buffer[(*place.indices[:-1], place.indices[-1] + k)].load(), "int32")
-            for place in (first, second)
+            scalars.cast(
+                element.buffer[(*element.indices[:-1], element.indices[-1] + k)].load(), "int32"
+            )
+            for element in (first, second)
         )
         total = total + a * b
     result.store(total)

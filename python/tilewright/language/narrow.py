@@ -107,7 +107,7 @@ def kind_of(dtype: Any) -> Kind | None:
 # ---- Tiles, tensors and elements ----
 
 
-class Place(NamedTuple):
+class Origin(NamedTuple):
     """An element that was named: as a scalar its value, in `T.copy` an address."""
 
     value: Any  # kept, so that its id stays its own
@@ -119,14 +119,14 @@ def _named(owner: NarrowTile | NarrowTensor, indices: tuple[Any, ...]) -> Any:
     """The value of an element. Where it stands is remembered: reads that nothing uses go away."""
     state = trace.require("an element")
     value = owner.load(indices)
-    state.narrow_places[id(value)] = Place(value, owner, indices)
+    state.narrow_origins[id(value)] = Origin(value, owner, indices)
     return value
 
 
-def _place_of(value: Any) -> Place | None:
+def _origin_of(value: Any) -> Origin | None:
     """Where a scalar was read, if it is an element of four bits that was named just so."""
     state = trace.active()
-    return None if state is None else state.narrow_places.get(id(value))
+    return None if state is None else state.narrow_origins.get(id(value))
 
 
 class NarrowTile:
@@ -233,14 +233,14 @@ class NarrowTensor:
         key[dim] = slice(start, stop)  # the extent is worked out as for any other tensor
         return first + start, self.tile[tuple(key)].shape[dim]
 
-    def place(self, indices: Sequence[Any]) -> list[Any]:
+    def coordinates(self, indices: Sequence[Any]) -> list[Any]:
         """The indices in the whole tensor of an element of this part."""
         given = iter(indices)
         return [first if extent is None else first + next(given) for first, extent in self.part]
 
     def load(self, indices: Sequence[Any]) -> Any:
         """The value of an element."""
-        *outer, last = self.place(indices)
+        *outer, last = self.coordinates(indices)
         byte = self.tile[(*outer, last // _PER_BYTE)].load()
         shift = scalars.cast(last % _PER_BYTE * 4, "int32")
         code = _bits((scalars.cast(byte, "int32") >> shift) & 15)
@@ -248,7 +248,7 @@ class NarrowTensor:
 
     def store_pair(self, indices: Sequence[Any], low: Any, high: Any) -> None:
         """Writes two neighbours, from an even place on."""
-        *outer, last = self.place(indices)
+        *outer, last = self.coordinates(indices)
         codes = [scalars.cast(self.kind.encode(value), "int32") for value in (low, high)]
         byte = scalars.cast(codes[0] | (codes[1] << 4), "uint8")
         self.tile[(*outer, last // _PER_BYTE)] = byte
@@ -303,7 +303,7 @@ def alloc(make: Callable[[Any, str], Buffer], shape: Any, dtype: Any) -> NarrowT
 
 def is_narrow(value: Any) -> bool:
     """Whether a value is a tile or tensor of four bits, or an element of one."""
-    return type(value) in (NarrowTile, NarrowTensor) or _place_of(value) is not None
+    return type(value) in (NarrowTile, NarrowTensor) or _origin_of(value) is not None
 
 
 def carrier(value: Any, what: str) -> Any:
@@ -325,22 +325,22 @@ class _Side:
         self.shape: tuple[Any, ...] | None = None
         if type(value) is Element:
             self.owner, self.base = value.buffer, tuple(value.indices)
-        elif (place := _place_of(value)) is not None and type(place.owner) is NarrowTile:
-            self.owner, self.base = place.owner, place.indices
-        elif place is not None:
-            self.owner = NarrowTensor(place.owner.tile, place.owner.kind, place.owner.full)
-            self.base = tuple(first for first, _ in place.owner.part)
+        elif (origin := _origin_of(value)) is not None and type(origin.owner) is NarrowTile:
+            self.owner, self.base = origin.owner, origin.indices
+        elif origin is not None:
+            self.owner = NarrowTensor(origin.owner.tile, origin.owner.kind, origin.owner.full)
+            self.base = tuple(first for first, _ in origin.owner.part)
         else:
             self.owner, self.shape = value, tuple(value.shape)
 
-    def indices(self, place: Sequence[Any]) -> list[Any]:
+    def indices(self, index: Sequence[Any]) -> list[Any]:
         """The indices on this side of an element of the copy: dimensions count from the last."""
         rank = len(self.base) if self.base else self.owner.ndim
-        found = [0] * max(0, rank - len(place)) + list(place)[max(0, len(place) - rank) :]
+        found = [0] * max(0, rank - len(index)) + list(index)[max(0, len(index) - rank) :]
         return [a + b for a, b in zip(self.base, found, strict=True)] if self.base else found
 
-    def load(self, place: Sequence[Any]) -> Any:
-        indices = tuple(self.indices(place))
+    def load(self, index: Sequence[Any]) -> Any:
+        indices = tuple(self.indices(index))
         if type(self.owner) is Buffer:
             return self.owner[indices].load()
         return self.owner.load(indices)
@@ -358,8 +358,8 @@ def copy(state: trace.TraceState, src: Any, dst: Any) -> None:
         extents = _extents(min(shapes, key=lambda shape: sum(e != 1 for e in shape)), shapes)
     owner = to_side.owner
     if type(owner) is not NarrowTensor:
-        with _parallel(state, extents) as place:
-            owner[tuple(to_side.indices(place))] = from_side.load(place)
+        with _parallel(state, extents) as index:
+            owner[tuple(to_side.indices(index))] = from_side.load(index)
         return
     if extents[-1] % _PER_BYTE:
         raise LanguageError(f"'T.copy' of {extents[-1]} numbers of {owner.dtype}: an even count")

@@ -91,7 +91,7 @@ def _iteration(loop: Region) -> Any:
     return number
 
 
-def _place(state: TraceState, made: Generator, count: int) -> tuple[Any, Any]:
+def _location(state: TraceState, made: Generator, count: int) -> tuple[Any, Any]:
     """The sequence and the position of the next `count` numbers, which are drawn with it."""
     loop = state.innermost(("parallel",))
     position = made.position.load()
@@ -154,7 +154,7 @@ def _draw(what: str, count: int = 1) -> list[Any]:
     made = state.generator
     if made is None:
         raise LanguageError(f"'{what}' before 'T.rng_init(seed)'")
-    sequence, position = _place(state, made, count)
+    sequence, position = _location(state, made, count)
     seed = made.seed.load()
     numbers = []
     for n in range(count):

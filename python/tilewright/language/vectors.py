@@ -141,13 +141,13 @@ class Lanes:
         if len(indices) != len(self.shape):
             raise LanguageError(f"{len(indices)} indices for {len(self.shape)} dimensions")
         number: Any = 0
-        for place, extent in zip(indices, self.shape, strict=True):
-            number = number * extent + place
-        place = []
+        for index, extent in zip(indices, self.shape, strict=True):
+            number = number * extent + index
+        index = []
         for extent in reversed(self.tile.shape):
-            place.append(number % extent)
+            index.append(number % extent)
             number = number // extent
-        return self.tile[tuple(reversed(place))]
+        return self.tile[tuple(reversed(index))]
 
     def __getitem__(self, index: Any) -> Element:
         return self._place(index)
@@ -302,33 +302,33 @@ def regroup(values: list[Any], element: str) -> list[Any]:
         joined = []
         for first in range(0, len(words), count):
             word = scalars.cast(words[first], kind)
-            for place in range(1, count):
-                part = scalars.cast(words[first + place], kind)
-                word = word | (part << constant(place * given.bits, kind))
+            for position in range(1, count):
+                part = scalars.cast(words[first + position], kind)
+                word = word | (part << constant(position * given.bits, kind))
             joined.append(word)
         words = joined
     elif given.bits > target.bits:
         words = [
-            scalars.cast(word >> constant(place, f"uint{given.bits}"), kind)
+            scalars.cast(word >> constant(position, f"uint{given.bits}"), kind)
             for word in words
-            for place in range(0, given.bits, target.bits)
+            for position in range(0, given.bits, target.bits)
         ]
     return [scalars.reinterpret(word, target) for word in words]
 
 
-def _row(place: Any, bits: int, what: str) -> Pointer:
-    """The elements of so many bits from `place` on, in its row."""
+def _row(element: Any, bits: int, what: str) -> Pointer:
+    """The elements of so many bits from `element` on, in its row."""
     _in_kernel(what)
-    if type(place) is Buffer:
-        place = place[(0,) * place.ndim]
-    if type(place) is not Element:
+    if type(element) is Buffer:
+        element = element[(0,) * element.ndim]
+    if type(element) is not Element:
         raise LanguageError(
-            f"'{what}' needs an element, A[i, j], or a slice, got {describe(place)}"
+            f"'{what}' needs an element, A[i, j], or a slice, got {describe(element)}"
         )
-    width = canonical(dtype_of(place)).bits
+    width = canonical(dtype_of(element)).bits
     if bits % width:
-        raise LanguageError(f"'{what}': {bits} bits are no whole number of {dtype_of(place)}")
-    return access_ptr(place, "rw", bits // width)
+        raise LanguageError(f"'{what}': {bits} bits are no whole number of {dtype_of(element)}")
+    return access_ptr(element, "rw", bits // width)
 
 
 def _with_example(text: str, example: str) -> str:

@@ -48,18 +48,18 @@ def _figures(report: dict[str, Any]) -> dict[str, float | None]:
     return figures
 
 
-def text_of_line(report: dict[str, Any], place: list[int] | None) -> str:
-    """The source line at a place, without its indentation."""
-    if place is None:
+def text_of_line(report: dict[str, Any], location: list[int] | None) -> str:
+    """The source line at a location, without its indentation."""
+    if location is None:
         return ""
-    file = report["files"][place[0]]
-    number = place[1] - file["first"]
+    file = report["files"][location[0]]
+    number = location[1] - file["first"]
     return file["lines"][number].strip() if 0 <= number < len(file["lines"]) else ""
 
 
 def _decisions(report: dict[str, Any]) -> Counter[tuple[str, str, str]]:
     return Counter(
-        (remark["kind"], text_of_line(report, remark["place"]), remark["message"])
+        (remark["kind"], text_of_line(report, remark["location"]), remark["message"])
         for remark in report["remarks"]
     )
 
@@ -69,7 +69,7 @@ def _lines(report: dict[str, Any]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for launch in report["launches"]:
         for line in (launch["counters"] or {}).get("source_lines", []):
-            text = text_of_line(report, line["place"])
+            text = text_of_line(report, line["location"])
             if text:
                 entry = found.setdefault(text, dict.fromkeys(_OF_LINES, 0))
                 for key in _OF_LINES:

@@ -168,8 +168,8 @@ def make_timeline(
     for warp in model.warps:
         for start, end, kind, line in warp.spans:
             if kind in CAUSES:
-                file, place = source_of.get(line) or (-1, 0)
-                key = (kind, file, place)
+                file, location = source_of.get(line) or (-1, 0)
+                key = (kind, file, location)
                 stalls[key] = stalls.get(key, 0.0) + end - start
 
     def located(spans: list[list[Any]]) -> list[list[Any]]:
@@ -198,7 +198,10 @@ def make_timeline(
         "rules": RULES,
         "total": round(total),
         "rows": [
-            {"name": name, "spans": [[round(s), round(e), k, *place] for s, e, k, place in spans]}
+            {
+                "name": name,
+                "spans": [[round(s), round(e), k, *location] for s, e, k, location in spans],
+            }
             for name, spans in shown
         ],
         "busy": {

@@ -153,8 +153,8 @@ def _from_cuda(interface: dict[str, Any], parameter: dict[str, Any], on_cuda: bo
 def _from_torch(tensor: Any, parameter: dict[str, Any], on_cuda: bool) -> Any:
     name = parameter["name"]
     # A tensor in main memory may say "cuda" (compat/torch/without_gpu.py), but `is_cpu` holds.
-    place = "cpu" if getattr(tensor, "is_cpu", False) else tensor.device.type
-    if place != "cpu" and not (on_cuda and place == "cuda"):
+    location = "cpu" if getattr(tensor, "is_cpu", False) else tensor.device.type
+    if location != "cpu" and not (on_cuda and location == "cuda"):
         where = "on a GPU" if on_cuda else "on the CPU"
         raise LanguageError(
             f"parameter '{name}': the tensor is on {tensor.device}, this kernel runs {where}",
@@ -180,7 +180,7 @@ def _from_torch(tensor: Any, parameter: dict[str, Any], on_cuda: bool) -> Any:
         )
     return (
         tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()),
-        str(canonical(tensor.dtype)), True, place == "cuda",
+        str(canonical(tensor.dtype)), True, location == "cuda",
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tilewright.support.errors import Note, Place, TilewrightError, render, widen
+from tilewright.support.errors import Location, Note, TilewrightError, render, widen
 
 #: How many findings the text of an error shows.
 _MOST_SHOWN = 10
@@ -22,9 +22,9 @@ class FindingsError(TilewrightError):
 
     __module__ = "tilewright.findings"  # where users find it
 
-    def __init__(self, findings: Sequence[dict[str, Any]], fallback: Place | None) -> None:
+    def __init__(self, findings: Sequence[dict[str, Any]], fallback: Location | None) -> None:
         first = findings[0]
-        super().__init__(headline(first), place_of(first) or fallback, notes_of(first))
+        super().__init__(headline(first), location_of(first) or fallback, notes_of(first))
         self.findings = list(findings)
         shown = [render_finding(finding, fallback) for finding in self.findings[:_MOST_SHOWN]]
         if len(self.findings) > _MOST_SHOWN:
@@ -39,16 +39,16 @@ def headline(finding: dict[str, Any]) -> str:
     return f"{finding['message']}{times} [{finding['kind']}]"
 
 
-def place_of(finding: dict[str, Any]) -> Place | None:
+def location_of(finding: dict[str, Any]) -> Location | None:
     """The statement in the user's source, if it has one."""
     if not finding["file"]:
         return None
     if finding["column"]:
-        return widen(Place(finding["file"], finding["line"], finding["column"]))
+        return widen(Location(finding["file"], finding["line"], finding["column"]))
     from tilewright.support.source import statement_at
 
-    place = Place(finding["file"], finding["line"])
-    return statement_at(place) or place
+    location = Location(finding["file"], finding["line"])
+    return statement_at(location) or location
 
 
 def notes_of(finding: dict[str, Any]) -> list[Note]:
@@ -56,16 +56,16 @@ def notes_of(finding: dict[str, Any]) -> list[Note]:
     notes = []
     if finding.get("other"):
         file, _, line = finding["other"].rpartition(":")
-        notes.append(Note(Place(file, int(line)), "the other access is here"))
+        notes.append(Note(Location(file, int(line)), "the other access is here"))
     return notes + [Note(None, text) for text in finding.get("details", [])]
 
 
 def render_finding(
-    finding: dict[str, Any], fallback: Place | None = None, kind: str = "error"
+    finding: dict[str, Any], fallback: Location | None = None, kind: str = "error"
 ) -> str:
     """The whole text of one finding."""
-    place = place_of(finding) or fallback
-    return render(kind, headline(finding), place, notes_of(finding))
+    location = location_of(finding) or fallback
+    return render(kind, headline(finding), location, notes_of(finding))
 
 
 def is_serious(finding: dict[str, Any]) -> bool:

@@ -22,13 +22,13 @@ from tilewright.frontend.functions import PrimFunc, Stopwatch, declare_parameter
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import twin_of
 from tilewright.runtime.arguments import is_torch
-from tilewright.runtime.device import place
+from tilewright.runtime.device import location
 from tilewright.runtime.jit_form import annotated_tensors, is_eager, tensor_parameters
 from tilewright.runtime.kernel import JITKernel, TilewrightWarning
 from tilewright.runtime.pass_config import fast_math, normalize
 from tilewright.support import environment
 from tilewright.support.errors import LanguageError, TilewrightError, reporting
-from tilewright.support.source import function_node, place_of
+from tilewright.support.source import function_node, location_of
 from tilewright.support.suggest import hint_for
 from tilewright.types.tensor_type import TensorType
 
@@ -63,7 +63,7 @@ def compile(
             f"tilewright.compile expects a T.prim_func, got {_describe(func)}", hint=hint
         )
     configs = normalize(pass_configs)
-    return JITKernel(func, out_idx, place(_target(target), device), configs)
+    return JITKernel(func, out_idx, location(_target(target), device), configs)
 
 
 def par_compile(
@@ -315,7 +315,7 @@ class JITFunction:
         return self._trace_eager(self._bind(args, given, partial=True), constants)
 
     def _kernel(self, key: Any, traced: Traced) -> JITKernel:
-        placement = place(_target(self.options.get("target")), self.options.get("device"))
+        placement = location(_target(self.options.get("target")), self.options.get("device"))
         kernel = self._kernels.get((placement, key)) if key is not None else None
         if kernel is None:
             kernel = JITKernel(traced.prim_func, traced.out_idx, placement, self._configs)
@@ -336,7 +336,9 @@ class JITFunction:
             raise LanguageError(
                 f"'{self.__name__}' must return a T.prim_func, got {_describe(made)}",
                 hint="or open the kernel in its own body ('with T.Kernel(...)')",
-                place=place_of(self._function.__code__.co_filename, function_node(self._function)),
+                location=location_of(
+                    self._function.__code__.co_filename, function_node(self._function)
+                ),
             )
         return self._keep(key, Traced(made, self.options.get("out_idx")))
 
@@ -405,7 +407,7 @@ class JITFunction:
         declarations.restart()
         watch = Stopwatch()
         state, twin = self._start(declarations)
-        source = place_of(self._function.__code__.co_filename, function_node(self._function))
+        source = location_of(self._function.__code__.co_filename, function_node(self._function))
 
         def body() -> Any:
             state.core.locate(source.file, source.line, source.column)
@@ -418,7 +420,7 @@ class JITFunction:
             result = twin(**tensors, **others)
             outputs = self._check_result(result, declarations, source)
             if not state.kernels:
-                raise LanguageError(f"'{self.__name__}' launches no kernel", place=source)
+                raise LanguageError(f"'{self.__name__}' launches no kernel", location=source)
             watch.lap("trace")
             program = state.core.finish(fast_math(self._configs))
             program.check()
@@ -440,13 +442,13 @@ class JITFunction:
             if name is None:
                 raise LanguageError(
                     f"'{self.__name__}' must return tensors of T.empty, got {_describe(value)}",
-                    place=source,
+                    location=source,
                 )
             names.append(name)
         for name, _ in declarations.outputs:
             if name not in names:
                 raise LanguageError(
-                    f"the output '{name}' of '{self.__name__}' is not returned", place=source
+                    f"the output '{name}' of '{self.__name__}' is not returned", location=source
                 )
         return names
 

@@ -18,7 +18,7 @@ from tilewright.runtime.arguments import (
     get_stream,
     output_maker,
 )
-from tilewright.runtime.device import Placement, place
+from tilewright.runtime.device import Placement, location
 from tilewright.runtime.kernel_texts import KernelTexts
 from tilewright.runtime.packing import Packed
 from tilewright.runtime.pass_config import deterministic, fast_math, names_fast_math, settings
@@ -141,7 +141,7 @@ class JITKernel(KernelTexts):
         for setting in settings(self.pass_configs):
             self.program = self.program.with_setting(setting, True)
         if placement is None and target is not None:
-            placement = place(target)
+            placement = location(target)
         self.placement = placement or Placement("interp", "interp", None)
         self.findings: list[dict[str, Any]] = []
         self.last_run: dict[str, Any] = {}
@@ -210,8 +210,8 @@ class JITKernel(KernelTexts):
             self._remark("cache", problem)
 
     def _remark(self, kind: str, message: str) -> None:
-        place = self.prim_func.place
-        self._remarks.append(Remark(place.file, place.line, "remark", kind, "", message, {}))
+        location = self.prim_func.location
+        self._remarks.append(Remark(location.file, location.line, "remark", kind, "", message, {}))
 
     @property
     def remarks(self) -> Remarks:
@@ -348,14 +348,14 @@ class JITKernel(KernelTexts):
         serious = [finding for finding in self.findings if finding["severity"] != "note"]
         if not serious:
             return
-        from tilewright.runtime.findings import FindingsError, place_of, render_finding
+        from tilewright.runtime.findings import FindingsError, location_of, render_finding
 
         if raise_all or any(finding["severity"] == "error" for finding in serious):
-            raise FindingsError(serious, self.prim_func.place)
+            raise FindingsError(serious, self.prim_func.location)
         for finding in serious:
-            place = place_of(finding) or self.prim_func.place
-            text = render_finding(finding, place, "warning")
-            warnings.warn_explicit(text, TilewrightWarning, place.file, place.line)
+            location = location_of(finding) or self.prim_func.location
+            text = render_finding(finding, location, "warning")
+            warnings.warn_explicit(text, TilewrightWarning, location.file, location.line)
 
     @reporting
     def ir(
@@ -436,7 +436,7 @@ class JITKernel(KernelTexts):
             from tilewright.runtime.ptxas import assemble  # and subprocess: not at every start
 
             cubin = self._cubins[arch] = assemble(self._ptx(arch), arch)
-            place = self.prim_func.place
+            location = self.prim_func.location
             for name, usage in cubin.usage.items():
                 if usage.spills:
                     text = (
@@ -446,7 +446,7 @@ class JITKernel(KernelTexts):
                     )
                     data = {"arch": arch, **asdict(usage)}
                     self._remarks.append(
-                        Remark(place.file, place.line, "remark", "spill", "", text, data)
+                        Remark(location.file, location.line, "remark", "spill", "", text, data)
                     )
         return self._cubins[arch]
 

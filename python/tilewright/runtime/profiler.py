@@ -24,7 +24,7 @@ from tilewright.runtime.arguments import is_torch
 from tilewright.runtime.device import gpus, synchronize
 from tilewright.runtime.kernel import TilewrightWarning, listeners
 from tilewright.runtime.supply import TensorSupplyType, get_tensor_supply
-from tilewright.support.errors import LanguageError, ReportedNameError, caller_place, reporting
+from tilewright.support.errors import LanguageError, ReportedNameError, caller_location, reporting
 from tilewright.types.kernel_param import KernelParam
 
 __tracebackhide__ = True  # pytest shows the user's frames
@@ -309,4 +309,4 @@ def assert_close(
 def __getattr__(name: str) -> object:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise ReportedNameError(f"'tilelang.profiler.{name}' is not supported yet", caller_place())
+    raise ReportedNameError(f"'tilelang.profiler.{name}' is not supported yet", caller_location())

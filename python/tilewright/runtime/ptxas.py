@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from tilewright.support import environment
-from tilewright.support.errors import Place, TilewrightError
+from tilewright.support.errors import Location, TilewrightError
 
 
 @dataclass(frozen=True)
@@ -141,19 +141,19 @@ def _refusal(ptx: str, output: str) -> TilewrightError:
     return TilewrightError(
         f"ptxas refuses the generated code: {message}{instruction}; this is our bug, please report "
         "it with 'kernel.ptx'",
-        python_place(ptx, number) if number else None,
+        python_location(ptx, number) if number else None,
         kind="internal error",
     )
 
 
-def python_place(ptx: str, ptx_line: int) -> Place | None:
+def python_location(ptx: str, ptx_line: int) -> Location | None:
     """The Python line that a line of PTX was made from, by the last `.loc` before it."""
     lines = ptx.splitlines()
     files = dict(re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', ptx, re.MULTILINE))
     for line in reversed(lines[:ptx_line]):
         found = re.match(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", line)
         if found and found.group(1) in files:
-            return Place(files[found.group(1)], int(found.group(2)), 0)
+            return Location(files[found.group(1)], int(found.group(2)), 0)
         if ".entry" in line:
             return None
     return None

@@ -33,7 +33,7 @@ class _Files:
         self._numbers: dict[str, int] = {}
         self._lines: list[set[int]] = []
 
-    def place(self, file: str, line: int) -> list[int] | None:
+    def location(self, file: str, line: int) -> list[int] | None:
         """[file, line], or None for code of no line."""
         if not file or line <= 0:
             return None
@@ -43,10 +43,10 @@ class _Files:
         self._lines[number].add(line)
         return [number, line]
 
-    def place_text(self, text: str) -> list[int] | None:
+    def location_text(self, text: str) -> list[int] | None:
         """The same of "file.py:12"."""
         file, _, line = text.rpartition(":")
-        return self.place(file, int(line)) if file and file != "ptx" else None
+        return self.location(file, int(line)) if file and file != "ptx" else None
 
     def describe(self) -> list[dict[str, Any]]:
         """The text of each file, from line "first" on."""
@@ -70,7 +70,7 @@ class Gatherer:
             raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(ARCHS)}")
         self.kernel, self.arch = kernel, arch
         self.files = _Files()
-        self.files.place(kernel.prim_func.place.file, kernel.prim_func.place.line)
+        self.files.location(kernel.prim_func.location.file, kernel.prim_func.location.line)
 
     def gather(
         self, values: list[Any], made_up: dict[str, Any] | None, blocks: str
@@ -83,12 +83,12 @@ class Gatherer:
         plan, stages = self._stages(code)
         run = self._run(values, blocks)
         launches = self._launches(plan, run, code, values)
-        place = self.kernel.prim_func.place
+        location = self.kernel.prim_func.location
         data = {
             "schema": SCHEMA,
             "tilewright": __version__,
             "name": self.kernel.name,
-            "place": self.files.place(place.file, place.line),
+            "location": self.files.location(location.file, location.line),
             "device": self.kernel.placement.device,
             "arch": self.arch,
             "config": {key: repr(value) for key, value in (self.kernel.config or {}).items()},
@@ -132,7 +132,7 @@ class Gatherer:
         wanted += [remark for remark in self.kernel._remarks if "arch" not in remark.data]
         return [
             {
-                "place": self.files.place(remark.file, remark.line),
+                "location": self.files.location(remark.file, remark.line),
                 "kind": remark.kind,
                 "buffer": remark.buffer,
                 "message": remark.message,
@@ -156,18 +156,20 @@ class Gatherer:
                 plan = found
                 continue
             lines = [
-                None if place is None else self.files.place(found["files"][place[0]], place[1])
-                for place in found["lines"]
+                None
+                if location is None
+                else self.files.location(found["files"][location[0]], location[1])
+                for location in found["lines"]
             ]
             kind = "threads" if name == "threads" else "pass"
             stages.append({"name": name, "kind": kind, "text": found["text"], "lines": lines})
-        self.ptx_places: dict[int, list[int] | None] = {}
+        self.ptx_locations: dict[int, list[int] | None] = {}
         ptx = code["ptx"]
         module = core.vgpu_load(ptx, "kernel.ptx") if ptx.strip() else None
         for line, file, source, _, _ in module.instructions() if module else ():
-            self.ptx_places[line] = self.files.place(file, source)
+            self.ptx_locations[line] = self.files.location(file, source)
         count = ptx.count("\n") + 1
-        lines = [self.ptx_places.get(number) for number in range(1, count + 1)]
+        lines = [self.ptx_locations.get(number) for number in range(1, count + 1)]
         stages.append({"name": "ptx", "kind": "ptx", "text": ptx, "lines": lines})
         sass = self._sass()
         return plan, [*stages, sass] if sass else stages
@@ -179,7 +181,7 @@ class Gatherer:
         if not find_ptxas() or not find_nvdisasm():
             return None
         listing = disassemble(self.kernel._ptx(self.arch), self.arch)
-        lines = [self.ptx_places.get(number) for _, number in listing]
+        lines = [self.ptx_locations.get(number) for _, number in listing]
         text = "\n".join(line for line, _ in listing)
         return {"name": "sass", "kind": "sass", "text": text, "lines": lines}
 
@@ -233,8 +235,8 @@ class Gatherer:
                 "shared_bytes": info["shared_bytes"],
                 "registers": launch["gpu"].get("registers"),
                 "spilled_bytes": launch["gpu"].get("spill_store_bytes"),
-                "tiles": [self._placed(tile) for tile in described.get("tiles", [])],
-                "statements": [self._placed(s) for s in described.get("statements", [])],
+                "tiles": [self._located(tile) for tile in described.get("tiles", [])],
+                "statements": [self._located(s) for s in described.get("statements", [])],
                 "ops": described.get("ops", 0),
                 "is_one_block": self.is_alone,
             }
@@ -242,12 +244,12 @@ class Gatherer:
             launches.append(entry)
         return launches
 
-    def _placed(self, entry: dict[str, Any]) -> dict[str, Any]:
-        """With "place" instead of a file's name."""
+    def _located(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """With "location" instead of a file's name."""
         entry = dict(entry)
-        entry["place"] = self.files.place(entry.pop("file", ""), entry.pop("line", 0))
+        entry["location"] = self.files.location(entry.pop("file", ""), entry.pop("line", 0))
         for access in entry.get("accesses", []):
-            access["place"] = self.files.place(access.pop("file", ""), access.pop("line", 0))
+            access["location"] = self.files.location(access.pop("file", ""), access.pop("line", 0))
         return entry
 
     def _measured(
@@ -268,9 +270,9 @@ class Gatherer:
             return measured
         counters = result["counters"]
         for line in counters["source_lines"]:
-            line["place"] = self.files.place_text(line.pop("source"))
+            line["location"] = self.files.location_text(line.pop("source"))
         for line in counters.get("lines", []):
-            line["place"] = self.files.place_text(line.pop("source"))
+            line["location"] = self.files.location_text(line.pop("source"))
         measured["counters"] = counters
         if result.get("trace"):
             launch["grid"] = result["trace"]["grid"]  # with the numbers of this call
@@ -284,15 +286,17 @@ class Gatherer:
         trace = result.get("trace")
         if trace is not None:
             machine = MACHINES.get(self.arch) or MACHINES["sm_80"]
-            places = {line: tuple(place) for line, place in self.ptx_places.items() if place}
+            locations = {
+                line: tuple(location) for line, location in self.ptx_locations.items() if location
+            }
             measured["trace"] = {
                 "block": trace["block"],
                 "warps": trace["warps"],
                 "is_truncated": trace["is_truncated"],
                 "events": len(trace["events"]),
-                "timeline": make_timeline(trace, places, machine, launch["program_threads"]),
+                "timeline": make_timeline(trace, locations, machine, launch["program_threads"]),
                 "accesses": [
-                    {**access, "place": self.ptx_places.get(access["ptx_line"])}
+                    {**access, "location": self.ptx_locations.get(access["ptx_line"])}
                     for access in trace["accesses"]
                 ],
             }
@@ -305,7 +309,7 @@ class Gatherer:
         return [
             {
                 **{key: value for key, value in finding.items() if key not in left_out},
-                "place": self.files.place(finding["file"], finding["line"]),
+                "location": self.files.location(finding["file"], finding["line"]),
             }
             for finding in findings
         ]
@@ -322,8 +326,8 @@ class Gatherer:
         }
 
     def _reproduce(self, made_up: dict[str, Any] | None) -> dict[str, str]:
-        place = self.kernel.prim_func.place
-        script = shorten(place.file)
+        location = self.kernel.prim_func.location
+        script = shorten(location.file)
         return {
             "command": f"tw run {script} --device vgpu:{self.arch} --report report.html",
             "python": f'kernel.report("report.html", arch="{self.arch}")'

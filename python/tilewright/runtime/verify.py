@@ -27,7 +27,7 @@ class Difference:
 
     tensor: str
     index: tuple[int, ...] | None  # logical; None for memory that belongs to no element
-    place: int  # in memory, counted in elements
+    offset: int  # in memory, counted in elements
     expected: Any  # the interpreter's value
     got: Any  # the other engine's
     count: int  # elements of the tensor that differ
@@ -36,15 +36,15 @@ class Difference:
 
     def __str__(self) -> str:
         where = f"'{self.tensor}'[{', '.join(map(str, self.index))}]" if self.index else (
-            f"'{self.tensor}', place {self.place} of its memory, which is no element"
+            f"'{self.tensor}', offset {self.offset} of its memory, which is no element"
         )  # fmt: skip
         text = f"{where}: the interpreter gives {self.expected}, {self.engine} gives {self.got}"
         if self.writer is not None:
             line = f"ptx:{self.writer['ptx_line']}"
             source = self.writer["source"]
-            place = f"{source} ({line})" if source else line
+            location = f"{source} ({line})" if source else line
             block, thread = (tuple(self.writer[key]) for key in ("block", "thread"))
-            text += f", written by {place}, block {block}, thread {thread}"
+            text += f", written by {location}, block {block}, thread {thread}"
         elif self.engine.startswith("vgpu:"):
             text += ", where no thread has written it"
         return text + (f"; {self.count} elements differ" if self.count > 1 else "")
@@ -198,13 +198,13 @@ class _Verifier:
                 wrong = ~same & ~(np.abs(left - right) <= 2 * radius)
         if not wrong.any():
             return
-        place = int(np.flatnonzero(wrong)[0])
-        index = self.kernel.program.logical_index(position, list(shape), place)
+        offset = int(np.flatnonzero(wrong)[0])
+        index = self.kernel.program.logical_index(position, list(shape), offset)
         self.result.differences.append(
             Difference(
                 self.kernel.params[position]["name"], None if index is None else tuple(index),
-                place, want[place], got[place], int(wrong.sum()),
-                self._writer(engine, position, place * got.itemsize, got.itemsize), engine,
+                offset, want[offset], got[offset], int(wrong.sum()),
+                self._writer(engine, position, offset * got.itemsize, got.itemsize), engine,
             )
         )  # fmt: skip
 
@@ -254,10 +254,10 @@ def _failure(engine: str, error: Exception) -> dict[str, Any]:
     report = as_report(error)
     if report is None or report.kind == "internal error":
         raise error
-    place = report.place
+    location = report.location
     return {
         "severity": "error", "kind": "error", "message": report.message, "count": 1,
-        "file": place.file if place else "", "line": place.line if place else 0, "column": 0,
+        "file": location.file if location else "", "line": location.line if location else 0, "column": 0,
         "engine": engine, "text": f"{engine}: {report}",
     }  # fmt: skip
 

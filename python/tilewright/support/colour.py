@@ -20,7 +20,7 @@ _SEVERITY = {
     "remark": _CYAN,
 }
 _HEADLINE = re.compile(
-    r"^(?P<place>\S[^\n]*?:\d+(?::\d+)?: |tw: )?"
+    r"^(?P<location>\S[^\n]*?:\d+(?::\d+)?: |tw: )?"
     r"(?P<severity>internal error|error|warning|note|remark): "
 )
 _CARETS = re.compile(r"^(?P<margin> *\| *)(?P<carets>\^+)$")
@@ -45,9 +45,9 @@ def paint(text: str, stream: TextIO) -> str:
 def _paint_line(line: str) -> str:
     found = _HEADLINE.match(line)
     if found:
-        place, severity = found["place"] or "", found["severity"]
+        location, severity = found["location"] or "", found["severity"]
         rest = line[found.end() :]
-        head = f"{_BOLD}{place}{_RESET}" if place else ""
+        head = f"{_BOLD}{location}{_RESET}" if location else ""
         return f"{head}{_SEVERITY[severity]}{severity}:{_RESET} {rest}"
     carets = _CARETS.match(line)
     if carets:

@@ -27,7 +27,7 @@ __tracebackhide__ = True  # pytest shows the user's frames
 _PUBLIC = "tilewright.errors"  # the module by which users know these classes
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """A range of source text; columns count from 1, `end_column` is exclusive, 0 means unknown."""
 
     file: str
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 class Note(NamedTuple):
     """A second place that explains an error."""
 
-    place: Place | None
+    location: Location | None
     text: str
 
 
@@ -52,15 +52,15 @@ class TilewrightError(Exception):
     def __init__(
         self,
         message: str,
-        place: Place | None = None,
+        location: Location | None = None,
         notes: Sequence[Note] = (),
         kind: str = "error",
     ) -> None:
         self.message = message
-        self.place = place
+        self.location = location
         self.notes = tuple(notes)
         self.kind = kind
-        super().__init__(render(kind, message, place, self.notes))
+        super().__init__(render(kind, message, location, self.notes))
 
     def _render_traceback_(self) -> list[str]:
         """IPython shows this instead of a traceback."""
@@ -79,15 +79,15 @@ class LanguageError(TilewrightError):
         self,
         message: str,
         *,
-        place: Place | None = None,
+        location: Location | None = None,
         notes: Sequence[Note] = (),
         hint: str | None = None,
     ) -> None:
-        super().__init__(f"{message}; {hint}" if hint else message, place, notes)
+        super().__init__(f"{message}; {hint}" if hint else message, location, notes)
 
     def __str__(self) -> str:
-        place = self.place or next(iter(user_places(self.__traceback__)), None)
-        return render(self.kind, self.message, place, self.notes)
+        location = self.location or next(iter(user_locations(self.__traceback__)), None)
+        return render(self.kind, self.message, location, self.notes)
 
 
 class UnknownNameError(LanguageError, AttributeError):
@@ -116,53 +116,57 @@ def shorten(file: str) -> str:
     return file if relative.startswith("..") else relative
 
 
-def render(kind: str, message: str, place: Place | None, notes: Sequence[Note] = ()) -> str:
+def render(kind: str, message: str, location: Location | None, notes: Sequence[Note] = ()) -> str:
     """The whole text of a report: headline, source excerpt with carets, notes."""
-    lines = _render_one(kind, message, place, with_source=True)
+    lines = _render_one(kind, message, location, with_source=True)
     for note in notes:
-        lines += _render_one("note", note.text, note.place, with_source=False)
+        lines += _render_one("note", note.text, note.location, with_source=False)
     return "\n".join(lines)
 
 
-def _render_one(kind: str, message: str, place: Place | None, with_source: bool) -> list[str]:
-    if place is None:
+def _render_one(kind: str, message: str, location: Location | None, with_source: bool) -> list[str]:
+    if location is None:
         return [f"{kind}: {message}"]
-    column = f":{place.column}" if place.column else ""
-    lines = [f"{shorten(place.file)}:{place.line}{column}: {kind}: {message}"]
-    return lines + excerpt(place) if with_source else lines
+    column = f":{location.column}" if location.column else ""
+    lines = [f"{shorten(location.file)}:{location.line}{column}: {kind}: {message}"]
+    return lines + excerpt(location) if with_source else lines
 
 
-def excerpt(place: Place) -> list[str]:
+def excerpt(location: Location) -> list[str]:
     """The source line of `place` and a line of carets under its range."""
     import linecache
 
-    text = linecache.getline(place.file, place.line).rstrip("\n")
+    text = linecache.getline(location.file, location.line).rstrip("\n")
     if not text.strip():
         return []
     # Columns of code objects and of `ast` count UTF-8 bytes; carets count characters.
     raw = text.encode()
-    start = len(raw[: max(place.column - 1, 0)].decode(errors="replace"))
-    if place.end_line > place.line:
+    start = len(raw[: max(location.column - 1, 0)].decode(errors="replace"))
+    if location.end_line > location.line:
         end = len(text)
     else:
-        end = len(raw[: max(place.end_column - 1, 0)].decode(errors="replace"))
-    margin = f"{place.line:5} | "
+        end = len(raw[: max(location.end_column - 1, 0)].decode(errors="replace"))
+    margin = f"{location.line:5} | "
     lines = [margin + text]
-    if place.column:
+    if location.column:
         pad = "".join("\t" if c == "\t" else " " for c in text[:start])
         lines.append(" " * 5 + " | " + pad + "^" * max(end - start, 1))
     return lines
 
 
-def excerpt_text(place: Place) -> str:
+def excerpt_text(location: Location) -> str:
     """The text of the range, as far as it stands in its first line."""
     import linecache
 
-    raw = linecache.getline(place.file, place.line).rstrip("\n").encode()
-    if not place.column:
+    raw = linecache.getline(location.file, location.line).rstrip("\n").encode()
+    if not location.column:
         return raw.decode()
-    end = place.end_column - 1 if place.end_line <= place.line and place.end_column else len(raw)
-    return raw[place.column - 1 : end].decode(errors="replace")
+    end = (
+        location.end_column - 1
+        if location.end_line <= location.line and location.end_column
+        else len(raw)
+    )
+    return raw[location.column - 1 : end].decode(errors="replace")
 
 
 # ---- From exceptions to reports ----
@@ -175,52 +179,52 @@ def is_ours(file: str) -> bool:
     return file.startswith(_PACKAGE)
 
 
-def place_of_instruction(code: Any, instruction: int) -> Place:
+def location_of_instruction(code: Any, instruction: int) -> Location:
     """The source range of an instruction of `code`."""
     positions = list(code.co_positions())
     line, end_line, column, end_column = positions[instruction // 2]
     if line is None:
-        return Place(code.co_filename, code.co_firstlineno)
+        return Location(code.co_filename, code.co_firstlineno)
     if column is None or end_column is None:
-        return Place(code.co_filename, line)
-    return Place(code.co_filename, line, column + 1, end_line or line, end_column + 1)
+        return Location(code.co_filename, line)
+    return Location(code.co_filename, line, column + 1, end_line or line, end_column + 1)
 
 
-def user_places(traceback: Any) -> list[Place]:
+def user_locations(traceback: Any) -> list[Location]:
     """Where the user's frames of a traceback stand, innermost first."""
-    places = []
+    offsets = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if not is_ours(code.co_filename) and not code.co_filename.startswith("<frozen"):
-            places.append(place_of_instruction(code, traceback.tb_lasti))
+            locations.append(location_of_instruction(code, traceback.tb_lasti))
         traceback = traceback.tb_next
-    return places[::-1]
+    return locations[::-1]
 
 
-def caller_place() -> Place | None:
+def caller_location() -> Location | None:
     """Where the innermost frame outside this package and Python's import system stands now."""
     frame = sys._getframe(1)
     while frame is not None and (
         is_ours(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<frozen ")
     ):
         frame = frame.f_back
-    return place_of_instruction(frame.f_code, frame.f_lasti) if frame is not None else None
+    return location_of_instruction(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
-def widen(place: Place) -> Place:
+def widen(location: Location) -> Location:
     """`place` with its end, found in the source: C++ only remembers where a statement starts."""
-    if place.end_column or not place.column:
-        return place
+    if location.end_column or not location.column:
+        return location
     from tilewright.support.source import statement_range
 
-    return statement_range(place) or place
+    return statement_range(location) or location
 
 
-def _core_place(location: Any) -> Place | None:
+def _core_location(location: Any) -> Location | None:
     if location is None:
         return None
     file, line, column = location
-    return widen(Place(file, line, column))
+    return widen(Location(file, line, column))
 
 
 def debugging() -> bool:
@@ -236,35 +240,37 @@ def convert(
     `keep` is the number of the user's frames that belong to the kernel: outer ones (the script that
     called the factory) say nothing about the mistake and are left out. `advice` adds notes.
     """
-    places = user_places(error.__traceback__)
-    callers = places[1:keep] if keep is not None else []
+    locations = user_locations(error.__traceback__)
+    callers = locations[1:keep] if keep is not None else []
     if isinstance(error, LanguageError):
-        place, notes = error.place, list(error.notes)
+        location, notes = error.location, list(error.notes)
     else:
-        place = _core_place(getattr(error, "location", None))
+        location = _core_location(getattr(error, "location", None))
         notes = [
-            Note(_core_place((file, line, column)), text)
+            Note(_core_location((file, line, column)), text)
             for file, line, column, text in getattr(error, "notes", [])
         ]
-    innermost = places[0] if places else caller_place()
-    if place is None or (innermost and _same_statement(place, innermost)):
-        place = innermost or place
+    innermost = locations[0] if locations else caller_location()
+    if location is None or (innermost and _same_statement(location, innermost)):
+        location = innermost or location
     notes += [*advice, *called_from(callers)]
     message = getattr(error, "message", str(error))
     kind = "internal error" if getattr(error, "reason", None) == "internal" else "error"
-    return TilewrightError(message, place, notes, kind)
+    return TilewrightError(message, location, notes, kind)
 
 
-def called_from(callers: Sequence[Place]) -> list[Note]:
+def called_from(callers: Sequence[Location]) -> list[Note]:
     """A note for each call on the way, once each: a recursion has many at one place."""
     return [Note(caller, "called from here") for caller in dict.fromkeys(callers)]
 
 
-def _same_statement(place: Place, inner: Place) -> bool:
+def _same_statement(location: Location, inner: Location) -> bool:
     """True if `inner` is a more precise range of the statement that starts at `place`."""
-    is_part = place.end_column and inner.column <= place.column
-    is_part = is_part and place.end_line == inner.end_line and place.end_column < inner.end_column
-    return place.file == inner.file and place.line == inner.line and not is_part
+    is_part = location.end_column and inner.column <= location.column
+    is_part = (
+        is_part and location.end_line == inner.end_line and location.end_column < inner.end_column
+    )
+    return location.file == inner.file and location.line == inner.line and not is_part
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -308,10 +314,10 @@ def as_report(error: Exception) -> TilewrightError | None:
 
 def internal(error: BaseException) -> TilewrightError:
     """The report for a bug of ours."""
-    places = user_places(error.__traceback__)
+    locations = user_locations(error.__traceback__)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     message = f"{text}; this is our bug: run again with TILEWRIGHT_DEBUG=1 and report it"
-    return TilewrightError(message, places[0] if places else None, kind="internal error")
+    return TilewrightError(message, locations[0] if locations else None, kind="internal error")
 
 
 # ---- Plain `python script.py` ----

@@ -6,7 +6,7 @@ import ast
 import linecache
 from types import FunctionType
 
-from tilewright.support.errors import LanguageError, Place
+from tilewright.support.errors import LanguageError, Location
 
 _parsed: dict[str, tuple[list[str], ast.Module]] = {}
 
@@ -47,7 +47,8 @@ def function_node(function: FunctionType) -> ast.FunctionDef:
             if _first_line(node) == code.co_firstlineno:
                 if isinstance(node, ast.AsyncFunctionDef):
                     raise LanguageError(
-                        "an 'async def' cannot be a kernel", place=place_of(code.co_filename, node)
+                        "an 'async def' cannot be a kernel",
+                        location=location_of(code.co_filename, node),
                     )
                 return node
     raise LanguageError(
@@ -56,7 +57,7 @@ def function_node(function: FunctionType) -> ast.FunctionDef:
     )
 
 
-def place_of(file: str, node: ast.AST) -> Place:
+def location_of(file: str, node: ast.AST) -> Location:
     """The source range of a node; of a compound statement, only its head."""
     line, column = node.lineno, node.col_offset + 1
     end_line, end_column = node.end_lineno or line, (node.end_col_offset or 0) + 1
@@ -64,32 +65,32 @@ def place_of(file: str, node: ast.AST) -> Place:
     if isinstance(body, list) and body and isinstance(node, ast.stmt):
         text = linecache.getline(file, line).rstrip()
         end_line, end_column = line, len(text.encode()) + 1
-    return Place(file, line, column, end_line, end_column)
+    return Location(file, line, column, end_line, end_column)
 
 
-def statement_at(place: Place) -> Place | None:
+def statement_at(location: Location) -> Location | None:
     """The innermost statement that holds the line of `place`; of several in a line the first."""
-    tree = parse_file(place.file)
+    tree = parse_file(location.file)
     if tree is None:
         return None
     found = [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= place.line <= (node.end_lineno or 0)
+        if isinstance(node, ast.stmt) and node.lineno <= location.line <= (node.end_lineno or 0)
     ]
     if not found:
         return None
     best = min(found, key=lambda node: ((node.end_lineno or 0) - node.lineno, -node.lineno))
-    whole = place_of(place.file, best)
-    return whole if whole.line == place.line else None
+    whole = location_of(location.file, best)
+    return whole if whole.line == location.line else None
 
 
-def statement_range(place: Place) -> Place | None:
+def statement_range(location: Location) -> Location | None:
     """The whole range of the statement or expression that starts at `place`."""
-    tree = parse_file(place.file)
+    tree = parse_file(location.file)
     if tree is None:
         return None
     for node in ast.walk(tree):
-        if getattr(node, "lineno", 0) == place.line and node.col_offset == place.column - 1:
-            return place_of(place.file, node)
+        if getattr(node, "lineno", 0) == location.line and node.col_offset == location.column - 1:
+            return location_of(location.file, node)
     return None

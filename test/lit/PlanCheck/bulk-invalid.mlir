@@ -14,7 +14,7 @@ func.func @right(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"})
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // CHECK: sm_80 has no bulk copies
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -38,7 +38,7 @@ func.func @box(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}) {
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: nothing arrives where element (32, 0) belongs}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -62,7 +62,7 @@ func.func @other_map_box(%A: memref<200x512xf16, #tile.space<global>> {tile.name
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its tensor map has another box, swizzle or fill}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -86,7 +86,7 @@ func.func @swizzle(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: a row of its box has 128 bytes}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 64 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 64 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -110,7 +110,7 @@ func.func @no_swizzle(%A: memref<200x512xf16, #tile.space<global>> {tile.name = 
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: element (1, 0) lies at byte 1024 of the tensor, byte 1040 arrives}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -134,7 +134,7 @@ func.func @extent(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its tensor map has 201 elements in dimension 0, the tensor 200}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -158,7 +158,7 @@ func.func @stride(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: element (1, 0) lies at byte 1024 of the tensor, byte 1040 arrives}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -182,7 +182,7 @@ func.func @odd_stride(%A: memref<200x512xf16, #tile.space<global>> {tile.name = 
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: a stride of its tensor map is 1000 bytes}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -206,7 +206,7 @@ func.func @order(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"})
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its tensor map has 512 elements in dimension 0, the tensor 200}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [0, 1] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [0, 1] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -230,7 +230,7 @@ func.func @divisor(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its tensor map has 400 elements in dimension 0, the tensor 200}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 2] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 2] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -254,7 +254,7 @@ func.func @origin(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: element (0, 0) lies at byte 0 of the tensor, byte 1024 arrives}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 1] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 1] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -278,7 +278,7 @@ func.func @place(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"})
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: nothing arrives where element (0, 0) belongs}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [1024]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [1024]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -302,7 +302,7 @@ func.func @half_twice(%A: memref<200x512xf16, #tile.space<global>> {tile.name = 
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: two elements arrive at byte 0 of the tile}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0, 0, 32] places = [0, 0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0, 0, 32] offsets = [0, 0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -326,7 +326,7 @@ func.func @halves(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // Two instructions, each of half the rows.
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0, 0, 32] places = [0, 4096]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0, 0, 32] offsets = [0, 4096]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -350,7 +350,7 @@ func.func @alignment(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its tile does not start on 1024 bytes}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -374,7 +374,7 @@ func.func @no_map(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: the kernel has no such tensor map}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 1 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 1 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -398,7 +398,7 @@ func.func @element(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its element type changes}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>
@@ -423,7 +423,7 @@ func.func @safe_value(%A: memref<200x512xf16, #tile.space<global>> {tile.name = 
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: it fills with zeros, and the safe value is another}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %A[%x, %y] : memref<200x512xf16, #tile.space<global>>

@@ -11,7 +11,7 @@ func.func @right(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"})
     %s = tile.alloc "s" {tile.placement = #swizzled, tile.alignment = 1024 : i64} : memref<64x64xf16, #tile.space<shared>>
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -33,7 +33,7 @@ func.func @right_addition(%A: memref<200x512xf16, #tile.space<global>> {tile.nam
     %s = tile.alloc "s" {tile.placement = #swizzled, tile.alignment = 1024 : i64} : memref<64x64xf16, #tile.space<shared>>
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -56,7 +56,7 @@ func.func @box(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}) {
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: nothing arrives where element (32, 0) belongs}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 32] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -79,7 +79,7 @@ func.func @origin(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"}
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: element (0, 0) lies at byte 0 of the tensor, byte 1024 arrives}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 1] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 1] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -102,7 +102,7 @@ func.func @place(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"})
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: nothing arrives where element (0, 0) belongs}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [1024]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [1024]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -125,7 +125,7 @@ func.func @alignment(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: its tile does not start on 1024 bytes}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -148,7 +148,7 @@ func.func @maximum(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: no bulk reduction does this update}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>
@@ -171,7 +171,7 @@ func.func @ordered(%A: memref<200x512xf16, #tile.space<global>> {tile.name = "A"
     %row = arith.muli %bx, %c64 : index
     %column = arith.muli %by, %c64 : index
     // expected-error @below {{internal error: the plan of this bulk copy is wrong: no bulk reduction does this update}}
-    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] places = [0]>} {
+    tile.parallel (%i, %j) in (64, 64) attributes {tile.distribution = #threads, tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0] offsets = [0]>} {
       %x = arith.addi %row, %i : index
       %y = arith.addi %column, %j : index
       %v = tile.load %s[%i, %j] : memref<64x64xf16, #tile.space<shared>>

@@ -25,7 +25,7 @@ func.func @no_barrier(%a: memref<64xf32, #tile.space<global>>) {
     %s = tile.alloc "s" : memref<64xf32, #tile.space<shared>>
     tile.async_group %bx below %c1 {
       // expected-error @below {{in a group without a barrier has a plan as a bulk copy}}
-      tile.parallel (%i) in (64) attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] places = [0]>} {
+      tile.parallel (%i) in (64) attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] offsets = [0]>} {
         %v = tile.load %a[%i] : memref<64xf32, #tile.space<global>>
         tile.store %v, %s[%i] : memref<64xf32, #tile.space<shared>>
       }
@@ -45,17 +45,17 @@ func.func @phase(%k: index) {
 // -----
 
 // expected-error @below {{a swizzle permutes 0, 32, 64 or 128 bytes, got 16}}
-func.func private @swizzle() attributes {x = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 16 origins = [0] places = [0]>}
+func.func private @swizzle() attributes {x = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 16 origins = [0] offsets = [0]>}
 
 // -----
 
 // expected-error @below {{expected a dimension, a divisor and an origin in each instruction for every digit of the box}}
-func.func private @origins() attributes {x = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0, 1] places = [0]>}
+func.func private @origins() attributes {x = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0, 1] offsets = [0]>}
 
 // -----
 
 // expected-error @below {{'tile.bulk' is the #tile.bulk plan of 'tile.parallel'}}
-func.func private @place() attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] places = [0]>}
+func.func private @place() attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] offsets = [0]>}
 
 // -----
 

@@ -65,8 +65,8 @@ func.func @bulk(%a: memref<64xf32, #tile.space<global>>) {
     %phase = tile.phase %bx from %c0 ahead 0 of 2
     // CHECK: tile.async_group %{{.*}} below %{{.*}} on %full[%{{.*}}] : memref<2xi64, #tile.space<shared>> after %empty : memref<2xi64, #tile.space<shared>> {
     tile.async_group %bx below %c1 on %full[%c0] : memref<2xi64, #tile.space<shared>> after %empty : memref<2xi64, #tile.space<shared>> {
-      // CHECK: tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] places = [0] clamped = [0]>
-      tile.parallel (%i) in (64) attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] places = [0] clamped = [0]>} {
+      // CHECK: tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] offsets = [0] clamped = [0]>
+      tile.parallel (%i) in (64) attributes {tile.bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [64] swizzle = 0 origins = [0] offsets = [0] clamped = [0]>} {
         %v = tile.load %a[%i] : memref<64xf32, #tile.space<global>>
         tile.store %v, %s[%i] : memref<64xf32, #tile.space<shared>>
       }

@@ -13,7 +13,7 @@
 // CHECK-LABEL: func.func @boxes
 // CHECK: tile.kernel {{.*}}tile.tensor_maps = [#tile.tensor_map<argument = 0 type = f32 extents = <"() -> (32, 256, 8)"> strides = <"() -> (1024, 128)"> box = [32, 64, 2] steps = [1, 1, 1] swizzle = 128 promotion = 128>]
 // CHECK: tile.bulk_group {
-// CHECK-NEXT: tile.parallel {{.*}}tile.bulk = #tile.bulk<map = 0 dims = [1, 0, 1] divisors = [0, 1, 32] box = [32, 64, 2] swizzle = 128 origins = [0, 0, 0] places = [0]>
+// CHECK-NEXT: tile.parallel {{.*}}tile.bulk = #tile.bulk<map = 0 dims = [1, 0, 1] divisors = [0, 1, 32] box = [32, 64, 2] swizzle = 128 origins = [0, 0, 0] offsets = [0]>
 // CHECK: tile.store
 // CHECK: tile.bulk_group {
 // CHECK-NEXT: tile.parallel {{.*}}tile.bulk = #tile.bulk<map = 0

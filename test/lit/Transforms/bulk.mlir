@@ -16,8 +16,8 @@
 // CHECK-LABEL: func.func @panels
 // CHECK: tile.kernel {{.*}}tile.tensor_maps = [#tile.tensor_map<argument = 0 type = f16 extents = <"() -> (512, 256)"> strides = <"() -> (1024)"> box = [64, 128] steps = [1, 1] swizzle = 128 promotion = 128>, #tile.tensor_map<argument = 1 type = f16 extents = <"() -> (64, 512, 4)"> strides = <"() -> (512, 128)"> box = [64, 64, 2] steps = [1, 1, 1] swizzle = 128 promotion = 128>]
 // CHECK: tile.alloc "a" {tile.alignment = 1024
-// CHECK: tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 128] swizzle = 128 origins = [0, 0] places = [0]>
-// CHECK: tile.bulk = #tile.bulk<map = 1 dims = [1, 0, 1] divisors = [0, 1, 64] box = [64, 64, 2] swizzle = 128 origins = [0, 0, 0] places = [0]>
+// CHECK: tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 128] swizzle = 128 origins = [0, 0] offsets = [0]>
+// CHECK: tile.bulk = #tile.bulk<map = 1 dims = [1, 0, 1] divisors = [0, 1, 64] box = [64, 64, 2] swizzle = 128 origins = [0, 0, 0] offsets = [0]>
 func.func @panels(%A: !a, %B: memref<512x256xf16, #tile.space<global>>, %C: !c) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -48,7 +48,7 @@ func.func @panels(%A: !a, %B: memref<512x256xf16, #tile.space<global>>, %C: !c) 
 // is an instruction of its own.
 // CHECK-LABEL: func.func @symbols
 // CHECK: extents = <"()[m, n] -> (n, m)"> strides = <"()[m, n] -> (2 * n)"> box = [64, 64]
-// CHECK: tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0, 64, 0] places = [0, 8192] clamped = [0, 1]>
+// CHECK: tile.bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 128 origins = [0, 0, 64, 0] offsets = [0, 8192] clamped = [0, 1]>
 func.func @symbols(%A: memref<?x?xf16, #tile.space<global>> {tile.shape = #tile.shape<"()[m, n] -> (m, n)">}, %m: index {tile.symbol = "m"}, %n: index {tile.symbol = "n", tile.divisor = 16 : i64}, %C: memref<64x128xf16, #tile.space<global>>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

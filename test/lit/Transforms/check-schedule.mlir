@@ -3,7 +3,7 @@
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @right(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -42,7 +42,7 @@ func.func @right(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, 
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @counts(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -82,7 +82,7 @@ func.func @counts(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32,
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @parity_of_a_reader(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -122,7 +122,7 @@ func.func @parity_of_a_reader(%A: memref<1024xf32, #tile.space<global>>, %B: mem
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @parity_of_the_producer(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -162,7 +162,7 @@ func.func @parity_of_the_producer(%A: memref<1024xf32, #tile.space<global>>, %B:
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @no_acquire(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -201,7 +201,7 @@ func.func @no_acquire(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128x
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @no_release(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -241,7 +241,7 @@ func.func @no_release(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128x
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @other_version(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -281,7 +281,7 @@ func.func @other_version(%A: memref<1024xf32, #tile.space<global>>, %B: memref<1
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @read_after_release(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -322,7 +322,7 @@ func.func @read_after_release(%A: memref<1024xf32, #tile.space<global>>, %B: mem
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @other_bounds(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -362,7 +362,7 @@ func.func @other_bounds(%A: memref<1024xf32, #tile.space<global>>, %B: memref<12
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
-#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 func.func @twice(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -405,7 +405,7 @@ func.func @twice(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, 
 !tile = memref<3x64x64xf16, #tile.space<shared>>
 !now = memref<64x64xf16, #tile.space<shared>>
 !sums = memref<64x64xf32, #tile.space<fragment>>
-#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>
 
 func.func @released_an_iteration_later(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
   %c0 = arith.constant 0 : index
@@ -460,7 +460,7 @@ func.func @released_an_iteration_later(%A: memref<64x1024xf16, #tile.space<globa
 !tile = memref<3x64x64xf16, #tile.space<shared>>
 !now = memref<64x64xf16, #tile.space<shared>>
 !sums = memref<64x64xf32, #tile.space<fragment>>
-#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>
 
 func.func @not_ended(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
   %c0 = arith.constant 0 : index
@@ -516,7 +516,7 @@ func.func @not_ended(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m
 !tile = memref<3x64x64xf16, #tile.space<shared>>
 !now = memref<64x64xf16, #tile.space<shared>>
 !sums = memref<64x64xf32, #tile.space<fragment>>
-#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>
 
 func.func @last_version_kept(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
   %c0 = arith.constant 0 : index
@@ -570,7 +570,7 @@ tile.barrier_arrive %empty[%before] by_warp : !row
 !tile = memref<3x64x64xf16, #tile.space<shared>>
 !now = memref<64x64xf16, #tile.space<shared>>
 !sums = memref<64x64xf32, #tile.space<fragment>>
-#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>
 
 func.func @may_not_exist(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
   %c0 = arith.constant 0 : index
@@ -626,7 +626,7 @@ tile.barrier_wait %full[%v0] parity %p0 : !row
 !tile = memref<3x64x64xf16, #tile.space<shared>>
 !now = memref<64x64xf16, #tile.space<shared>>
 !sums = memref<64x64xf32, #tile.space<fragment>>
-#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] places = [0]>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>
 
 func.func @released_too_soon(%A: memref<64x1024xf16, #tile.space<global>>, %n: index, %m: index) {
   %c0 = arith.constant 0 : index

@@ -15,9 +15,9 @@ BruteForce::BruteForce(const RandomAccess &access)
   const access::Request &request = access.request;
   SmallVector<int64_t, 4> index(fragment.getRank(), 0);
   for (bool more = true; more;) {
-    SmallVector<Place, 2> places;
+    SmallVector<Owner, 2> owners;
     for (int64_t replica = 0; replica < fragment.getReplicas(); ++replica)
-      places.push_back(*fragment.place(index, replica));
+      owners.push_back(*fragment.ownerOf(index, replica));
     for (auto [number, sample] : llvm::enumerate(access.samples)) {
       Point point;
       point.isActive = true;
@@ -40,9 +40,9 @@ BruteForce::BruteForce(const RandomAccess &access)
       }
       for (unsigned dim = 0; dim < physical.size(); ++dim)
         point.offset = point.offset * extents[dim] + physical[dim];
-      for (auto [replica, place] : llvm::enumerate(places)) {
+      for (auto [replica, owner] : llvm::enumerate(owners)) {
         point.isOwner = replica == 0;
-        points[(number * numThreads + place.thread) * numSlots + place.slot] = point;
+        points[(number * numThreads + owner.thread) * numSlots + owner.slot] = point;
       }
     }
     unsigned dim = index.size();

@@ -15,7 +15,7 @@ protected:
             std::optional<llvm::StringRef> layout = std::nullopt) {
     Fragment fragment = llvm::cantFail(parseFragment(distribution, extents));
     loop.extents.assign(extents.begin(), extents.end());
-    loop.table = *analysis::PlaceTable::get(fragment, numThreads);
+    loop.table = *analysis::OwnerTable::get(fragment, numThreads);
     request.loop = &loop;
     request.name = "A";
     request.maxWidth = 4;

@@ -24,7 +24,7 @@ public:
     rows = pick(random, {2, 4, 6, 8});
     columns = pick(random, {16, 16, 32, 32, 48, 24});
     Fragment fragment = makeDistribution();
-    auto table = analysis::PlaceTable::get(fragment, numThreads);
+    auto table = analysis::OwnerTable::get(fragment, numThreads);
     analysis::LoopDistribution loop{{rows, columns}, std::move(*table)};
     RandomAccess access{fragment, numThreads, std::move(loop), {}, {}};
     request = &access.request;

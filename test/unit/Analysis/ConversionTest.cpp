@@ -20,12 +20,12 @@ namespace {
 
 constexpr int64_t kLanes = 32;
 
-PlaceTable tableOf(llvm::StringRef text, llvm::ArrayRef<int64_t> shape, int64_t threads = kLanes) {
-  return *PlaceTable::get(llvm::cantFail(parseFragment(text, shape)), threads);
+OwnerTable tableOf(llvm::StringRef text, llvm::ArrayRef<int64_t> shape, int64_t threads = kLanes) {
+  return *OwnerTable::get(llvm::cantFail(parseFragment(text, shape)), threads);
 }
 
 /// Whether the plan brings every element to its places.
-bool isRight(const ExchangePlan &plan, const PlaceTable &from, const PlaceTable &to) {
+bool isRight(const ExchangePlan &plan, const OwnerTable &from, const OwnerTable &to) {
   if (int64_t(plan.rounds.size()) != to.slots)
     return false;
   for (int64_t thread = 0; thread < to.threads; ++thread)
@@ -42,8 +42,8 @@ bool isRight(const ExchangePlan &plan, const PlaceTable &from, const PlaceTable 
 }
 
 TEST(ConversionTest, RenamesSlotsInsideAThread) {
-  PlaceTable from = tableOf("(i, j) -> thread i, slot j", {32, 4});
-  PlaceTable to = tableOf("(i, j) -> thread i, slot j ^ (i % 4)", {32, 4});
+  OwnerTable from = tableOf("(i, j) -> thread i, slot j", {32, 4});
+  OwnerTable to = tableOf("(i, j) -> thread i, slot j ^ (i % 4)", {32, 4});
   std::optional<ExchangePlan> plan = planExchange(from, to);
   ASSERT_TRUE(plan);
   EXPECT_TRUE(isRight(*plan, from, to));
@@ -52,8 +52,8 @@ TEST(ConversionTest, RenamesSlotsInsideAThread) {
 }
 
 TEST(ConversionTest, TransposesBetweenLanesAndSlots) {
-  PlaceTable from = tableOf("(i, j) -> thread i, slot j", {32, 32});
-  PlaceTable to = tableOf("(i, j) -> thread j, slot i", {32, 32});
+  OwnerTable from = tableOf("(i, j) -> thread i, slot j", {32, 32});
+  OwnerTable to = tableOf("(i, j) -> thread j, slot i", {32, 32});
   std::optional<ExchangePlan> plan = planExchange(from, to);
   ASSERT_TRUE(plan);
   EXPECT_TRUE(isRight(*plan, from, to));
@@ -63,8 +63,8 @@ TEST(ConversionTest, TransposesBetweenLanesAndSlots) {
 TEST(ConversionTest, AccumulatorBecomesAnOperandOfBytes) {
   WarpGrid warps{2, 1};
   MmaShape halves{16, 8, 16, 16}, bytes{16, 8, 32, 8};
-  PlaceTable from = *PlaceTable::get(llvm::cantFail(blockAccumulator(64, 32, halves, warps)), 64);
-  PlaceTable to = *PlaceTable::get(llvm::cantFail(blockOperandA(64, 32, bytes, warps)), 64);
+  OwnerTable from = *OwnerTable::get(llvm::cantFail(blockAccumulator(64, 32, halves, warps)), 64);
+  OwnerTable to = *OwnerTable::get(llvm::cantFail(blockOperandA(64, 32, bytes, warps)), 64);
   std::optional<ExchangePlan> plan = planExchange(from, to);
   ASSERT_TRUE(plan);
   EXPECT_TRUE(isRight(*plan, from, to));
@@ -72,27 +72,27 @@ TEST(ConversionTest, AccumulatorBecomesAnOperandOfBytes) {
 }
 
 TEST(ConversionTest, ReplicatedRowsMoveToOtherLanes) {
-  PlaceTable from = tableOf("(i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8", {16});
-  PlaceTable to = tableOf("(i) rep r of 2 -> thread i + 16 * r, slot 0", {16});
+  OwnerTable from = tableOf("(i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8", {16});
+  OwnerTable to = tableOf("(i) rep r of 2 -> thread i + 16 * r, slot 0", {16});
   std::optional<ExchangePlan> plan = planExchange(from, to);
   ASSERT_TRUE(plan);
   EXPECT_TRUE(isRight(*plan, from, to));
 }
 
 TEST(ConversionTest, RefusesWhatLeavesTheWarp) {
-  PlaceTable from = tableOf("(i) -> thread i, slot 0", {64}, 64);
-  PlaceTable to = tableOf("(i) -> thread (i + 32) % 64, slot 0", {64}, 64);
+  OwnerTable from = tableOf("(i) -> thread i, slot 0", {64}, 64);
+  OwnerTable to = tableOf("(i) -> thread (i + 32) % 64, slot 0", {64}, 64);
   EXPECT_FALSE(planExchange(from, to));
 }
 
 TEST(ConversionTest, RefusesWhatIsNotLinear) {
-  PlaceTable from = tableOf("(i) -> thread i, slot 0", {32});
-  PlaceTable to = tableOf("(i) -> thread (3 * i + 5) % 32, slot 0", {32});
+  OwnerTable from = tableOf("(i) -> thread i, slot 0", {32});
+  OwnerTable to = tableOf("(i) -> thread (3 * i + 5) % 32, slot 0", {32});
   EXPECT_FALSE(planExchange(from, to));
 }
 
 /// Any permutation of the bits of lane and slot, with some bits mixed in.
-PlaceTable randomTable(SeededRandom &random, unsigned slotBits, int64_t blocks) {
+OwnerTable randomTable(SeededRandom &random, unsigned slotBits, int64_t blocks) {
   unsigned bits = 5 + slotBits;
   std::vector<unsigned> order(bits);
   std::iota(order.begin(), order.end(), 0);
@@ -102,7 +102,7 @@ PlaceTable randomTable(SeededRandom &random, unsigned slotBits, int64_t blocks) 
   for (unsigned i = 1; i < bits; ++i)
     if (random.oneIn(4))
       mixed[i] = random.uniform(0, (int64_t(1) << i) - 1);
-  PlaceTable table;
+  OwnerTable table;
   table.threads = kLanes;
   table.slots = blocks << slotBits;
   table.element.resize(kLanes * table.slots);
@@ -126,7 +126,7 @@ TEST(ConversionProperty, EveryPlanIsRight) {
   for (int i = 0; i < kCases; ++i) {
     unsigned slotBits = random.uniform(0, 4);
     int64_t blocks = random.uniform(1, 3);
-    PlaceTable from = randomTable(random, slotBits, blocks),
+    OwnerTable from = randomTable(random, slotBits, blocks),
                to = randomTable(random, slotBits, blocks);
     std::optional<ExchangePlan> plan = planExchange(from, to);
     planned += plan.has_value();

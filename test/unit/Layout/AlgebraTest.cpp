@@ -102,13 +102,13 @@ TEST(AlgebraTest, ReshapeKeepsRowMajorOrder) {
 TEST(AlgebraTest, FragmentsRepeatOverSlotsAndThreads) {
   Fragment atom = fragment("(i, j) -> thread 4 * i + j // 2, slot j % 2", {8, 8});
   Fragment warp = llvm::cantFail(repeat(atom, {2, 2}, RepeatOver::Slots));
-  EXPECT_EQ(warp.place({0, 8}), (Place{0, 2}));
-  EXPECT_EQ(warp.place({8, 0}), (Place{0, 4}));
+  EXPECT_EQ(warp.ownerOf({0, 8}), (Owner{0, 2}));
+  EXPECT_EQ(warp.ownerOf({8, 0}), (Owner{0, 4}));
   warp = llvm::cantFail(repeat(atom, {2, 2}, RepeatOver::Slots, RepeatOrder::FirstDimFirst));
-  EXPECT_EQ(warp.place({8, 0}), (Place{0, 2}));
+  EXPECT_EQ(warp.ownerOf({8, 0}), (Owner{0, 2}));
   Fragment block = llvm::cantFail(repeat(warp, {4, 1}, RepeatOver::Threads));
   EXPECT_EQ(block.getShape(), (ArrayRef<int64_t>{64, 16}));
-  EXPECT_EQ(block.place({17, 3}), (Place{37, 1}));
+  EXPECT_EQ(block.ownerOf({17, 3}), (Owner{37, 1}));
   EXPECT_EQ(block.getThreadExtent(), 128);
   EXPECT_TRUE(isInjective(block).isYes());
   EXPECT_TRUE(covers(block).isYes());
@@ -120,7 +120,7 @@ TEST(AlgebraTest, ReplicateAddsThreads) {
   Fragment sums = fragment("(i) rep r of 2 -> thread 2 * i + r, slot 0", {4});
   Fragment more = llvm::cantFail(replicate(sums, 3));
   EXPECT_EQ(more.getReplicas(), 6);
-  EXPECT_EQ(more.place({1}, 5), (Place{19, 0}));
+  EXPECT_EQ(more.ownerOf({1}, 5), (Owner{19, 0}));
   EXPECT_TRUE(isInjective(more).isYes());
   EXPECT_EQ(fullyReplicated({2, 3}, 4).str(), "(i, j) rep r of 4 -> thread r, slot i * 3 + j");
 }
@@ -219,7 +219,7 @@ TEST_F(AlgebraProperty, ProjectionKeepsEveryRowWithItsThreads) {
       ++numProjected;
       std::set<std::pair<int64_t, int64_t>> expected, got;
       forEachIndex(tile.getShape(), [&](ArrayRef<int64_t> index) {
-        expected.insert({index[1 - dim], tile.place(index)->thread});
+        expected.insert({index[1 - dim], tile.ownerOf(index)->thread});
       });
       forEachIndex(rows->asLayout().getShape(), [&](ArrayRef<int64_t> index) {
         got.insert({index[0], rows->place(index[0], index[1])->thread});

@@ -25,7 +25,7 @@ TEST(FragmentTest, ReplicaNameGivesWay) {
 
 TEST(FragmentTest, PlacesElementsAndReplicas) {
   Fragment sums = fragment("(i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8", {16});
-  EXPECT_EQ(sums.place({9}, 2), (Place{6, 1}));
+  EXPECT_EQ(sums.ownerOf({9}, 2), (Owner{6, 1}));
   EXPECT_EQ(sums.getThreadExtent(), 32);
   EXPECT_EQ(sums.getSlotsPerThread(), 2);
   EXPECT_EQ(sums.getReplicas(), 4);

@@ -25,7 +25,7 @@ static void expectFragment(const Fragment &fragment, int64_t numElements, RowT r
   for (int64_t lane = 0; lane < 32; ++lane)
     for (int64_t i = 0; i < numElements; ++i) {
       int64_t group = lane >> 2, t = lane % 4;
-      ASSERT_EQ(fragment.place({row(group, t, i), column(group, t, i)}), (Place{lane, i}))
+      ASSERT_EQ(fragment.ownerOf({row(group, t, i), column(group, t, i)}), (Owner{lane, i}))
           << fragment.str();
     }
 }
@@ -103,16 +103,16 @@ TEST(MmaFragmentsTest, WarpsShareABlock) {
   EXPECT_EQ(c.getSlotsPerThread(), 32);
   EXPECT_TRUE(isInjective(c).isYes());
   EXPECT_TRUE(covers(c).isYes());
-  EXPECT_EQ(c.place({32, 0}), (Place{32, 0}));  // warp 1 has the next 32 rows
-  EXPECT_EQ(c.place({0, 32}), (Place{128, 0})); // warp 4 has the next 32 columns
-  EXPECT_EQ(c.place({16, 8}), (Place{0, 20}));  // the warp's sixth tile
+  EXPECT_EQ(c.ownerOf({32, 0}), (Owner{32, 0}));  // warp 1 has the next 32 rows
+  EXPECT_EQ(c.ownerOf({0, 32}), (Owner{128, 0})); // warp 4 has the next 32 columns
+  EXPECT_EQ(c.ownerOf({16, 8}), (Owner{0, 20}));  // the warp's sixth tile
 
   Fragment a = llvm::cantFail(blockOperandA(128, 32, shape, warps));
   EXPECT_EQ(a.getReplicas(), 2);
-  EXPECT_EQ(ownersOf(a, {0, 16}), (llvm::SmallVector<Place, 4>{{0, 8}, {128, 8}}));
+  EXPECT_EQ(ownersOf(a, {0, 16}), (llvm::SmallVector<Owner, 4>{{0, 8}, {128, 8}}));
   Fragment b = llvm::cantFail(blockOperandB(32, 64, shape, warps));
   EXPECT_EQ(b.getReplicas(), 4);
-  EXPECT_EQ(b.place({0, 32}, 3), (Place{224, 0}));
+  EXPECT_EQ(b.ownerOf({0, 32}, 3), (Owner{224, 0}));
   EXPECT_TRUE(isInjective(a).isYes());
   EXPECT_TRUE(isInjective(b).isYes());
 }

@@ -101,7 +101,7 @@ TEST(ProductLayoutsTest, AccumulatorsFollowTheInstruction) {
       int64_t product = slot / 16, i = slot % 16;
       int64_t row = group % 2 * 128 + product * 64 + warp * 16 + i / 2 % 2 * 8 + lane / 4;
       int64_t column = group / 2 * 32 + i / 4 * 8 + lane % 4 * 2 + i % 2;
-      ASSERT_EQ(sums.place({row, column}), (Place{thread, slot}));
+      ASSERT_EQ(sums.ownerOf({row, column}), (Owner{thread, slot}));
     }
 }
 
@@ -112,7 +112,7 @@ TEST(ProductLayoutsTest, AccumulatorTilesAreOperandTiles) {
   EXPECT_TRUE(isEqual(sums, operand).isYes());
   Fragment shared = llvm::cantFail(productOperandA(64, 32, 8, {1, 2}));
   EXPECT_EQ(shared.getReplicas(), 2);
-  EXPECT_EQ(shared.place({17, 5}, 1), (Place{128 + 32 + 4 + 1, 1}));
+  EXPECT_EQ(shared.ownerOf({17, 5}, 1), (Owner{128 + 32 + 4 + 1, 1}));
 }
 
 TEST(ProductLayoutsTest, ExtentsThatGroupsDoNotDivide) {

@@ -147,7 +147,7 @@ TEST(FragmentQuestionTest, ReplicatedTilesProvideForEveryReader) {
 
 TEST(FragmentQuestionTest, OwnersAreListed) {
   Fragment sums = fragment("(i) rep r of 2 -> thread 2 * i + r, slot 1", {8});
-  EXPECT_EQ(ownersOf(sums, {3}), (llvm::SmallVector<Place, 4>{{6, 1}, {7, 1}}));
+  EXPECT_EQ(ownersOf(sums, {3}), (llvm::SmallVector<Owner, 4>{{6, 1}, {7, 1}}));
 }
 
 TEST(AddressableTest, NegativeOutputsAreNoAddresses) {

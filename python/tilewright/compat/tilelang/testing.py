@@ -6,7 +6,7 @@ import random
 import sys
 from typing import Any
 
-from tilewright.support.errors import ReportedNameError, caller_place
+from tilewright.support.errors import ReportedNameError, caller_location
 
 
 def set_random_seed(seed: int = 42) -> None:
@@ -117,4 +117,4 @@ def requires_cuda_compute_version_le(major: int, minor: int = 0) -> Any:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise ReportedNameError(f"'tilelang.testing.{name}' is not supported yet", caller_place())
+    raise ReportedNameError(f"'tilelang.testing.{name}' is not supported yet", caller_location())

@@ -9,7 +9,7 @@ import random
 from typing import Any
 
 from tilewright.compat.torch import stand_in_cuda as cuda
-from tilewright.support.errors import ReportedNameError, caller_place
+from tilewright.support.errors import ReportedNameError, caller_location
 
 __version__ = "0.0.0+tilewright.stand-in"
 
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     raise ReportedNameError(
         f"'torch.{name}' is not part of the stand-in torch; install torch to use it",
-        caller_place(),
+        caller_location(),
     )
 
 

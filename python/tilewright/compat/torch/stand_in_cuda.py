@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.runtime.device import capability
-from tilewright.support.errors import ReportedNameError, caller_place
+from tilewright.support.errors import ReportedNameError, caller_location
 
 
 def is_available() -> bool:
@@ -59,5 +59,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     raise ReportedNameError(
         f"'torch.cuda.{name}' is not part of the stand-in torch; install torch to use it",
-        caller_place(),
+        caller_location(),
     )

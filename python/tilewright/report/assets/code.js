@@ -86,8 +86,8 @@
         view.told, view.panes);
       view.draw();
     },
-    row(text, place, lineNumber, kind) {
-      return el("div", { class: "row" + (kind ? " " + kind : ""), "data-place": place ? key(place) : undefined },
+    row(text, where, lineNumber, kind) {
+      return el("div", { class: "row" + (kind ? " " + kind : ""), "data-where": where ? key(where) : undefined },
         el("span", { class: "n" }, lineNumber), (kind === "added" ? "+ " : kind === "removed" ? "- " : "") + text);
     },
     draw() {
@@ -127,28 +127,28 @@
       return pane;
     },
     link(pane) {
-      const placeOf = event => event.target.closest?.("[data-place]")?.dataset.place;
+      const locationOf = event => event.target.closest?.("[data-where]")?.dataset.where;
       pane.addEventListener("click", event => {
-        const place = placeOf(event);
+        const where = locationOf(event);
         view.isFromHere = pane;
-        if (place) TW.select(place.split(":").map(Number));
+        if (where) TW.select(where.split(":").map(Number));
         view.isFromHere = null;
       });
-      pane.addEventListener("mouseover", event => view.mark("near", placeOf(event)));
+      pane.addEventListener("mouseover", event => view.mark("near", locationOf(event)));
       pane.addEventListener("mouseleave", () => view.mark("near", null));
     },
-    mark(kind, place) {
+    mark(kind, where) {
       for (const row of view.panes.querySelectorAll("." + kind)) row.classList.remove(kind);
-      if (place) for (const row of view.panes.querySelectorAll(`[data-place="${place}"]`)) row.classList.add(kind);
+      if (where) for (const row of view.panes.querySelectorAll(`[data-where="${where}"]`)) row.classList.add(kind);
     },
     update() {
-      const place = key(TW.place);
-      view.mark("selected", place);
-      view.told.textContent = TW.place ? `line ${TW.place[1]}: ${textOf(TW.place)}`
+      const where = key(TW.location);
+      view.mark("selected", where);
+      view.told.textContent = TW.location ? `line ${TW.location[1]}: ${textOf(TW.location)}`
         : "Point at a line to see where else its source line is; click it to keep the mark.";
       if (TW.shown !== "code") return;
       for (const pane of view.panes.children) {
-        const row = place && pane !== view.isFromHere && pane.querySelector(`[data-place="${place}"]`);
+        const row = where && pane !== view.isFromHere && pane.querySelector(`[data-where="${where}"]`);
         if (row) pane.scrollTop = row.offsetTop - pane.offsetTop - pane.clientHeight / 3;
       }
     },

@@ -1,6 +1,6 @@
 "use strict";
 // What all views share: the data, the choice of kernel, launch and line, and small helpers.
-const TW = { views: [], reports: [], comparisons: [], kernel: 0, launch: 0, place: null };
+const TW = { views: [], reports: [], comparisons: [], kernel: 0, launch: 0, location: null };
 
 TW.report = () => TW.reports[TW.kernel];
 TW.current = () => TW.report().launches[TW.launch];
@@ -54,21 +54,21 @@ function model(text) {
 }
 
 /// "file.py:12", a button that shows the line.
-function placeButton(place) {
-  if (!place) return "–";
-  const file = TW.report().files[place[0]];
-  const name = file.name.split("/").pop() + ":" + place[1];
-  return el("button", { type: "button", class: "code", title: textOf(place) || name,
-    onclick: () => { TW.select(place); TW.show("source"); } }, name);
+function locationButton(where) {
+  if (!where) return "–";
+  const file = TW.report().files[where[0]];
+  const name = file.name.split("/").pop() + ":" + where[1];
+  return el("button", { type: "button", class: "code", title: textOf(where) || name,
+    onclick: () => { TW.select(where); TW.show("source"); } }, name);
 }
 
-function textOf(place) {
-  if (!place) return "";
-  const file = TW.report().files[place[0]];
-  return file ? (file.lines[place[1] - file.first] || "").trim() : "";
+function textOf(where) {
+  if (!where) return "";
+  const file = TW.report().files[where[0]];
+  return file ? (file.lines[where[1] - file.first] || "").trim() : "";
 }
 
-function key(place) { return place ? place[0] + ":" + place[1] : ""; }
+function key(where) { return where ? where[0] + ":" + where[1] : ""; }
 
 /// Tells screen readers.
 function say(text) { document.getElementById("status").textContent = text; }

@@ -25,15 +25,15 @@
         for (let r = 0; r < this.replicas; r++) owners.push({ thread: this.thread([...index, r]), slot: this.slot([...index, r]) });
         return { owners, thread: owners[0].thread, slot: owners[0].slot };
       }
-      const place = this.outputs.reduce((sum, output, n) => sum * this.extents[n] + output(index), 0);
-      const address = (this.tile.offset || 0) + place * this.tile.element_bytes;
-      return { place, address, bank: Math.floor(address / BANK_BYTES) % BANKS, line: Math.floor(address / (BANKS * BANK_BYTES)) };
+      const position = this.outputs.reduce((sum, output, n) => sum * this.extents[n] + output(index), 0);
+      const address = (this.tile.offset || 0) + position * this.tile.element_bytes;
+      return { position, address, bank: Math.floor(address / BANK_BYTES) % BANKS, line: Math.floor(address / (BANKS * BANK_BYTES)) };
     }
     /// Byte offset in shared memory -> element, for tiles there.
     inverse() {
       if (!this.elements) {
         this.elements = new Map();
-        for (const index of this.all()) this.elements.set(this.where(index).place, index);
+        for (const index of this.all()) this.elements.set(this.where(index).position, index);
       }
       return this.elements;
     }
@@ -207,7 +207,7 @@
           const a = names.indexOf(read), b = names.indexOf(written);
           if (a < 0 || b < 0 || a === b || !statement.accesses) continue;
           if (view.tiles[a].layout.notation === view.tiles[b].layout.notation) continue;
-          if (!found.some(entry => entry.a === a && entry.b === b)) found.push({ a, b, place: statement.place });
+          if (!found.some(entry => entry.a === a && entry.b === b)) found.push({ a, b, location: statement.location });
         }
       }
       return found;
@@ -223,12 +223,12 @@
       view.picture = new Picture(placed, view.pick);
       const legend = placed.isFragment ? `Colours are lanes of a warp, shades are warps; numbers are threads. ${tile.layout.threads} threads hold ${tile.layout.slots} elements each` +
         (tile.layout.replicas > 1 ? `, each element ${tile.layout.replicas} times.` : ".") : "Colours and numbers are banks of 4 bytes.";
-      view.stage.replaceChildren(el("h2", { style: "margin-top:0" }, tile.name, " ", placeButton(tile.place)),
+      view.stage.replaceChildren(el("h2", { style: "margin-top:0" }, tile.name, " ", locationButton(tile.location)),
         el("pre", { id: "layout-notation" }, tile.layout.notation),
         el("p", { class: "note" }, legend),
         el("div", { class: "bar" }, el("label", {}, "Beside it: ", others), conversions.length ? el("span", { class: "note" }, "Conversions: ",
           conversions.map(entry => el("button", { type: "button", onclick: () => { view.chosen = entry.a; view.other = entry.b; view.draw(); } },
-            `${view.tiles[entry.a].name} → ${view.tiles[entry.b].name}, line ${entry.place ? entry.place[1] : "?"}`))) : null),
+            `${view.tiles[entry.a].name} → ${view.tiles[entry.b].name}, line ${entry.location ? entry.location[1] : "?"}`))) : null),
         view.told, view.picture.node);
       if (view.other >= 0) {
         const second = view.placed[view.other];
@@ -260,9 +260,9 @@
         const first = access.addresses.find(address => address !== null);
         return access.space === "shared" && first >= tile.offset && first < tile.offset + tile.bytes;
       };
-      const names = new Set(TW.current().statements.filter(s => s.reads.concat(s.writes).includes(tile.name)).map(s => key(s.place)));
+      const names = new Set(TW.current().statements.filter(s => s.reads.concat(s.writes).includes(tile.name)).map(s => key(s.location)));
       const overlays = view.tiles.filter(t => t !== tile && t.offset !== undefined && t.offset < tile.offset + tile.bytes && tile.offset < t.offset + t.bytes);
-      const candidates = view.accesses.filter(inside).filter(access => !overlays.length || names.has(key(access.place)));
+      const candidates = view.accesses.filter(inside).filter(access => !overlays.length || names.has(key(access.location)));
       const node = el("div", {}, el("h2", {}, "Accesses of a warp"));
       if (!candidates.length) {
         node.append(el("p", { class: "note" }, "No lane of the traced warps touched this tile; asynchronous copies and wgmma do it without lanes."));
@@ -270,7 +270,7 @@
       }
       if (view.access < 0 || view.access >= candidates.length) view.access = 0;
       const choice = el("select", { id: "access", onchange: event => { view.access = Number(event.target.value); view.lane = 0; view.drawAccess(tile, candidates, body); } },
-        candidates.map((access, n) => el("option", { value: n }, `line ${access.place ? access.place[1] : "?"}: ${access.opcode}, warp ${access.warp} (ptx:${access.ptx_line})`)));
+        candidates.map((access, n) => el("option", { value: n }, `line ${access.location ? access.location[1] : "?"}: ${access.opcode}, warp ${access.warp} (ptx:${access.ptx_line})`)));
       choice.value = view.access;
       const body = el("div", {});
       node.append(el("div", { class: "bar" }, el("label", {}, "Access: ", choice),

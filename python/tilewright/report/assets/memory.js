@@ -26,27 +26,27 @@
     tiles.forEach((tile, n) => {
       const live = tile.live || [0, launch.ops];
       const from = x(at(live[0])), to = Math.max(x(at(live[1] + 1)), from + 4), version = tile.bytes / tile.versions;
-      const place = y(tile.offset), tall = Math.max(y(tile.offset + tile.bytes) - place, 2);
+      const top = y(tile.offset), tall = Math.max(y(tile.offset + tile.bytes) - top, 2);
       const fill = tile.space === "barrier" ? "var(--quiet)" : colour(n, 70);
       const title = `${tile.name}: bytes ${tile.offset} to ${tile.offset + tile.bytes}` + (tile.versions > 1 ? `, ${tile.versions} versions of ${version}` : "") + (tile.live ? "" : ", all the time");
-      const group = el("g", { "data-tile": tile.name, style: "cursor:pointer", onclick: () => { if (tile.place) TW.select(tile.place); } }, el("title", {}, title),
-        el("rect", { x: from, y: place, width: to - from, height: tall, fill, opacity: 0.85, stroke: "var(--paper)" }));
+      const group = el("g", { "data-tile": tile.name, style: "cursor:pointer", onclick: () => { if (tile.location) TW.select(tile.location); } }, el("title", {}, title),
+        el("rect", { x: from, y: top, width: to - from, height: tall, fill, opacity: 0.85, stroke: "var(--paper)" }));
       for (let v = 1; v < tile.versions; v++) group.append(el("line", { x1: from, x2: to, y1: y(tile.offset + v * version), y2: y(tile.offset + v * version), stroke: "var(--paper)", "stroke-dasharray": "5 3" }));
       const label = tile.name + (tile.versions > 1 ? ` (${tile.versions} versions)` : ""), room = Math.floor((to - from - 8) / 6.4);
-      if (tall >= 12 && room > 1) group.append(el("text", { x: from + 5, y: place + Math.min(tall / 2 + 4, 16), style: "fill:#111" }, label.length > room ? label.slice(0, room - 1) + "…" : label));
+      if (tall >= 12 && room > 1) group.append(el("text", { x: from + 5, y: top + Math.min(tall / 2 + 4, 16), style: "fill:#111" }, label.length > room ? label.slice(0, room - 1) + "…" : label));
       svg.append(group);
     });
     const base = height - bottom + 6;
     statements.forEach((statement, n) => {
       const last = statements.findIndex(other => other.first > statement.last), end = last < 0 ? columns : last;
-      if (end - n > 1) svg.append(el("rect", { x: x(n), y: base + statement.depth * 5, width: x(end) - x(n) - 1, height: 3, fill: "var(--accent)" }, el("title", {}, `${statement.op}, line ${statement.place ? statement.place[1] : "?"}`)));
-      const tick = el("rect", { x: x(n), y: base + 18, width: Math.max(x(n + 1) - x(n) - 1, 1), height: 9, fill: "var(--edge)", style: "cursor:pointer", onclick: () => statement.place && TW.select(statement.place) },
-        el("title", {}, `${statement.op}, line ${statement.place ? statement.place[1] + ": " + textOf(statement.place) : "?"}`));
+      if (end - n > 1) svg.append(el("rect", { x: x(n), y: base + statement.depth * 5, width: x(end) - x(n) - 1, height: 3, fill: "var(--accent)" }, el("title", {}, `${statement.op}, line ${statement.location ? statement.location[1] : "?"}`)));
+      const tick = el("rect", { x: x(n), y: base + 18, width: Math.max(x(n + 1) - x(n) - 1, 1), height: 9, fill: "var(--edge)", style: "cursor:pointer", onclick: () => statement.location && TW.select(statement.location) },
+        el("title", {}, `${statement.op}, line ${statement.location ? statement.location[1] + ": " + textOf(statement.location) : "?"}`));
       svg.append(tick);
-      if (statement.place && n % Math.ceil(columns / 28) === 0) svg.append(el("text", { x: x(n), y: base + 40, class: "quiet" }, String(statement.place[1])));
+      if (statement.location && n % Math.ceil(columns / 28) === 0) svg.append(el("text", { x: x(n), y: base + 40, class: "quiet" }, String(statement.location[1])));
     });
     svg.append(el("text", { x: left, y: height - 3, class: "quiet" }, "statements of the program, by line; blue bars are loops and branches"));
-    const rows = tiles.map(tile => [tile.name, tile.space, tile.dtype || "–", tile.shape ? tile.shape.join(" x ") : "–", number(tile.versions), number(tile.offset), number(tile.bytes), placeButton(tile.place)]);
+    const rows = tiles.map(tile => [tile.name, tile.space, tile.dtype || "–", tile.shape ? tile.shape.join(" x ") : "–", number(tile.versions), number(tile.offset), number(tile.bytes), locationButton(tile.location)]);
     return el("div", {}, el("p", { class: "note" }, `${bytes(launch.shared_bytes)} of the ${bytes(here)} that ${report.arch} gives a block. ` +
       "Tiles that are never needed at the same time share bytes. Limits: " + limits.sort((a, b) => a[0] - b[0]).map(([size, arch]) => `${arch} ${bytes(size)}${size < launch.shared_bytes ? " (too small)" : ""}`).join(", ") + "."),
       el("div", { class: "scroll" }, svg), table(["tile", "in", "dtype", "shape", "#versions", "#offset", "#bytes", "line"], rows));
@@ -83,7 +83,7 @@
       node.append(el("h3", {}, "Stalls by cause ", model()), table(["cause", "#cycles of all warps", "#share"],
         Object.entries(causes).sort((a, b) => b[1] - a[1]).map(([cause, cycles]) => [KINDS[cause][1], number(cycles), (100 * cycles / whole).toFixed(1) + " %"])),
         el("h3", {}, "Lines that wait most"), table(["line", "source", "cause", "#cycles"], timeline.stalls.slice(0, 12).map(stall =>
-          [stall.file < 0 ? "–" : placeButton([stall.file, stall.line]), el("code", {}, stall.file < 0 ? "" : textOf([stall.file, stall.line])), KINDS[stall.cause][1], number(stall.cycles)])));
+          [stall.file < 0 ? "–" : locationButton([stall.file, stall.line]), el("code", {}, stall.file < 0 ? "" : textOf([stall.file, stall.line])), KINDS[stall.cause][1], number(stall.cycles)])));
     },
     draw() {
       const launch = TW.current(), timeline = launch.trace.timeline;
@@ -134,11 +134,11 @@
     mark() {
       const launch = TW.current();
       view.picture?.querySelectorAll(".chosen").forEach(node => node.remove());
-      if (!TW.place || !view.picture || !launch.trace) return;
+      if (!TW.location || !view.picture || !launch.trace) return;
       const svg = view.picture.querySelector("svg"), timeline = launch.trace.timeline, from = view.start * timeline.total, to = from + timeline.total / view.zoom;
       const x = time => 118 + (time - from) / (to - from || 1) * (1100 - 126), pieces = [];
       timeline.rows.forEach((entry, n) => entry.spans.forEach(([start, end, , file, line]) => {
-        if (file !== TW.place[0] || line !== TW.place[1] || end < from || start > to) return;
+        if (file !== TW.location[0] || line !== TW.location[1] || end < from || start > to) return;
         const a = x(Math.max(start, from)), b = Math.max(x(Math.min(end, to)), a + 1);
         pieces.push(`M${a} ${8 + n * 20 + 1}H${b}V${8 + n * 20 + 18}H${a}z`);
       }));

@@ -18,8 +18,8 @@
     const lines = {};
     for (const launch of report.launches) {
       for (const entry of launch.counters ? launch.counters.source_lines : []) {
-        if (!entry.place) continue;
-        const sum = lines[key(entry.place)] ||= {};
+        if (!entry.location) continue;
+        const sum = lines[key(entry.location)] ||= {};
         for (const [name, count] of Object.entries(entry)) if (typeof count === "number") sum[name] = (sum[name] || 0) + count;
       }
     }
@@ -60,8 +60,8 @@
       node.append(el("div", { class: "bar" }, el("label", {}, "Heat: ", choice), el("label", {}, shown, " decisions"),
         el("span", { class: "note" }, "A line chosen here is marked in the other views; arrow keys move, Enter shows its code.")));
       for (const [number_, file] of report.files.entries()) {
-        const hasAny = Object.keys(lines).some(place => place.startsWith(number_ + ":")) ||
-          report.remarks.some(remark => remark.place && remark.place[0] === number_) || number_ === 0;
+        const hasAny = Object.keys(lines).some(where => where.startsWith(number_ + ":")) ||
+          report.remarks.some(remark => remark.location && remark.location[0] === number_) || number_ === 0;
         if (hasAny) node.append(view.file(report, number_, file, lines));
       }
       view.lines = lines;
@@ -72,22 +72,22 @@
         ["passes / least", "number"], ["sectors / least", "number"]];
       const body = el("tbody", { tabindex: 0, "aria-label": "source of " + file.name, onkeydown: event => view.key(event, fileNumber, file) });
       // The kernels' part of the file.
-      const named = new Set(Object.keys(lines).concat(report.remarks.map(r => key(r.place)), [key(report.place)])
-        .filter(place => place.startsWith(fileNumber + ":")).map(place => Number(place.split(":")[1])));
+      const named = new Set(Object.keys(lines).concat(report.remarks.map(r => key(r.location)), [key(report.location)])
+        .filter(where => where.startsWith(fileNumber + ":")).map(where => Number(where.split(":")[1])));
       const first = Math.max(file.first, Math.min(...named) - 6), last = Math.min(file.first + file.lines.length - 1, Math.max(...named) + 4);
       for (let n = first; n <= last; n++) {
-        const place = [fileNumber, n], entry = lines[key(place)] || {};
+        const where = [fileNumber, n], entry = lines[key(where)] || {};
         const conflicts = value(entry, "conflicts"), excess = value(entry, "excess");
-        body.append(el("tr", { "data-line": key(place), onclick: () => TW.select(place) },
+        body.append(el("tr", { "data-line": key(where), onclick: () => TW.select(where) },
           el("td", { class: "heat" }), el("td", { class: "line" }, String(n)), el("td", {}, paint(file.lines[n - file.first] || "")),
           el("td", { class: "number" }, entry.warp_instructions ? number(entry.warp_instructions) : ""),
           el("td", { class: "number" }, entry.tensor_operations ? number(entry.tensor_operations) : ""),
           el("td", { class: "number" + (conflicts > 0 ? " high" : "") }, pair(entry.shared_wavefronts, entry.shared_wavefronts_ideal)),
           el("td", { class: "number" + (excess > 0 ? " high" : "") }, pair(entry.global_sectors, entry.global_sectors_ideal))));
-        for (const finding of report.findings.filter(f => key(f.place) === key(place)))
+        for (const finding of report.findings.filter(f => key(f.location) === key(where)))
           body.append(el("tr", { class: "finding" }, el("td"), el("td"), el("td", { class: "text", colspan: 5 }, `${finding.kind}: ${finding.message}`)));
         const said = {};
-        for (const remark of report.remarks.filter(r => key(r.place) === key(place))) said[remark.message] = [remark, ((said[remark.message] || [0, 0])[1]) + 1];
+        for (const remark of report.remarks.filter(r => key(r.location) === key(where))) said[remark.message] = [remark, ((said[remark.message] || [0, 0])[1]) + 1];
         for (const [remark, count] of Object.values(said))
           body.append(el("tr", { class: "remark", hidden: !view.hasRemarks }, el("td"), el("td"),
             el("td", { class: "text" + (remark.data.refusal || remark.data.reason ? " refused" : ""), colspan: 5 },
@@ -108,17 +108,17 @@
     },
     key(event, fileNumber, file) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (event.key === "Enter" && TW.place) { TW.show("code"); return; }
+      if (event.key === "Enter" && TW.location) { TW.show("code"); return; }
       if (!step) return;
       event.preventDefault();
       const rows = [...view.node.querySelectorAll(`tr[data-line^="${fileNumber}:"]`)];
-      const here = rows.findIndex(row => row.dataset.line === key(TW.place));
+      const here = rows.findIndex(row => row.dataset.line === key(TW.location));
       const next = rows[Math.min(rows.length - 1, Math.max(0, here + step))];
       TW.select(next.dataset.line.split(":").map(Number));
     },
     update() {
       for (const row of view.node.querySelectorAll("tr.selected")) row.classList.remove("selected");
-      const row = TW.place && view.node.querySelector(`tr[data-line="${key(TW.place)}"]`);
+      const row = TW.location && view.node.querySelector(`tr[data-line="${key(TW.location)}"]`);
       if (!row) return;
       row.classList.add("selected");
       if (TW.shown === "source") row.scrollIntoView({ block: "nearest" });

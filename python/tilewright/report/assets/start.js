@@ -33,16 +33,16 @@
   };
 
   /// A line of source is chosen: all views mark it.
-  TW.select = function (place) {
-    TW.place = place;
+  TW.select = function (where) {
+    TW.location = where;
     for (const view of TW.views) if (view.isFilled && view.update) view.update();
-    if (place) say(`line ${place[1]}: ${textOf(place)}`);
+    if (where) say(`line ${where[1]}: ${textOf(where)}`);
   };
 
   function restart() {
     const report = TW.report(), launch = TW.current();
     for (const view of TW.views) view.isFilled = false;
-    TW.place = null;
+    TW.location = null;
     document.getElementById("name").textContent = report.name;
     document.getElementById("subtitle").textContent =
       `${report.arch}, ${launch ? launch.grid.join(" x ") + " blocks of " + launch.threads + " threads, " : ""}` +

@@ -8,12 +8,12 @@
   function percent(part, whole) { return whole ? (100 * part / whole).toFixed(0) + " %" : "–"; }
 
   function cards(report, launch) {
-    const place = launch.occupancy[report.arch], counters = launch.counters, roofline = launch.roofline[report.arch];
+    const occupancy = launch.occupancy[report.arch], counters = launch.counters, roofline = launch.roofline[report.arch];
     const list = [
       card(launch.registers ? number(launch.registers) : "unknown",
         launch.registers ? "registers of a thread" : "registers: ptxas is not installed"),
       card(bytes(launch.shared_bytes), `shared memory of ${bytes(report.limits[report.arch].max_shared_bytes)}`),
-      card(`${place.warps} of ${place.most_warps}`, `warps on a multiprocessor, limited by ${place.limited_by.join(", ")}`),
+      card(`${occupancy.warps} of ${occupancy.most_warps}`, `warps on a multiprocessor, limited by ${occupancy.limited_by.join(", ")}`),
     ];
     if (counters) {
       const blocks = launch.is_one_block ? ", one block" : "";
@@ -42,10 +42,10 @@
   }
 
   function occupancy(report, launch) {
-    return table(["architecture", "#blocks", "#warps", "limited by", "fits"], Object.entries(launch.occupancy).map(([arch, place]) => {
-      const row = [arch, place.fits ? place.blocks : "–", place.fits ? `${place.warps} of ${place.most_warps}` : "–",
-        place.fits ? place.limited_by.join(", ") : "–",
-        place.fits ? "yes" : el("span", { class: "bad" }, `no: ${bytes(report.limits[arch].max_shared_bytes)} and ${report.limits[arch].max_threads} threads at most`)];
+    return table(["architecture", "#blocks", "#warps", "limited by", "fits"], Object.entries(launch.occupancy).map(([arch, occupancy]) => {
+      const row = [arch, occupancy.fits ? occupancy.blocks : "–", occupancy.fits ? `${occupancy.warps} of ${occupancy.most_warps}` : "–",
+        occupancy.fits ? occupancy.limited_by.join(", ") : "–",
+        occupancy.fits ? "yes" : el("span", { class: "bad" }, `no: ${bytes(report.limits[arch].max_shared_bytes)} and ${report.limits[arch].max_threads} threads at most`)];
       row.here = arch === report.arch;
       return row;
     }));
@@ -107,7 +107,7 @@
       ? "One block ran without checks; kernel.verify() and tw run --check check all of them."
       : "The checks of the virtual GPU found nothing.");
     return table(["severity", "kind", "line", "message", "#times"], report.findings.map(f =>
-      [el("span", { class: f.severity === "note" ? "" : "bad" }, f.severity), f.kind, placeButton(f.place), f.message, f.count]));
+      [el("span", { class: f.severity === "note" ? "" : "bad" }, f.severity), f.kind, locationButton(f.location), f.message, f.count]));
   }
 
   function verification(report) {

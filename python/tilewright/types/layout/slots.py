@@ -71,8 +71,8 @@ def infer_slot(
     def slot(*index: Any) -> Any:
         number: Any = 0
         for dim, below, base in free:
-            place = index[dim]
-            digit = place if base == extents[dim] else place // below % base
+            position = index[dim]
+            digit = position if base == extents[dim] else position // below % base
             number = number * base + digit
         return number
 
