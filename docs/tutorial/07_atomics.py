@@ -125,7 +125,7 @@ offsets = [
     for l in range(64)
     for d in range(64)
 ]
-print(np.array_equal(dq.ravel()[places].reshape(64, 64), product))
+print(np.array_equal(dq.ravel()[offsets].reshape(64, 64), product))
 
 # %% [markdown]
 # `examples/seed/` has the kernel of the issue itself, unmodified; `make run` runs it on every engine.

@@ -181,7 +181,7 @@ static void issueSpan(Thread &t, const access::CopyLoop &copy, SpanAttr plan, Va
     return;
   }
   std::string text = copy.update ? "cp.reduce.async.bulk.global.shared::cta.bulk_group." +
-                                       additionOf(copy.load.getType())
+                                       additionOf(LoadOp(copy.load).getType())
                                  : "cp.async.bulk.global.shared::cta.bulk_group";
   callPtx(t.b, text + " [$0], [$1], $2;", "l,r,r,~{memory}", {}, {pointer, address, bytes});
 }
@@ -224,7 +224,7 @@ static void issueBulk(Thread &t, ParallelOp loop, Value full) {
   ImplicitLocOpBuilder &b = t.b;
   access::CopyLoop copy = *access::CopyLoop::get(loop);
   auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr);
-  b.setLoc(copy.load.getLoc());
+  b.setLoc(copy.load->getLoc());
   Iteration first; // the loop's first iteration names the corner of the box
   for (BlockArgument iterator : loop.getIterators())
     first.values[iterator] = t.index(0);

@@ -28,9 +28,8 @@ def _print_kernel(kernel: Any, session: Any) -> None:
     location = kernel.prim_func.location
     from tilewright.support.errors import shorten
 
-    _say(
-        f"kernel '{kernel.name}' ({shorten(location.file)}:{location.line}) on {kernel.placement.device}"
-    )
+    where = f"{shorten(location.file)}:{location.line}"
+    _say(f"kernel '{kernel.name}' ({where}) on {kernel.placement.device}")
     verbose = session.options.verbose
     for remark in kernel.remarks if verbose else ():
         _say(f"  line {remark.line}: {remark.message}")

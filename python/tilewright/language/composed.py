@@ -141,7 +141,7 @@ def dp4a(A: Any, B: Any, C: Any) -> None:
             M[0, tx] = c[0]  # 4
     """
     _in_kernel("T.dp4a")
-    offsets = []
+    elements = []
     for value, role, wanted in ((A, "A", "int8"), (B, "B", "int8"), (C, "C", "int32")):
         require_tile(value, "T.dp4a", role, element=True)
         element = value if type(value) is Element else value[(0,) * value.ndim]

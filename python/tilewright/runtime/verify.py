@@ -257,7 +257,8 @@ def _failure(engine: str, error: Exception) -> dict[str, Any]:
     location = report.location
     return {
         "severity": "error", "kind": "error", "message": report.message, "count": 1,
-        "file": location.file if location else "", "line": location.line if location else 0, "column": 0,
+        "file": location.file if location else "", "line": location.line if location else 0,
+        "column": 0,
         "engine": engine, "text": f"{engine}: {report}",
     }  # fmt: skip
 

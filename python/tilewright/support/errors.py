@@ -192,7 +192,7 @@ def location_of_instruction(code: Any, instruction: int) -> Location:
 
 def user_locations(traceback: Any) -> list[Location]:
     """Where the user's frames of a traceback stand, innermost first."""
-    offsets = []
+    locations = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if not is_ours(code.co_filename) and not code.co_filename.startswith("<frozen"):

@@ -222,7 +222,7 @@ TEST_F(AlgebraProperty, ProjectionKeepsEveryRowWithItsThreads) {
         expected.insert({index[1 - dim], tile.ownerOf(index)->thread});
       });
       forEachIndex(rows->asLayout().getShape(), [&](ArrayRef<int64_t> index) {
-        got.insert({index[0], rows->place(index[0], index[1])->thread});
+        got.insert({index[0], rows->ownerOf(index[0], index[1])->thread});
       });
       ASSERT_EQ(got, expected) << tile.str() << " | " << rows->str();
       ASSERT_TRUE(isInjective(*rows).isYes());
