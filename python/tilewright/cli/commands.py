@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from tilewright.runtime.device import ARCHS, DEVICES, location
+from tilewright.runtime.device import ARCHS, DEVICES, place
 from tilewright.support.errors import TilewrightError
 
 EXAMPLE = """\
@@ -295,7 +295,7 @@ def _choose_device(options: argparse.Namespace) -> str:
     device = options.device or os.environ.get("TILEWRIGHT_DEVICE")
     if options.device:
         try:
-            location("auto", options.device)
+            place("auto", options.device)
         except TilewrightError as error:
             return str(error)
         os.environ["TILEWRIGHT_DEVICE"] = options.device

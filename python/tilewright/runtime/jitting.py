@@ -22,7 +22,7 @@ from tilewright.frontend.functions import PrimFunc, Stopwatch, declare_parameter
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import twin_of
 from tilewright.runtime.arguments import is_torch
-from tilewright.runtime.device import location
+from tilewright.runtime.device import place
 from tilewright.runtime.jit_form import annotated_tensors, is_eager, tensor_parameters
 from tilewright.runtime.kernel import JITKernel, TilewrightWarning
 from tilewright.runtime.pass_config import fast_math, normalize
@@ -63,7 +63,7 @@ def compile(
             f"tilewright.compile expects a T.prim_func, got {_describe(func)}", hint=hint
         )
     configs = normalize(pass_configs)
-    return JITKernel(func, out_idx, location(_target(target), device), configs)
+    return JITKernel(func, out_idx, place(_target(target), device), configs)
 
 
 def par_compile(
@@ -315,7 +315,7 @@ class JITFunction:
         return self._trace_eager(self._bind(args, given, partial=True), constants)
 
     def _kernel(self, key: Any, traced: Traced) -> JITKernel:
-        placement = location(_target(self.options.get("target")), self.options.get("device"))
+        placement = place(_target(self.options.get("target")), self.options.get("device"))
         kernel = self._kernels.get((placement, key)) if key is not None else None
         if kernel is None:
             kernel = JITKernel(traced.prim_func, traced.out_idx, placement, self._configs)

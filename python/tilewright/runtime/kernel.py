@@ -18,7 +18,7 @@ from tilewright.runtime.arguments import (
     get_stream,
     output_maker,
 )
-from tilewright.runtime.device import Placement, location
+from tilewright.runtime.device import Placement, place
 from tilewright.runtime.kernel_texts import KernelTexts
 from tilewright.runtime.packing import Packed
 from tilewright.runtime.pass_config import deterministic, fast_math, names_fast_math, settings
@@ -141,7 +141,7 @@ class JITKernel(KernelTexts):
         for setting in settings(self.pass_configs):
             self.program = self.program.with_setting(setting, True)
         if placement is None and target is not None:
-            placement = location(target)
+            placement = place(target)
         self.placement = placement or Placement("interp", "interp", None)
         self.findings: list[dict[str, Any]] = []
         self.last_run: dict[str, Any] = {}

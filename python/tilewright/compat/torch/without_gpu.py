@@ -15,7 +15,7 @@ from typing import Any
 
 from tilewright.compat.torch import stand_in_cuda as torch_stand_in_cuda
 from tilewright.compat.torch.devices import is_cuda, make_mode, replace_functions
-from tilewright.runtime.device import capability, location, multiprocessors
+from tilewright.runtime.device import capability, multiprocessors, place
 
 QUERIES = ("is_available", "device_count", "current_device", "get_device_capability",
            "get_device_name", "synchronize", "set_device", "manual_seed", "manual_seed_all",
@@ -151,7 +151,7 @@ def install(torch: Any) -> None:
     """Lets a torch that has no GPU, or not the one that is to run kernels, answer for the chosen
     device. (The stand-in for torch does so anyway.)"""
     is_stand_in = torch.cuda is torch_stand_in_cuda
-    if is_stand_in or (torch.cuda.is_available() and location().is_cuda):
+    if is_stand_in or (torch.cuda.is_available() and place().is_cuda):
         return
     for name in QUERIES:
         setattr(torch.cuda, name, getattr(torch_stand_in_cuda, name))

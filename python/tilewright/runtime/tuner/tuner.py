@@ -22,7 +22,7 @@ from typing import Any
 
 from tilewright._core import core
 from tilewright.frontend.functions import PrimFunc
-from tilewright.runtime.device import Placement, location
+from tilewright.runtime.device import Placement, place
 from tilewright.runtime.jitting import JITFunction, Traced
 from tilewright.runtime.kernel import JITKernel
 from tilewright.runtime.pass_config import normalize
@@ -242,7 +242,7 @@ class _Search:
         self.arguments = arguments
         self.configs = tuner.expand_configs()
         compile_args = tuner.compile_args
-        self.placement: Placement = location(compile_args.target, compile_args.device)
+        self.placement: Placement = place(compile_args.target, compile_args.device)
         common = compile_args.pass_configs or {}
         self.pass_configs = [
             normalize({**common, **(config.get(PASS_CONFIGS) or {})}) for config in self.configs
