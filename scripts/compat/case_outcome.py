@@ -1,9 +1,7 @@
-"""What became of a case: which kernels ran, whether results were compared, why it failed."""
+"""What became of a case: which kernels ran, and whether results were compared."""
 
 from __future__ import annotations
 
-import linecache
-import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -11,6 +9,7 @@ from typing import Any
 
 import numpy
 import torch
+from failures import describe_failure
 
 #: Functions by which libraries compare results.
 _COMPARISONS = (
@@ -19,24 +18,6 @@ _COMPARISONS = (
     (numpy.testing, "assert_array_equal"), (numpy, "allclose"), (numpy, "array_equal"),
     (torch, "eq"), (torch.Tensor, "__eq__"), (torch.Tensor, "item"),
 )  # fmt: skip
-
-_ON_SOURCE_TEXT = re.compile(
-    r"(source|src|code|ptx|cuda|script|text|ir\b|sass)\w*[\s)\].]|get_kernel_source|\bre\.(search|findall)"
-    r"|\.count\(|FileCheck"
-)
-
-
-_OF_SOURCE_TEXT = re.compile(
-    r"in (the )?(kernel )?(source|code)\b|generated code|CUDA source|calls (found|but found)"
-    r"|Expected \w+ calls|__syncthreads|No \w+ calls"
-)
-
-#: Uses of TileLang's and TVM's own passes, tools and registries, which no kernel needs.
-_INTERNALS = re.compile(
-    r"'(tvm|tilelang\.(analysis|backend|cache|carver|instrumentation|ir|tools|transform|utils|jit)\b)"
-    r".*' is not part of Tilewright|'\w+' is not part of Tilewright; the carver"
-)
-
 
 #: The architectures that kernels are compiled for besides the CPU, and how many of a case are.
 ARCHES = ("sm_80", "sm_90a")
@@ -121,39 +102,3 @@ class Watcher:
         else:
             record["status"] = "right" if self.compared else "not compared"
         return record
-
-
-def describe_failure(error: BaseException, file: str) -> dict[str, Any]:
-    """The status that an exception gives its case, and the construct or line it is about."""
-    from tilewright.support.errors import TilewrightError
-
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, TilewrightError):
-            message = cause.message.splitlines()[0]
-            where = f"{cause.place.file}:{cause.place.line}" if cause.place else ""
-            status = "crash" if cause.kind == "internal error" else "refused"
-            if _INTERNALS.match(message):
-                status = "internals"
-            return {"status": status, "what": message, "where": where}
-        cause = cause.__cause__ or cause.__context__
-    message = (str(error).splitlines() or [""])[0][:300]
-    what = f"{type(error).__name__}: {message}"
-    if not isinstance(error, AssertionError):
-        return {"status": "host", "what": what}
-    line = _asserting_line(error)
-    if ("assert" in line and _ON_SOURCE_TEXT.search(line)) or _OF_SOURCE_TEXT.search(message):
-        return {"status": "source text", "what": line}
-    return {"status": "wrong", "what": what}
-
-
-def _asserting_line(error: BaseException) -> str:
-    """The innermost line of the traceback that is an assertion."""
-    traceback, found = error.__traceback__, ""
-    while traceback is not None:
-        file = traceback.tb_frame.f_code.co_filename
-        line = linecache.getline(file, traceback.tb_lineno).strip()
-        if line.startswith("assert") or "assert" in line:
-            found = line
-        traceback = traceback.tb_next
-    return found

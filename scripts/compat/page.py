@@ -32,7 +32,9 @@ test compares nothing. *Wrong*: a comparison failed. *Refused*: Tilewright says 
 support a construct. *Crash*: an internal error, or the process ended. *Host*: another exception,
 outside of kernels. *Tests run* counts the functions that were tried; where it is less than all, the
 run was ended early: cases run in a random order, by a seed, so that those are a sample of all.
-Torch's references sum products of float16 in float32, as GPUs do.
+Torch's references sum products of float16 in float32, as GPUs do. A case whose comparison fails
+runs once more with tensors over numbers computed as torch's CUDA kernels do (by the inverse of the
+number); those that are right only then count as right and are listed.
 
 ## Code bases
 
@@ -247,6 +249,11 @@ def describe(name: str, records: list[dict[str, Any]]) -> str:
                 note = f": {cell(what)}" if what and what != status else ""
                 lines.append(f"- `{short(record['case'])}`{note}\n")
             lines.append("\n")
+    by_inverse = [record for record in records if record.get("quotients")]
+    if by_inverse:
+        lines.append(f"Right with torch's quotients of GPUs ({len(by_inverse)}):\n\n")
+        lines.extend(f"- `{short(record['case'])}`\n" for record in by_inverse)
+        lines.append("\n")
     others = Counter(r["status"] for r in records)
     if others["no kernel"] + others["skipped"] + others["internals"]:
         lines.append(

@@ -17,7 +17,8 @@ from tilewright.compat import imports
 
 imports.install()
 
-from case_outcome import Watcher, describe_failure  # noqa: E402
+from case_outcome import Watcher  # noqa: E402
+from failures import describe_failure  # noqa: E402
 from gpu_products import AsOnGpu  # noqa: E402
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts" / "compat")]
 
 import compatibility  # noqa: E402
+import failures  # noqa: E402
 import page  # noqa: E402
 
 RECORDS = [
@@ -53,3 +55,24 @@ def test_a_failure_of_the_test_itself_is_listed_and_not_counted(
     text = make_page(tmp_path, [{"case": f"{case}[3]", "status": status, "what": "differs"}])
     assert note in text
     assert "| 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
+
+
+def test_a_case_that_is_right_with_quotients_of_gpus_is_listed(tmp_path: Path) -> None:
+    record = {"case": "tests/a.py::test_six", "status": "right", "quotients": True, "what": "x"}
+    text = make_page(tmp_path, [record])
+    assert "Right with torch's quotients of GPUs (1):\n\n- `tests/a.py::test_six`" in text
+
+
+def test_a_refused_program_is_recorded_with_its_line() -> None:
+    from tilewright.support.errors import LanguageError, Location
+
+    error = LanguageError("'T.foo' is not supported", location=Location("k.py", 7, 1))
+    assert failures.describe_failure(error, "") == {
+        "status": "refused",
+        "what": "'T.foo' is not supported",
+        "where": "k.py:7",
+    }
+
+
+def test_the_command_can_be_started_as_the_page_says() -> None:
+    assert os.access(ROOT / "scripts" / "compatibility.py", os.X_OK)
