@@ -262,3 +262,51 @@ def test_tensors_of_a_call_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not uses_torch([np.zeros(3)])
     monkeypatch.delitem(sys.modules, "torch")
     assert not uses_torch([3])
+
+
+ENGINES = ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90a"]
+
+
+@pytest.mark.parametrize("device", ENGINES)
+def test_symbol_and_constants_by_their_classes(device: str) -> None:
+    n = T.Var("n", "int32")
+    assert isinstance(n, T.Var) and isinstance(n + 1, T.PrimExpr)
+    assert not isinstance(64, T.Var) and isinstance(64, T.IntImm) and isinstance(0.5, T.FloatImm)
+
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float16"), B: T.Tensor((n,), "float16")):
+        with T.Kernel(T.ceildiv(n, 32), threads=32) as bx:
+            for i in T.Parallel(32):
+                assert isinstance(A[bx * 32 + i], T.BufferLoad)
+                B[bx * 32 + i] = A[bx * 32 + i] * T.FloatImm("float16", 0.5) + T.IntImm("int8", 3)
+
+    a, b = np.arange(40, dtype=np.float16), np.zeros(40, np.float16)
+    tilelang.compile(main, device=device)(a, b)
+    np.testing.assert_array_equal(b, a * np.float16(0.5) + np.float16(3))
+
+
+@pytest.mark.parametrize("device", ENGINES)
+def test_prim_func_that_declares_its_parameters_in_its_body(device: str) -> None:
+    @T.prim_func
+    def main(factor: T.float32, A):
+        A: T.Tensor[(64,), T.float32]
+        B = T.empty((64,), T.float32)
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(64):
+                B[i] = A[i] * factor
+        return B
+
+    assert main.attrs["tilelang_out_idx"] == [-1]
+    a = np.arange(64, dtype=np.float32)
+    np.testing.assert_array_equal(tilelang.compile(main, device=device)(3.0, a), a * 3)
+
+
+def test_parameters_are_declared_in_the_order_of_the_signature() -> None:
+    with pytest.raises(tilelang.TilewrightError, match="in another order than its signature: B, A"):
+
+        @T.prim_func
+        def main(A, B):
+            B: T.Tensor((8,), "float32")
+            A: T.Tensor((8,), "float32")
+            with T.Kernel(1, threads=32):
+                T.copy(A, B)

@@ -11,8 +11,8 @@ from typing import Any
 
 from tilewright.frontend import trace
 from tilewright.frontend.functions import declare_parameter
-from tilewright.frontend.trace import Buffer, IndexExpr
-from tilewright.support.errors import LanguageError
+from tilewright.frontend.trace import Buffer, IndexExpr, describe
+from tilewright.support.errors import LanguageError, Location
 from tilewright.types.dtypes import narrow_name
 from tilewright.types.tensor_type import TensorType, check_shape
 
@@ -57,12 +57,35 @@ class Declarations:
         self.given = frozenset(constants)  # those that the caller names, known from the start
         self.probing = True
         self.declared: set[str] = set()
+        self.order: list[str] = []  # of the declared ones
         self.outputs: list[tuple[str, Buffer]] = []
 
     def restart(self) -> None:
         """Begins the build run."""
         self.probing = False
         self.declared.clear()
+        self.order.clear()
+
+    def returned(self, function: str, result: Any, location: Location) -> list[str]:
+        """The names of the outputs that the function returns, in order."""
+        values = list(result) if isinstance(result, tuple | list) else [result]
+        if result is None:
+            values = []
+        names = []
+        for value in values:
+            name = next((n for n, buffer in self.outputs if buffer is value), None)
+            if name is None:
+                raise LanguageError(
+                    f"'{function}' must return tensors of T.empty, got {describe(value)}",
+                    location=location,
+                )
+            names.append(name)
+        for name, _ in self.outputs:
+            if name not in names:
+                raise LanguageError(
+                    f"the output '{name}' of '{function}' is not returned", location=location
+                )
+        return names
 
 
 def _declarations(what: str) -> Declarations:
@@ -87,6 +110,7 @@ def declare_tensor(kind: str, name: str, annotation: Any) -> Any:
             f"'{name}: T.Tensor[...]' declares a parameter, but the function has none of that name"
         )
     declarations.declared.add(name)
+    declarations.order.append(name)
     if declarations.probing:
         _match(declarations, name, annotation)
         if declarations.declared >= set(declarations.tensors):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import FunctionType
@@ -44,8 +45,10 @@ class PrimFunc:
         location: Location,
         seconds: dict[str, float],
         notes: dict[str, dict[str, Any]] | None = None,
+        outputs: Sequence[str] = (),
     ) -> None:
         self.__name__ = name
+        self._outputs = tuple(outputs)
         self._notes = notes or {}  # of parameters: what a call must know that the program does not
         self.program = program
         self.location = location
@@ -66,9 +69,16 @@ class PrimFunc:
         return {parameter: parameter for parameter in tensors if "pointed" not in parameter}
 
     @property
+    def out_idx(self) -> list[int] | None:
+        """The tensors of `T.empty` that the function returns, counted from the end."""
+        names = [parameter.name for parameter in self.params]
+        return [names.index(name) - len(names) for name in self._outputs] or None
+
+    @property
     def attrs(self) -> dict[str, Any]:
-        """The name of the function, as TVM keeps it."""
-        return {"global_symbol": self.__name__}
+        """The name of the function and what it returns, as TVM and TileLang keep them."""
+        returned = {"tilelang_out_idx": self.out_idx} if self.out_idx else {}
+        return {"global_symbol": self.__name__, **returned}
 
     def script(self) -> str:
         """The tile IR as text."""
@@ -101,14 +111,25 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
     code = function.__code__
     node = function_node(function)
     location = location_of(code.co_filename, node)
-    twin = twin_of(function, "prim_func")
+    declared = declared_in_body(node)
+    is_eager = bool(declared) or _returns_tensors(node)
+    twin = twin_of(function, "eager" if is_eager else "prim_func")
     watch.lap("rewrite")
     state = TraceState(function.__name__, code.co_filename, node.lineno)
+    outputs: list[str] = []
+    if is_eager:
+        from tilewright.frontend.eager import Declarations
+
+        state.eager = Declarations(dict.fromkeys(declared), {})
+        state.eager.restart()
 
     def body() -> Any:
         state.core.locate(code.co_filename, node.lineno, node.col_offset + 1)
-        arguments = _parameters(state, function, node, enclosing)
-        twin(**arguments)
+        arguments = _parameters(state, function, node, enclosing, declared)
+        result = twin(**arguments)
+        if is_eager:
+            outputs.extend(state.eager.returned(function.__name__, result, location))
+            _check_order(state, node, declared)
         if not state.kernels:
             raise LanguageError(
                 f"'{function.__name__}' launches no kernel",
@@ -123,7 +144,44 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
         return program
 
     program = run_trace(state, body)
-    return PrimFunc(function.__name__, program, location, watch.seconds, state.parameter_notes)
+    notes = state.parameter_notes
+    return PrimFunc(function.__name__, program, location, watch.seconds, notes, outputs)
+
+
+def declared_in_body(node: ast.FunctionDef) -> tuple[str, ...]:
+    """The parameters that the body declares as tensors (`A: T.Tensor[...]`), by the signature."""
+    declared = {
+        part.target.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.AnnAssign)
+        and part.value is None
+        and isinstance(part.target, ast.Name)
+    }
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return tuple(argument.arg for argument in arguments if argument.arg in declared)
+
+
+def _returns_tensors(node: ast.FunctionDef) -> bool:
+    """The function makes tensors with `T.empty`, which it returns."""
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Attribute | ast.Name)
+        and (part.func.attr if isinstance(part.func, ast.Attribute) else part.func.id) == "empty"
+        for part in ast.walk(node)
+    )
+
+
+def _check_order(state: TraceState, node: ast.FunctionDef, declared: tuple[str, ...]) -> None:
+    """Calls pass arguments by the signature, so the body declares them in its order."""
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    wanted = [argument.arg for argument in arguments]
+    found = [name for name in state.eager.order if name in declared]
+    typed = [name for name in wanted if name not in declared]
+    if typed + found != wanted:
+        raise LanguageError(
+            f"the body declares the parameters of '{node.name}' in another order than its "
+            f"signature: {', '.join(typed + found)}"
+        )
 
 
 class Stopwatch:
@@ -140,12 +198,19 @@ class Stopwatch:
 
 
 def _parameters(
-    state: TraceState, function: FunctionType, node: Any, enclosing: dict[str, Any]
+    state: TraceState,
+    function: FunctionType,
+    node: Any,
+    enclosing: dict[str, Any],
+    declared: tuple[str, ...],
 ) -> dict[str, Any]:
     annotations = annotations_of(function, enclosing)
     arguments: dict[str, Any] = {}
     for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
         name, location = argument.arg, location_of(function.__code__.co_filename, argument)
+        if name in declared:
+            arguments[name] = None  # until the body declares it
+            continue
         state.core.locate(location.file, location.line, location.column)
         if name not in annotations:
             raise LanguageError(

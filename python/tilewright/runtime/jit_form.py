@@ -7,6 +7,7 @@ import ast
 import inspect
 from types import FunctionType
 
+from tilewright.frontend.functions import declared_in_body
 from tilewright.frontend.twins import annotations_of
 from tilewright.support.source import function_node
 from tilewright.types.tensor_type import TensorType
@@ -42,15 +43,7 @@ def _is_language(node: ast.expr, function: FunctionType) -> bool:
 
 def tensor_parameters(function: FunctionType) -> tuple[str, ...]:
     """The parameters that the body declares as tensors, in the order of the signature."""
-    node = function_node(function)
-    declared = {
-        part.target.id
-        for part in ast.walk(node)
-        if isinstance(part, ast.AnnAssign)
-        and part.value is None
-        and isinstance(part.target, ast.Name)
-    }
-    return tuple(name for name in inspect.signature(function).parameters if name in declared)
+    return declared_in_body(function_node(function))
 
 
 def annotated_tensors(function: FunctionType) -> dict[str, TensorType]:

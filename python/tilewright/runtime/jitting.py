@@ -418,7 +418,7 @@ class JITFunction:
                 for name in self._tensors
             }
             result = twin(**tensors, **others)
-            outputs = self._check_result(result, declarations, source)
+            outputs = declarations.returned(self.__name__, result, source)
             if not state.kernels:
                 raise LanguageError(f"'{self.__name__}' launches no kernel", location=source)
             watch.lap("trace")
@@ -430,27 +430,6 @@ class JITFunction:
         program, outputs = run_trace(state, body)
         notes = state.parameter_notes
         return PrimFunc(self.__name__, program, source, watch.seconds, notes), outputs
-
-    def _check_result(self, result: Any, declarations: Declarations, source: Any) -> list[str]:
-        """The names of the returned outputs, in order."""
-        returned = list(result) if isinstance(result, tuple | list) else [result]
-        if result is None:
-            returned = []
-        names = []
-        for value in returned:
-            name = next((n for n, buffer in declarations.outputs if buffer is value), None)
-            if name is None:
-                raise LanguageError(
-                    f"'{self.__name__}' must return tensors of T.empty, got {_describe(value)}",
-                    location=source,
-                )
-            names.append(name)
-        for name, _ in declarations.outputs:
-            if name not in names:
-                raise LanguageError(
-                    f"the output '{name}' of '{self.__name__}' is not returned", location=source
-                )
-        return names
 
 
 def find_jit(module: str, name: str, file: str | None) -> JITFunction:

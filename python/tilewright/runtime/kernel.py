@@ -133,7 +133,8 @@ class JITKernel(KernelTexts):
         self._is_strided = any(p.get("is_strided") or "narrow" in p for p in self.params)
         visible = [parameter for parameter in self.params if "pointed" not in parameter]
         self._visible = len(visible)  # a call fills the others, which follow them
-        self.out_idx = _normalize_outputs(out_idx, visible)
+        own = prim_func.out_idx if out_idx is None else out_idx  # what it returns itself
+        self.out_idx = _normalize_outputs(own, visible)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
             allowed = fast_math(self.pass_configs)

@@ -1,4 +1,4 @@
-"""T.empty belongs to eager kernels."""
+"""A tensor of T.empty is an output: the function returns it."""
 
 import tilelang.language as T
 
@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# empty_in_a_prim_func.py:9:13: error: 'T.empty' is only allowed in the body of an eager @tilelang.jit kernel
-#     9 |         B = T.empty((64,), "float32")
-#       |             ^^^^^^^^^^^^^^^^^^^^^^^^^
+# empty_in_a_prim_func.py:7:1: error: the output 'B' of 'main' is not returned
+#     7 | def main(A: T.Tensor((64,), "float32")):
+#       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tilewright.compat import refuse_rest
-from tilewright.compat.tvm.expr import PrimExpr
 from tilewright.frontend.functions import PrimFunc
+from tilewright.language.value_kinds import PrimExpr
 
 
 class IRModule(dict[str, PrimFunc]):

@@ -6,11 +6,11 @@ from functools import reduce
 from typing import Any
 
 from tilewright import language
-from tilewright.compat.tvm.expr import BufferLoad, FloatImm, IntImm, PrimExpr, StringImm
 from tilewright.frontend import trace
 from tilewright.frontend.functions import PrimFunc
 from tilewright.frontend.trace import Buffer, is_kernel_value
 from tilewright.language import scalars
+from tilewright.language.value_kinds import BufferLoad, FloatImm, IntImm, PrimExpr, StringImm
 from tilewright.support.not_part import refuse_names
 from tilewright.types.dtypes import canonical
 
