@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
+from tilewright.runtime.ptxas import find_nvdisasm
 from tilewright.support import environment
 
 
@@ -36,6 +37,7 @@ NONSENSE = {
     "TILEWRIGHT_DEBUG": "please",
     "TILEWRIGHT_DETERMINISTIC": "mostly",
     "TILEWRIGHT_DEVICE": "abacus",
+    "TILEWRIGHT_NVDISASM": "/nowhere/nvdisasm",
     "TILEWRIGHT_PTXAS": "/nowhere/ptxas",
     "TILEWRIGHT_THREADS": "-3",
 }
@@ -50,6 +52,7 @@ def test_nonsense_is_an_error_that_names_the_variable(
         kernel = make_kernel(sorted(NONSENSE).index(name))
         kernel(np.ones(8, np.float32))
         kernel.cubin()
+        find_nvdisasm()
 
 
 @pytest.mark.parametrize("value", ["", "0", "off", "1", "TRUE"])

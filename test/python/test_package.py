@@ -81,11 +81,12 @@ def test_doctor_names_versions_devices_and_cache(tmp_path: Path) -> None:
     assert findings["cache"]["text"].startswith(str(tmp_path))
 
 
-def test_doctor_says_what_to_do_about_a_missing_ptxas() -> None:
-    status, findings = doctor(TILEWRIGHT_PTXAS="none")
+def test_doctor_says_what_to_do_about_missing_tools_of_nvidia() -> None:
+    status, findings = doctor(TILEWRIGHT_PTXAS="none", TILEWRIGHT_NVDISASM="none")
     assert status == 0
-    assert findings["ptxas"]["state"] == "absent"
+    assert findings["ptxas"]["state"] == findings["nvdisasm"]["state"] == "absent"
     assert "pip install nvidia-cuda-nvcc" in findings["ptxas"]["advice"]
+    assert "pip install nvidia-cuda-nvdisasm" in findings["nvdisasm"]["advice"]
 
 
 def test_doctor_fails_where_a_setting_is_wrong() -> None:

@@ -18,6 +18,7 @@ from tilewright.report.compare import compare
 from tilewright.report.machines import MACHINES, occupancy
 from tilewright.report.page import make_page, read_page, write_page
 from tilewright.report.timeline import BARRIER_LATENCY, GLOBAL_LATENCY, Model
+from tilewright.runtime.ptxas import find_nvdisasm, find_ptxas
 
 NAMES = ("seed", "matmul", "hopper", "softmax")
 
@@ -60,15 +61,24 @@ def test_counters_of_lines_add_up(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_line_of_a_stage_has_a_place_or_none(name: str) -> None:
     stages = report(name)["stages"]
-    assert [stage["kind"] for stage in stages][-2:] == ["threads", "ptx"] or stages[-1][
-        "kind"
-    ] == "sass"
+    kinds = [stage["kind"] for stage in stages if stage["kind"] != "sass"]
+    assert kinds[-2:] == ["threads", "ptx"]
     for stage in stages:
         assert len(stage["lines"]) == stage["text"].count("\n") + 1, stage["name"]
     ptx = next(stage for stage in stages if stage["kind"] == "ptx")
     assert ptx["text"] == kernel(name)._compiled(report(name)["arch"])["ptx"]
     linked = sum(location is not None for location in ptx["lines"])
     assert linked > len(ptx["lines"]) / 4
+
+
+@pytest.mark.skipif(not find_ptxas() or not find_nvdisasm(), reason="no ptxas or no nvdisasm")
+@pytest.mark.parametrize("name", NAMES)
+def test_machine_code_is_the_last_stage_and_linked(name: str) -> None:
+    sass = report(name)["stages"][-1]
+    assert sass["kind"] == "sass"
+    assert "EXIT" in sass["text"]
+    linked = sum(location is not None for location in sass["lines"])
+    assert linked > len(sass["lines"]) / 4
 
 
 def test_a_line_of_ir_is_linked_to_its_statement() -> None:

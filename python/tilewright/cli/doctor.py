@@ -43,7 +43,7 @@ def examine() -> Iterator[Finding]:
     facts = core.host_facts()
     yield Finding(OK, "compiler", f"LLVM {facts['llvm']}, {Path(core.__file__).parent}")
     yield from _devices(facts)
-    yield from _ptxas()
+    yield from _nvidia_tools()
     yield from _cache(core.cache_status())
 
 
@@ -93,23 +93,27 @@ def _devices(facts: dict[str, str]) -> Iterator[Finding]:
         yield Finding(ABSENT, "cuda", reason, advice)
 
 
-def _ptxas() -> Iterator[Finding]:
-    from tilewright.runtime.ptxas import find_ptxas
+def _nvidia_tools() -> Iterator[Finding]:
+    from tilewright.runtime.ptxas import find_nvdisasm, find_ptxas
     from tilewright.support.errors import TilewrightError
 
-    try:
-        path = find_ptxas()
-    except TilewrightError as error:
-        yield Finding(WRONG, "ptxas", error.message, "unset TILEWRIGHT_PTXAS or correct it")
-        return
-    if path is None:
-        advice = f"{sys.executable} -m pip install nvidia-cuda-nvcc"
-        yield Finding(ABSENT, "ptxas", "not found; only 'kernel.cubin()' needs it", advice)
-        return
-    yield Finding(OK, "ptxas", f"{_ptxas_version(path)}, {path}")
+    uses = {"ptxas": "only 'kernel.cubin()' needs it", "nvdisasm": "reports show no machine code"}
+    packages = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
+    for name, find in (("ptxas", find_ptxas), ("nvdisasm", find_nvdisasm)):
+        try:
+            path = find()
+        except TilewrightError as error:
+            advice = f"unset TILEWRIGHT_{name.upper()} or correct it"
+            yield Finding(WRONG, name, error.message, advice)
+            continue
+        if path is None:
+            advice = f"{sys.executable} -m pip install {packages[name]}"
+            yield Finding(ABSENT, name, f"not found; {uses[name]}", advice)
+        else:
+            yield Finding(OK, name, f"{_tool_version(path)}, {path}")
 
 
-def _ptxas_version(path: Path) -> str:
+def _tool_version(path: Path) -> str:
     try:
         run = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
     except OSError as error:

@@ -1,7 +1,9 @@
-"""ptxas, NVIDIA's assembler: found where it is installed, run on the PTX of a kernel.
+"""ptxas and nvdisasm, NVIDIA's assembler and disassembler: found where they are installed, run on
+the PTX of a kernel.
 
-It is looked for in `TILEWRIGHT_PTXAS`, on PATH, in `CUDA_HOME` (or `CUDA_PATH`), in
-/usr/local/cuda, and in the PyPI package nvidia-cuda-nvcc of this Python.
+Each is looked for in its variable (`TILEWRIGHT_PTXAS`, `TILEWRIGHT_NVDISASM`), on PATH, in
+`CUDA_HOME` (or `CUDA_PATH`), in /usr/local/cuda, and in the PyPI packages nvidia-cuda-nvcc and
+nvidia-cuda-nvdisasm of this Python.
 """
 
 from __future__ import annotations
@@ -45,33 +47,43 @@ class Cubin:
     usage: dict[str, Usage]
 
 
-def _candidates() -> Iterator[Path]:
-    if named := environment.executable("TILEWRIGHT_PTXAS"):
+def _candidates(program: str, variable: str) -> Iterator[Path]:
+    if named := environment.executable(variable):
         yield named
         return  # who names one means it
-    on_path = shutil.which("ptxas")
+    on_path = shutil.which(program)
     if on_path:
         yield Path(on_path)
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(variable):
-            yield Path(os.environ[variable], "bin", "ptxas")
-    yield Path("/usr/local/cuda/bin/ptxas")
+    for home in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(home):
+            yield Path(os.environ[home], "bin", program)
+    yield Path("/usr/local/cuda/bin", program)
     for entry in sys.path:
-        yield from sorted(Path(entry, "nvidia").glob("*/bin/ptxas"))
+        yield from sorted(Path(entry, "nvidia").glob(f"*/bin/{program}"))
 
 
 @cache
-def _find(*_environment: str | None) -> Path | None:
-    for path in _candidates():
+def _find(program: str, variable: str, *_environment: str | None) -> Path | None:
+    for path in _candidates(program, variable):
         if path.is_file() and os.access(path, os.X_OK):
             return path
     return None
 
 
+def _find_now(program: str, variable: str) -> Path | None:
+    """Looks again only if a variable has changed."""
+    names = (variable, "PATH", "CUDA_HOME", "CUDA_PATH")
+    return _find(program, variable, *(os.environ.get(name) for name in names))
+
+
 def find_ptxas() -> Path | None:
     """The assembler, or None where none is installed."""
-    variables = ("TILEWRIGHT_PTXAS", "PATH", "CUDA_HOME", "CUDA_PATH")
-    return _find(*(os.environ.get(name) for name in variables))
+    return _find_now("ptxas", "TILEWRIGHT_PTXAS")
+
+
+def find_nvdisasm() -> Path | None:
+    """The disassembler, or None where none is installed."""
+    return _find_now("nvdisasm", "TILEWRIGHT_NVDISASM")
 
 
 def assemble(ptx: str, arch: str) -> Cubin:
@@ -93,16 +105,6 @@ def assemble(ptx: str, arch: str) -> Cubin:
         if run.returncode != 0 or not target.exists():
             raise _refusal(ptx, run.stderr + run.stdout)
         return Cubin(target.read_bytes(), read_usage(run.stderr + run.stdout))
-
-
-def find_nvdisasm() -> Path | None:
-    """NVIDIA's disassembler, beside ptxas or on PATH; None where none is installed."""
-    ptxas = find_ptxas()
-    beside = ptxas.with_name("nvdisasm") if ptxas else None
-    if beside is not None and os.access(beside, os.X_OK):
-        return beside
-    on_path = shutil.which("nvdisasm")
-    return Path(on_path) if on_path else None
 
 
 def disassemble(ptx: str, arch: str) -> list[tuple[str, int]]:

@@ -34,6 +34,8 @@ MEANINGS = {
     "TILEWRIGHT_DEVICE": "where kernels run if the program names no device: `cuda:0`, `cpu`, "
     "`interp`, `vgpu:sm_80`, …; `tw run --device` sets it",
     "TILEWRIGHT_LIBCUDA": "the library of NVIDIA's driver; `none` hides all GPUs",
+    "TILEWRIGHT_NVDISASM": "the program `nvdisasm`, with which reports show machine code; `none` "
+    "hides it",
     "TILEWRIGHT_PTXAS": "the program `ptxas`, which makes machine code; `none` hides it",
     "TILEWRIGHT_THREADS": "how many threads run CPU code. The default is one for each core",
     "TILEWRIGHT_VGPU_MODE": "`late`: asynchronous copies and products on the virtual GPU take "
