@@ -15,6 +15,7 @@ import pytest
 from browser import Browser, find_browser
 from report_kernels import report
 from tilewright.report.page import write_page
+from tilewright.runtime.ptxas import find_nvdisasm, find_ptxas
 
 pytestmark = [
     pytest.mark.slow,
@@ -131,6 +132,50 @@ def test_passes_have_differences(shown: tuple[str, Browser]) -> None:
         click(browser, "#next-pass")
         changes += int(browser.run("document.querySelector('.pane.diff').dataset.added"))
     assert changes > 5
+
+
+def test_steps_leave_out_passes_that_change_nothing(shown: tuple[str, Browser]) -> None:
+    name, browser = shown
+    texts_of = [stage["text"] for stage in report(name)["stages"]]
+    click(browser, "#tab-code")
+    browser.run("document.querySelector('#stage-left').value = 0")
+    browser.run("document.querySelector('#stage-left').dispatchEvent(new Event('change'))")
+    for _ in range(12):
+        click(browser, "#next-pass")
+        left, right = (
+            int(browser.run(f"document.querySelector('#stage-{side}').value"))
+            for side in ("left", "right")
+        )
+        assert right == left + 1
+        assert texts_of[left] != texts_of[right]
+
+
+@pytest.mark.skipif(not find_ptxas() or not find_nvdisasm(), reason="no ptxas or no nvdisasm")
+def test_a_line_of_source_marks_its_machine_code(shown: tuple[str, Browser]) -> None:
+    name, browser = shown
+    stages = report(name)["stages"]
+    assert stages[-1]["kind"] == "sass"
+    location = next(location for location in stages[-1]["lines"] if location)
+    click(browser, "#tab-code")
+    browser.run(f"document.querySelector('#stage-right').value = {len(stages) - 1}")
+    browser.run("document.querySelector('#stage-right').dispatchEvent(new Event('change'))")
+    click(browser, "#tab-source")
+    click(browser, f'tr[data-line="{location[0]}:{location[1]}"]')
+    click(browser, "#tab-code")
+    marked = browser.run("document.querySelectorAll('.pane:last-child .row.selected').length")
+    assert marked == sum(other == location for other in stages[-1]["lines"])
+    take_picture(browser, f"{name}-sass")
+
+
+def test_a_narrow_window_scrolls_in_its_parts_only(tmp_path: Path) -> None:
+    file = tmp_path / "k.html"
+    write_page(file, [report("seed")])
+    with Browser(420, 900) as page:
+        page.open(file, "document.body && document.body.dataset.ready === 'true'")
+        width = page.run("window.innerWidth")
+        for view in VIEWS:
+            click(page, f"#tab-{view}")
+            assert page.run("document.documentElement.scrollWidth") <= width, view
 
 
 def test_the_difference_is_right() -> None:

@@ -53,13 +53,13 @@
     name: "code", title: "IR and machine code", isPrinted: false, left: null, right: null, mode: "pair",
     fill(node) {
       const stages = TW.report().stages;
+      // A pass that changes nothing says so in the list, and steps through the passes leave it out.
+      const isSame = stages.map((stage, n) => n > 0 && stage.text === stages[n - 1].text);
       if (view.kernel !== TW.kernel) {
         view.kernel = TW.kernel;
-        view.left = Math.max(0, stages.findIndex(stage => stage.name === "tile-check-schedule"));
+        view.left = Math.max(0, stages.findLastIndex((stage, n) => stage.kind === "pass" && !isSame[n]));
         view.right = stages.findIndex(stage => stage.kind === "ptx");
       }
-      // A pass that changes nothing says so in the list.
-      const isSame = stages.map((stage, n) => n > 0 && stage.text === stages[n - 1].text);
       const choose = (side, name) => el("label", {}, name + " ", el("select", { id: "stage-" + side, onchange: event => {
         view[side] = Number(event.target.value);
         view.draw();
@@ -71,10 +71,11 @@
         el("option", { value: "pair" }, "side by side"), el("option", { value: "diff" }, "what changed from left to right"));
       mode.value = view.mode;
       const step = (text, by, name) => el("button", { type: "button", id: name, onclick: () => {
-        const next = view.left + by;
-        if (next < 0 || next + 1 >= stages.length) return;
-        view.left = next;
-        view.right = next + 1;
+        let next = view.left + 1 + by;
+        while (next > 0 && next < stages.length && isSame[next]) next += by;
+        if (next <= 0 || next >= stages.length) return;
+        view.left = next - 1;
+        view.right = next;
         view.mode = mode.value = "diff";
         left.lastChild.value = view.left;
         right.lastChild.value = view.right;

@@ -243,7 +243,7 @@
       for (const each of both) {
         if (each !== picture && each.placed.shape.length === index.length && index.every((value, n) => value < each.placed.shape[n])) {
           each.show(index);
-          text += " — " + describe(each.placed, index);
+          text += "; " + describe(each.placed, index);
         }
         if (placed.isFragment && each.placed.isFragment) each.mark(there => there.owners.some(o => o.thread === where.thread));
         else if (each === picture) each.mark(there => there.bank === where.bank);

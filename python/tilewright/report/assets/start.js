@@ -22,6 +22,7 @@
       const isHere = view.name === name;
       view.node.hidden = !isHere;
       view.tab.setAttribute("aria-selected", isHere);
+      if (isHere) tabs.scrollLeft = view.tab.offsetLeft - tabs.offsetLeft - 20;
       view.tab.tabIndex = isHere ? 0 : -1;
       if (isHere) {
         fill(view);

@@ -122,7 +122,8 @@
     fill(node) {
       const report = TW.report(), launch = TW.current();
       if (!launch) { node.append(el("p", {}, "The program launches no kernel.")); return; }
-      node.append(cards(report, launch), el("h2", {}, "Launches"), launches(report), el("h2", {}, "Arguments"),
+      node.append(cards(report, launch), el("h2", {}, "Findings"), findings(report), el("h2", {}, "Verification"), verification(report),
+        el("h2", {}, "Launches"), launches(report), el("h2", {}, "Arguments"),
         report.made_up ? el("p", { class: "note" }, "Inputs were made up" + (Object.keys(report.made_up).length ?
           ": " + Object.entries(report.made_up).map(([name, value]) => `${name} = ${value}`).join(", ") : "") + ".") : null,
         params(report), el("h2", {}, "Occupancy of this code"), occupancy(report, launch));
@@ -137,7 +138,6 @@
       const kinds = {};
       for (const remark of report.remarks) kinds[remark.kind] = (kinds[remark.kind] || 0) + 1;
       node.append(el("h2", {}, "Decisions"), table(["kind", "#how many"], Object.entries(kinds)),
-        el("h2", {}, "Findings"), findings(report), el("h2", {}, "Verification"), verification(report),
         el("h2", {}, "See it again"), ...Object.entries(report.reproduce).map(([what, text]) => el("pre", { "data-what": what }, text)));
     },
   });
