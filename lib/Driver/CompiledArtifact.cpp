@@ -32,15 +32,7 @@ static json::Value toJSON(const SharedTile &tile) {
                       {"layout", tile.layout}};
 }
 
-constexpr unsigned kMaxArguments = 1 << 16; ///< Of a function; an entry with more is damaged.
-
-/// The names of the function's arguments in formulas: d0, d1, …
-static IndexNames nameArguments(unsigned count) {
-  IndexNames names;
-  for (unsigned position = 0; position < count; ++position)
-    names.dims.push_back("d" + std::to_string(position));
-  return names;
-}
+using driver::nameArguments;
 
 static json::Value toJSON(const TensorMapRecipe &map) {
   unsigned numArguments = 0;
@@ -103,7 +95,7 @@ static bool fromJSON(const json::Value &value, TensorMapRecipe &map, json::Path 
     return false;
   std::optional<TensorMapType> found = findTensorMapType(type);
   size_t rank = map.box.size();
-  if (!found || numArguments > kMaxArguments || rank < 1 || rank > TensorMap::kMaxRank ||
+  if (!found || numArguments > driver::kMaxArguments || rank < 1 || rank > TensorMap::kMaxRank ||
       map.steps.size() != rank || extents.size() != rank || strides.size() + 1 != rank) {
     path.report("expected a tensor map");
     return false;
@@ -127,6 +119,7 @@ namespace tilewright::driver {
 
 std::string writeArtifact(const CompiledArtifact &artifact) {
   json::Object head{{"kernels", json::Array(artifact.kernels)},
+                    {"launches", toJSON(artifact.launches)},
                     {"decisions", json::Array(artifact.decisions)}};
   std::string entry;
   llvm::raw_string_ostream(entry) << json::Value(std::move(head)) << '\n' << artifact.code;
@@ -143,7 +136,8 @@ std::optional<CompiledArtifact> parseArtifact(StringRef entry) {
   CompiledArtifact artifact;
   json::Path::Root root("compiled code");
   json::ObjectMapper map(*head, root);
-  if (!map || !map.map("kernels", artifact.kernels) || !map.map("decisions", artifact.decisions))
+  if (!map || !map.map("kernels", artifact.kernels) || !map.map("launches", artifact.launches) ||
+      !map.map("decisions", artifact.decisions))
     return std::nullopt;
   artifact.code = code.str();
   return artifact;

@@ -103,8 +103,7 @@ llvm::Expected<RunResult> CudaKernel::run(const BoundArguments &bound, const Run
     if (!module)
       return module.takeError();
     Stopwatch watch;
-    llvm::Expected<bool> hasRun =
-        (*module)->run(formulas, bound, arguments, *tensors, options.stream, poll);
+    llvm::Expected<bool> hasRun = (*module)->run(bound, arguments, *tensors, options.stream, poll);
     if (!hasRun)
       return toProgramError(hasRun.takeError());
     result.seconds = watch.getSeconds();

@@ -232,16 +232,16 @@ llvm::Error CudaModule::launch(ArrayRef<LaunchFormulas::Grid> grids, ArrayRef<vo
   return llvm::Error::success();
 }
 
-llvm::Expected<bool> CudaModule::run(const LaunchFormulas &formulas, const BoundArguments &bound,
-                                     ArrayRef<BoundArgument> arguments, GpuTensors &tensors,
-                                     void *stream, llvm::function_ref<bool()> poll) const {
+llvm::Expected<bool> CudaModule::run(const BoundArguments &bound, ArrayRef<BoundArgument> arguments,
+                                     GpuTensors &tensors, void *stream,
+                                     llvm::function_ref<bool()> poll) const {
   const Signature &signature = bound.getSignature();
   func::FuncOp function = signature.function;
   ArrayRef<int64_t> values = bound.getNumbers();
-  auto grids = formulas.evaluateGrids(values);
+  auto grids = artifact->launches.evaluateGrids(values);
   if (!grids)
     return grids.takeError();
-  auto sizes = formulas.evaluateWorkspaces(values);
+  auto sizes = artifact->launches.evaluateWorkspaces(values);
   if (!sizes)
     return sizes.takeError();
   SmallVector<CudaAddress> pointers(tensors.getAddresses());

@@ -4,7 +4,6 @@
 #define TILEWRIGHT_LIB_DRIVER_GPUKERNEL_H
 
 #include "Engines.h"
-#include "tilewright/Driver/Launches.h"
 
 namespace tilewright::driver {
 
@@ -21,7 +20,7 @@ public:
 
 protected:
   GpuKernel(ProgramRef program, const Arch &arch)
-      : CompiledKernel(std::move(program)), arch(arch), formulas(signature->function) {}
+      : CompiledKernel(std::move(program)), arch(arch) {}
 
   /// The code for a call, for a caller who holds the program's mutex. `isNew` tells whether it was
   /// compiled or loaded now.
@@ -29,7 +28,6 @@ protected:
                                                                   bool &isNew);
 
   const Arch &arch;
-  const LaunchFormulas formulas;
 
 private:
   mutable ForkedMutex variantsMutex; ///< Held shortly, never while something is compiled.

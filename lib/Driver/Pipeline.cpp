@@ -24,7 +24,8 @@ enum class RoleForm { Warps, WarpsOverlapping, Turns };
 
 static void addThreadPasses(OpPassManager &pm, RoleForm form) {
   pm.addPass(createPlaceIterationArrays()); // an iteration's array is a row of a tile
-  pm.addPass(createSplitGrid());            // blocks that meet are launches
+  pm.addPass(createKeepTiles());            // what blocks keep while they meet,
+  pm.addPass(createSplitGrid());            // since each part is a launch
   if (form != RoleForm::Turns)              // roles run at once, where barriers order them
     pm.addPass(createAssignRoles(AssignRolesOptions{form == RoleForm::Warps}));
   pm.addPass(createMergeRoles());    // roles that wait for each other take turns,
@@ -197,6 +198,7 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
   recorder.finish("passes");
   nvptx::EmitOptions emit;
   artifact.kernels = nvptx::describeKernels(function);
+  artifact.launches = LaunchFormulas(function);
   emit.fastMath = function->hasAttr("tile.fast_math");
   PassManager lowering(module.getContext());
   lowering.enableVerifier(false); // emitPtx verifies what it is given, where assertions are on

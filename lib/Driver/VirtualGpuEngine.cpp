@@ -8,6 +8,7 @@
 #include "vgpu/Vgpu.h"
 
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using tilewright::runtime::BoundArgument;
@@ -26,8 +27,8 @@ struct LoadedCode {
 /// of a kernel.
 class Parameters {
 public:
-  static llvm::Expected<Parameters> make(func::FuncOp function, ArrayRef<BoundArgument> arguments,
-                                         ArrayRef<int64_t> workspaceBytes);
+  Parameters(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+             ArrayRef<LaunchFormulas::Workspace> workspaces, ArrayRef<int64_t> workspaceBytes);
   /// Those of a kernel; nothing if one of its tensor maps cannot be made for these numbers.
   std::optional<std::vector<vgpu::Argument>> getValues(const nvptx::KernelInfo &kernel,
                                                        ArrayRef<int64_t> numbers) const;
@@ -35,10 +36,10 @@ public:
   void finish(ArrayRef<BoundArgument> arguments);
 
 private:
-  void padOddAtomics(func::FuncOp function);
+  void padOdd(unsigned position);
 
   std::vector<vgpu::Argument> values;
-  std::vector<std::vector<uint8_t>> workspaces;
+  std::vector<std::vector<uint8_t>> memory;                      ///< Of workspaces.
   std::vector<std::pair<unsigned, std::vector<uint8_t>>> padded; ///< By position.
 };
 
@@ -90,51 +91,44 @@ static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
   return vgpu::Argument::buffer(tensor->data, getBytes(*tensor), name ? name.str() : "");
 }
 
-/// Parameters (arguments, then workspaces) of an odd number of bytes that a kernel updates
-/// atomically. Such an update works on two bytes, as memory of a GPU always has them: allocations
-/// are multiples of 256.
-static std::vector<unsigned> findOddAtomics(func::FuncOp function,
-                                            ArrayRef<vgpu::Argument> parameters) {
-  SmallVector<Value> roots(function.getArguments());
-  for (tile::AllocOp alloc : function.getOps<tile::AllocOp>())
-    roots.push_back(alloc.getBuffer());
-  std::vector<unsigned> positions;
+/// The arguments that a kernel updates atomically.
+static llvm::SmallBitVector findUpdated(func::FuncOp function) {
+  llvm::SmallBitVector updated(function.getNumArguments());
   auto add = [&](Value buffer) {
-    auto found = llvm::find(roots, tile::getRoot(buffer));
-    unsigned position = found - roots.begin();
-    if (found != roots.end() && parameters[position].sizeBytes % 2 &&
-        !llvm::is_contained(positions, position))
-      positions.push_back(position);
+    if (auto argument = dyn_cast<BlockArgument>(tile::getRoot(buffer)))
+      updated.set(argument.getArgNumber());
   };
   function.walk([&](tile::AtomicOp op) { add(op.getDest()); });
   function.walk([&](tile::AtomicElementOp op) { add(op.getBuffer()); });
-  return positions;
+  return updated;
 }
 
-llvm::Expected<Parameters> Parameters::make(func::FuncOp function,
-                                            ArrayRef<BoundArgument> arguments,
-                                            ArrayRef<int64_t> workspaceBytes) {
-  Parameters parameters;
+Parameters::Parameters(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+                       ArrayRef<LaunchFormulas::Workspace> workspaces,
+                       ArrayRef<int64_t> workspaceBytes) {
   for (auto [position, bound] : llvm::enumerate(arguments))
-    parameters.values.push_back(toArgument(function, position, bound));
-  for (int64_t bytes : workspaceBytes)
-    parameters.workspaces.emplace_back(bytes);
-  for (auto [alloc, bytes] : llvm::zip(function.getOps<tile::AllocOp>(), parameters.workspaces))
-    parameters.values.push_back(
-        vgpu::Argument::buffer(bytes.data(), bytes.size(), alloc.getName().str()));
-  parameters.padOddAtomics(function);
-  return parameters;
+    values.push_back(toArgument(function, position, bound));
+  for (unsigned position : findUpdated(function).set_bits())
+    padOdd(position);
+  for (auto [workspace, bytes] : llvm::zip_equal(workspaces, workspaceBytes)) {
+    std::vector<uint8_t> &own = memory.emplace_back(bytes);
+    values.push_back(vgpu::Argument::buffer(own.data(), own.size(), workspace.name));
+    if (workspace.isUpdated)
+      padOdd(values.size() - 1);
+  }
 }
 
-void Parameters::padOddAtomics(func::FuncOp function) {
-  for (unsigned position : findOddAtomics(function, values)) {
-    vgpu::Argument &value = values[position];
-    auto *bytes = static_cast<uint8_t *>(value.host);
-    padded.emplace_back(position, std::vector<uint8_t>(bytes, bytes + value.sizeBytes));
-    padded.back().second.push_back(0);
-    value.host = padded.back().second.data();
-    ++value.sizeBytes;
-  }
+/// Makes a parameter that is updated atomically an even number of bytes. Such an update may work on
+/// two bytes, as memory of a GPU always has them: allocations are multiples of 256.
+void Parameters::padOdd(unsigned position) {
+  vgpu::Argument &value = values[position];
+  if (value.sizeBytes % 2 == 0)
+    return;
+  auto *bytes = static_cast<uint8_t *>(value.host);
+  padded.emplace_back(position, std::vector<uint8_t>(bytes, bytes + value.sizeBytes));
+  padded.back().second.push_back(0);
+  value.host = padded.back().second.data();
+  ++value.sizeBytes;
 }
 
 /// A tensor map as the virtual GPU takes it; the address is the argument's.
@@ -220,6 +214,7 @@ llvm::Expected<bool> VirtualGpuKernel::launch(const LoadedCode &code, const Boun
                                               const RunOptions &options, RunResult &result) const {
   func::FuncOp function = signature->function;
   std::vector<BoundArgument> arguments = bound.getArguments();
+  const LaunchFormulas &formulas = code.artifact->launches;
   auto grids = formulas.evaluateGrids(bound.getNumbers());
   if (!grids)
     return grids.takeError();
@@ -229,17 +224,15 @@ llvm::Expected<bool> VirtualGpuKernel::launch(const LoadedCode &code, const Boun
   auto checks = vgpu::CheckSet::parse(options.checks);
   if (!checks)
     return checks.takeError();
-  llvm::Expected<Parameters> parameters = Parameters::make(function, arguments, *workspaces);
-  if (!parameters)
-    return parameters.takeError();
+  Parameters parameters(function, arguments, formulas.getWorkspaces(), *workspaces);
   std::vector<std::vector<vgpu::Argument>> values;
   for (const nvptx::KernelInfo &info : code.artifact->kernels) {
-    auto all = parameters->getValues(info, bound.getNumbers());
+    auto all = parameters.getValues(info, bound.getNumbers());
     if (!all)
       return false;
     values.push_back(std::move(*all));
   }
-  llvm::scope_exit bringBack([&] { parameters->finish(arguments); });
+  llvm::scope_exit bringBack([&] { parameters.finish(arguments); });
   FindingList findings(function, arguments);
   for (auto [info, grid, all] : llvm::zip_equal(code.artifact->kernels, *grids, values)) {
     if (llvm::is_contained(grid, 0)) // an empty grid runs nothing

@@ -1,8 +1,6 @@
 //===- Trace.cpp - life of a trace -----------------------------------------------------------===//
 
 #include "tilewright/Frontend/Trace.h"
-#include "KeepTiles.h"
-#include "SinkArrays.h"
 #include "tilewright/Frontend/Diagnostics.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -47,8 +45,6 @@ std::unique_ptr<Program> Trace::finish(bool fastMath) {
     emitter.fail("a '" + regions.getKind() + "' region is still open");
   func::FuncOp function = signature.getFunction();
   eraseDeadOps(function);
-  sinkArrays(function);
-  keepTiles(function);
   signature.close();
   if (fastMath)
     function->setAttr("tile.fast_math", UnitAttr::get(context.get()));

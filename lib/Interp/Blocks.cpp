@@ -1,8 +1,9 @@
 //===- Blocks.cpp - the blocks of a kernel, one after another ---------------------------------===//
 //
 // A kernel whose blocks meet is cut into parts at its grid syncs. All blocks run the first part,
-// then all run the second. What a later part uses of an earlier one is kept for each block: scalars
-// and views. Tiles are not; they are as unwritten as new ones.
+// then all run the second. What a later part uses of an earlier one is kept for each block: scalars,
+// views, and the contents of tiles, arrays and variables. (The compiler refuses programs in which
+// memory of single threads would have to be kept: tile-split-grid.)
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -27,10 +28,11 @@ struct LiveSlots {
   llvm::SetVector<Slot> values, views;
 };
 
-/// Their contents, thread by thread.
+/// Their contents, thread by thread, and those of the memory that the views show.
 struct Kept {
   std::vector<Scalar> values;
   std::vector<View> views;
+  std::vector<std::pair<Storage *, Storage::Contents>> memory;
 };
 
 class BlockRunner {
@@ -111,22 +113,35 @@ private:
       visit();
   }
 
+  /// Blocks have it one after another.
+  static bool isOfBlock(const Storage &storage) {
+    return storage.isOnChip() && !storage.owned.empty();
+  }
+
   void keep(int64_t block) {
     Kept &target = kept[block];
     target = {};
+    llvm::SetVector<Storage *> shown;
     forEachRow([&] {
       for (Slot slot : live.values)
         target.values.push_back(machine.values[slot]);
-      for (Slot slot : live.views)
+      for (Slot slot : live.views) {
         target.views.push_back(machine.views[slot]);
+        shown.insert(machine.views[slot].storage);
+      }
     });
+    for (Storage *storage : shown)
+      if (storage && isOfBlock(*storage))
+        target.memory.emplace_back(storage, storage->save());
   }
 
   void restore(int64_t block) {
     for (Storage &storage : machine.storages)
-      if (storage.isOnChip() && !storage.owned.empty())
+      if (isOfBlock(storage))
         storage.forget();
     const Kept &source = kept[block];
+    for (const auto &[storage, contents] : source.memory)
+      storage->restore(contents);
     size_t value = 0, view = 0;
     forEachRow([&] {
       for (Slot slot : live.values)

@@ -130,11 +130,22 @@ uint32_t Machine::claimIterations(int64_t count) {
   return base;
 }
 
+/// Starts the arrays of an iteration anew, as an allocation in the loop would.
+static void startArrays(Machine &machine, const Step &step) {
+  for (Slot slot : step.ownArrays) {
+    Storage &array = *machine.views[slot].storage;
+    array.forget();
+    array.iterationBase = machine.parallel->iteration;
+  }
+}
+
 /// Runs the iterations in row-major order, counting them in `number` if that is given.
-static void runIterations(Machine &machine, const Body &body, ArrayRef<int64_t> extents,
+static void runIterations(Machine &machine, const Step &step, ArrayRef<int64_t> extents,
                           uint32_t *number) {
+  const Body &body = *step.bodies[0];
   SmallVector<int64_t, 4> position(extents.size(), 0);
   for (int64_t count = countElements(extents); count > 0 && !machine.stopped; --count) {
+    startArrays(machine, step);
     for (auto [slot, coordinate] : llvm::zip_equal(body.arguments, position))
       machine.values[slot] = Scalar::ofInteger(coordinate);
     machine.run(body);
@@ -163,13 +174,13 @@ static void runParallel(Machine &machine, const Step &step) {
                         "a loop over " + inParentheses(extents) + " does not end");
   machine.undecidedDepth += undecided;
   if (machine.parallel) { // a loop inside an iteration belongs to that iteration
-    runIterations(machine, *step.bodies[0], extents, /*number=*/nullptr);
+    runIterations(machine, step, extents, /*number=*/nullptr);
   } else {
     ParallelRun &run = machine.parallel.emplace();
     run.extents = extents;
     run.base = machine.claimIterations(countElements(extents));
     run.iteration = run.base;
-    runIterations(machine, *step.bodies[0], extents, &run.iteration);
+    runIterations(machine, step, extents, &run.iteration);
     // The value of a private variable after the loop is unspecified.
     for (Storage *variable : run.assignedVariables)
       if (!variable->poison.empty())

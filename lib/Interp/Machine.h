@@ -85,6 +85,9 @@ struct Step {
   RealFunction round = nullptr;
   RealFunction function = nullptr;
   unsigned detail = 0; ///< A predicate, rounding mode or the like.
+  /// Of a `T.Parallel`: arrays of threads whose elements only this loop uses. Each iteration has one
+  /// for itself (docs/semantics.md).
+  llvm::SmallVector<Slot, 0> ownArrays;
   std::vector<DeclaredEffect> effects;
 };
 

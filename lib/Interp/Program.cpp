@@ -46,6 +46,7 @@ public:
 
   llvm::Error resolveFunction(func::FuncOp function) {
     collectGranules(function);
+    collectIterationArrays(function);
     llvm::Expected<Body *> body = resolveBlock(function.getBody().front());
     if (!body)
       return body.takeError();
@@ -59,6 +60,7 @@ private:
   void resolveEffects(Step &step);
   SlotSum resolveSum(const tile::IndexSum &sum) const;
   void collectGranules(func::FuncOp function);
+  void collectIterationArrays(func::FuncOp function);
 
   Slot define(mlir::Value value);
   Slot lookup(mlir::Value value) const { return program.slots.at(value); }
@@ -71,6 +73,7 @@ private:
   Program &program;
   const Options &options;
   bool fastMath;
+  llvm::DenseMap<Operation *, SmallVector<mlir::Value>> iterationArrays; ///< By loop.
 };
 
 } // namespace
@@ -97,6 +100,35 @@ void Resolver::collectGranules(func::FuncOp function) {
       auto [it, isNew] = program.granules.try_emplace(tile::getRoot(value), bytes);
       it->second = std::min(it->second, bytes);
     }
+  });
+}
+
+/// The loops of independent iterations around an operation, the outermost first.
+static SmallVector<Operation *> getLoops(Operation *op) {
+  SmallVector<Operation *> loops;
+  while ((op = op->getParentOfType<tile::ParallelOp>()))
+    loops.push_back(op);
+  return llvm::to_vector(llvm::reverse(loops));
+}
+
+/// An array whose elements are used in one `T.Parallel` only belongs to an iteration of it, of the
+/// innermost such loop.
+void Resolver::collectIterationArrays(func::FuncOp function) {
+  function.walk([&](tile::AllocOp alloc) {
+    MemRefType type = alloc.getBuffer().getType();
+    if (tile::getSpace(type) != tile::Space::Local || type.getRank() == 0 || alloc->use_empty())
+      return;
+    SmallVector<Operation *> common = getLoops(*alloc->user_begin());
+    for (Operation *user : alloc->getUsers()) {
+      SmallVector<Operation *> loops = getLoops(user);
+      if (!isa<tile::LoadOp, tile::StoreOp>(user))
+        loops.clear();
+      while (!common.empty() &&
+             (loops.size() < common.size() || loops[common.size() - 1] != common.back()))
+        common.pop_back();
+    }
+    if (!common.empty() && !common.back()->isProperAncestor(alloc))
+      iterationArrays[common.back()].push_back(alloc.getBuffer());
   });
 }
 
@@ -153,6 +185,8 @@ llvm::Error Resolver::resolveOp(Operation &op, Body &body) {
   }
   for (mlir::Value result : op.getResults())
     step.out.push_back(define(result));
+  for (mlir::Value array : iterationArrays.lookup(&op))
+    step.ownArrays.push_back(lookup(array));
 
   bool isKnown = resolveArith(&op, step) || resolveMathFunction(&op, step) ||
                  resolveCast(&op, step) || resolveBuffer(&op, step) || resolveAtomic(&op, step) ||

@@ -57,10 +57,20 @@ void Storage::forget() {
     std::memset(sums.data(), 0, sums.size() * sizeof(SumShadow));
 }
 
-void Storage::copyFrom(const Storage &other) {
-  std::memcpy(owned.data(), other.owned.data(), owned.size());
-  if (!poison.empty())
-    std::memcpy(poison.data(), other.poison.data(), poison.size());
+template <typename T> static std::vector<T> copyOf(const ShadowArray<T> &array) {
+  return std::vector<T>(array.data(), array.data() + array.size());
+}
+
+Storage::Contents Storage::save() const {
+  return {copyOf(owned), copyOf(poison), copyOf(radius), copyOf(sums)};
+}
+
+void Storage::restore(const Contents &contents) {
+  llvm::copy(contents.bytes, owned.data());
+  llvm::copy(contents.poison, poison.data());
+  llvm::copy(contents.radius, radius.data());
+  sums = ShadowArray<SumShadow>(contents.sums.size()); // none before the first atomic
+  llvm::copy(contents.sums, sums.data());
 }
 
 /// Loads and stores of a size known to the compiler, which a variable one would hide from it.

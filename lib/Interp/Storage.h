@@ -22,6 +22,7 @@
 #include "tilewright/Tile/Tile.h"
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace tilewright::interp {
 
@@ -103,7 +104,16 @@ struct Storage {
   /// All of it is poison from now on.
   void markUnwritten();
   /// Holds what another life of the same allocation holds.
-  void copyFrom(const Storage &other);
+  void copyFrom(const Storage &other) { restore(other.save()); }
+
+  /// The bytes of an allocation and what is known about them, without who touched them.
+  struct Contents {
+    std::vector<uint8_t> bytes, poison;
+    std::vector<double> radius;
+    std::vector<SumShadow> sums;
+  };
+  Contents save() const;
+  void restore(const Contents &contents);
 
   /// Calls `visit(byteOffset, byteCount, shift)` for each run of bytes of an element; `shift` is
   /// the offset of the run in the element, in bytes. One run unless a layout tears the element

@@ -1,8 +1,13 @@
 //===- PlaceIterationArrays.cpp - arrays of iterations are rows of a tile --------------------===//
 //
-// An array that is allocated in a `T.Parallel` is one for each iteration. All of them together are
-// a fragment with a row for each iteration, so that no later pass needs to know of arrays inside
-// loops of independent iterations.
+// A `T.alloc_local` belongs to a thread. In a `T.Parallel` no program says which thread runs an
+// iteration, so an array that is allocated in such a loop, or whose elements are used in a single
+// one only, is one for each iteration. All of them together are a fragment with a row for each
+// iteration, so that no later pass needs to know of arrays of iterations:
+//
+//   %a = tile.alloc "a" : 8 x f32, local         %a = tile.alloc "a" : 64 x 8 x f32, fragment
+//   tile.parallel (%i) in (64) {           ──▶   tile.parallel (%i) in (64) {
+//     tile.store %x, %a[%k]                        tile.store %x, %a[%i, %k]
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -21,11 +26,31 @@ using namespace tilewright::tile;
 
 namespace tilewright::threads {
 
-/// The loops of independent iterations around an operation, the outermost first.
-static SmallVector<ParallelOp> getLoops(Operation *op) {
+/// The innermost loop of independent iterations in which all elements of an array are read and
+/// written; null if there is none.
+static ParallelOp findLoopOfUses(AllocOp alloc) {
+  ParallelOp loop;
+  for (Operation *user : alloc.getBuffer().getUsers()) {
+    if (!isa<LoadOp, StoreOp>(user))
+      return {};
+    if (!loop)
+      loop = user->getParentOfType<ParallelOp>();
+    while (loop && !loop->isProperAncestor(user))
+      loop = loop->getParentOfType<ParallelOp>();
+    if (!loop)
+      return {};
+  }
+  return loop;
+}
+
+/// The loops of independent iterations whose iterations have an array, the outermost first.
+static SmallVector<ParallelOp> getLoops(AllocOp alloc) {
   SmallVector<ParallelOp> loops;
-  while ((op = op->getParentOfType<ParallelOp>()))
-    loops.push_back(cast<ParallelOp>(op));
+  ParallelOp innermost = findLoopOfUses(alloc);
+  if (!innermost)
+    innermost = alloc->getParentOfType<ParallelOp>();
+  for (ParallelOp loop = innermost; loop; loop = loop->getParentOfType<ParallelOp>())
+    loops.push_back(loop);
   return llvm::to_vector(llvm::reverse(loops));
 }
 

@@ -11,8 +11,8 @@
 // No engine has to keep the blocks of a grid alive at once, and a grid may be of any size. What the
 // second part needs of the first is computed again: numbers, views, notes and reads of tensors that
 // the kernel does not write. A tile is another one in each launch. One that the second part may
-// read before it has written all of it would have to keep its values, and is an error; the front end
-// has saved what can be saved (lib/Frontend/KeepTiles.cpp).
+// read before it has written all of it would have to keep its values, and is an error;
+// tile-keep-tiles has saved what can be saved.
 //
 //===----------------------------------------------------------------------------------------===//
 

@@ -12,6 +12,7 @@
 
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Driver/Decisions.h"
+#include "tilewright/Driver/Launches.h"
 #include "tilewright/Support/PhaseTime.h"
 #include "tilewright/Tile/CallFacts.h"
 
@@ -23,6 +24,7 @@ struct CompiledArtifact {
   CallFacts calls;                        ///< What the code assumes.
   std::string code;                       ///< PTX text, or an object file of the host.
   std::vector<nvptx::KernelInfo> kernels; ///< Of GPU code, in launch order.
+  LaunchFormulas launches;                ///< Of GPU code: grids of its kernels, workspaces.
   std::vector<Decision> decisions;
   std::vector<PhaseTime> phases; ///< Of this process: compiling, or loading.
   bool fromCache = false;        ///< The code was found on disk.

@@ -73,7 +73,7 @@ public:
   /// streams. `poll` is asked now and then while it waits; false gives the wait up.
   ///
   /// Gives false, with nothing launched, if a tensor map of the code cannot be made for this call.
-  llvm::Expected<bool> run(const LaunchFormulas &formulas, const BoundArguments &bound,
+  llvm::Expected<bool> run(const BoundArguments &bound,
                            llvm::ArrayRef<runtime::BoundArgument> arguments, GpuTensors &tensors,
                            void *stream, llvm::function_ref<bool()> poll) const;
   const std::shared_ptr<const CompiledArtifact> &getArtifact() const { return artifact; }

@@ -1,27 +1,41 @@
 //===- Launches.h - what launching a function on a GPU takes ------------------------*- C++ -*-===//
 //
 // The same for the virtual GPU and a real one: each kernel's grid, and the parameters of its PTX,
-// which are the function's arguments, then its workspaces (`T.alloc_global`).
+// which are the function's arguments, then its workspaces (`T.alloc_global`, and tiles that are kept
+// while the blocks of a grid meet).
 //
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_DRIVER_LAUNCHES_H
 #define TILEWRIGHT_DRIVER_LAUNCHES_H
 
-#include "tilewright/Layout/IndexExpr.h"
+#include "tilewright/Layout/Notation.h"
 #include "tilewright/Runtime/Arguments.h"
 
+#include "llvm/Support/JSON.h"
 #include <array>
 
 namespace tilewright::driver {
 
-/// What launching a function depends on, as formulas of its integer arguments: found once, since
-/// reading a program takes longer than a launch may.
+/// What launching a function depends on, as formulas of its integer arguments: found once, when it
+/// is compiled, since reading a program takes longer than a launch may.
 class LaunchFormulas {
 public:
   using Grid = std::array<int64_t, 3>;
+  /// Nothing for a value that is no arithmetic of shapes and integers.
+  using Formula = std::optional<IndexExpr>;
 
-  explicit LaunchFormulas(mlir::func::FuncOp function);
+  /// Global memory that exists during a call.
+  struct Workspace {
+    std::string name;
+    int64_t elementBytes = 1;
+    bool isUpdated = false; ///< Atomically, by some kernel.
+    std::vector<Formula> extents;
+  };
+
+  LaunchFormulas() = default;
+  /// Those of a function after the passes on tile IR: they add workspaces and split kernels.
+  explicit LaunchFormulas(mlir::func::FuncOp planned);
 
   /// The grid of each kernel, in launch order. `numbers` has an entry for each argument of the
   /// function, of which those of integers count.
@@ -29,22 +43,25 @@ public:
   /// The bytes of each workspace, in order.
   llvm::Expected<llvm::SmallVector<int64_t>>
   evaluateWorkspaces(llvm::ArrayRef<int64_t> numbers) const;
+  llvm::ArrayRef<Workspace> getWorkspaces() const { return workspaces; }
 
 private:
-  /// Nothing for a value that is no arithmetic of shapes and integers.
-  using Formula = std::optional<IndexExpr>;
-  struct Kernel {
-    llvm::SmallVector<Formula, 3> grid;
-    unsigned numLaunches;
-  };
-  struct Workspace {
-    std::string name;
-    int64_t elementBytes;
-    llvm::SmallVector<Formula, 4> extents;
-  };
-  std::vector<Kernel> kernels;
+  friend llvm::json::Value toJSON(const LaunchFormulas &formulas);
+  friend bool fromJSON(const llvm::json::Value &value, LaunchFormulas &formulas,
+                       llvm::json::Path path);
+
+  unsigned numArguments = 0;
+  std::vector<std::vector<Formula>> grids; ///< In launch order.
   std::vector<Workspace> workspaces;
 };
+
+/// As an entry of the store has them (CompiledArtifact.h).
+llvm::json::Value toJSON(const LaunchFormulas &formulas);
+bool fromJSON(const llvm::json::Value &value, LaunchFormulas &formulas, llvm::json::Path path);
+
+/// How formulas in an entry of the store name a function's arguments: d0, d1, …
+IndexNames nameArguments(unsigned count);
+constexpr unsigned kMaxArguments = 1 << 16; ///< Of a function; an entry with more is damaged.
 
 /// The bytes of a tensor.
 int64_t getBytes(const runtime::BoundTensor &tensor);

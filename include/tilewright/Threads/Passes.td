@@ -7,15 +7,37 @@ include "mlir/Pass/PassBase.td"
 def PlaceIterationArrays : Pass<"tile-place-iteration-arrays", "::mlir::ModuleOp"> {
   let summary = "Make the arrays of the iterations of a loop the rows of one tile";
   let description = [{
-    An array that is allocated in a `tile.parallel` is one for each iteration. All of them become
-    one fragment with a row for each iteration. A loop of run-time extents is an error: a fragment
-    has constant extents.
+    No program says which thread runs an iteration of a `tile.parallel`. An array of threads that is
+    allocated in such a loop, or whose elements are used in a single one only, is one for each
+    iteration. All of them become one fragment with a row for each iteration. A loop of run-time
+    extents is an error: a fragment has constant extents.
 
     ```mlir
-    tile.parallel (%i) in (64) {                %a = tile.alloc "a" : memref<64x8xf32, #fragment>
-      %a = tile.alloc "a" : memref<8xf32, ...   tile.parallel (%i) in (64) {
+    %a = tile.alloc "a" : memref<8xf32, ...     %a = tile.alloc "a" : memref<64x8xf32, #fragment>
+    tile.parallel (%i) in (64) {                tile.parallel (%i) in (64) {
       tile.store %x, %a[%k] : ...         ──▶     tile.store %x, %a[%i, %k] : ...
     }                                           }
+    ```
+  }];
+}
+
+def KeepTiles : Pass<"tile-keep-tiles", "::mlir::ModuleOp"> {
+  let summary = "Save tiles to global memory while the blocks of a grid meet";
+  let description = [{
+    A grid sync ends the launch (`tile-split-grid`), and with it every tile. A tile of the block that
+    may be read after the sync with values from before is saved to a workspace before it, and read
+    back after it. Memory of single threads, variables and reducers are not saved: `tile-split-grid`
+    refuses a kernel that would need it.
+
+    ```mlir
+                                          %w = tile.alloc "t"(%n) : memref<?x64xf32, #global>
+    tile.kernel (%b) in (%n) ... {        tile.kernel (%b) in (%n) ... {
+      tile.copy %A, %t : ...                tile.copy %A, %t : ...
+      tile.grid_sync                ──▶     tile.copy %t, %w[%b, 0] : ...
+      tile.copy %t, %B : ...                tile.grid_sync
+    }                                       tile.copy %w[%b, 0], %t : ...
+                                            tile.copy %t, %B : ...
+                                          }
     ```
   }];
 }
@@ -26,7 +48,7 @@ def SplitGrid : Pass<"tile-split-grid", "::mlir::ModuleOp"> {
     Launches follow one another, so all blocks of the first are done when the second begins. The
     second launch recomputes the numbers, views and reads of constant tensors that it needs. A tile
     is a new one in each launch; a tile that may be read after the sync with values from before is
-    an error. The front end saves tiles of the block to global memory before the sync.
+    an error, if `tile-keep-tiles` did not save it.
 
     ```mlir
     tile.kernel (%b) in (%n) threads [64] {       tile.kernel (%b) in (%n) threads [64] {

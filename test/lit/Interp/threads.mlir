@@ -2,14 +2,15 @@
 // RUN: tw-opt -test-interpret %s -o /dev/null | FileCheck %s
 // RUN: tw-opt -test-interpret=order=1 %s -o /dev/null | FileCheck %s
 // RUN: tw-opt -test-interpret=order=7 %s -o /dev/null | FileCheck %s
-// RUN: tw-opt -tile-split-grid -tile-merge-roles -tile-count-arrivals -tile-spread-threads \
-// RUN:   -test-interpret %s -o /dev/null | FileCheck %s
+// RUN: tw-opt -tile-place-iteration-arrays -tile-keep-tiles -tile-split-grid -tile-merge-roles \
+// RUN:   -tile-count-arrivals -tile-spread-threads -test-interpret %s -o /dev/null | FileCheck %s
 // Programs that name their threads, as they were traced, in any order of the roles, and after the
 // passes that rewrite them: one meaning.
 
 #global = #tile.space<global>
 #shared = #tile.space<shared>
 #local = #tile.space<local>
+#fragment = #tile.space<fragment>
 
 // All threads have written before one reads.
 // CHECK-LABEL: @statement_by_statement
@@ -147,6 +148,72 @@ func.func @grid(%a: memref<2xi32, #global>, %b: memref<2xi32, #global> {tile.nam
     tile.grid_sync
     %w = tile.load %a[%other] : memref<2xi32, #global>
     tile.store %w, %b[%x] : memref<2xi32, #global>
+  }
+  return
+}
+
+// The blocks of a grid meet, and each finds in its tiles what it left there: a shared tile that only
+// threads use, and a fragment of the block.
+// CHECK-LABEL: @tiles_stay
+// CHECK: A = 12 11 22 21
+// CHECK: B = 2 1 4 3
+func.func @tiles_stay(%a: memref<4xi32, #global> {tile.name = "A"},
+                      %b: memref<4xi32, #global> {tile.name = "B"})
+    attributes {interp.args = [dense<[1, 2, 3, 4]> : tensor<4xi32>, dense<0> : tensor<4xi32>]} {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %ten = arith.constant 10 : i32
+  tile.kernel (%x) in (%c2) threads [2] {
+    %s = tile.alloc "s" : memref<2xi32, #shared>
+    %f = tile.alloc "f" : memref<2xi32, #fragment>
+    %t = tile.thread_id 0
+    %first = arith.muli %x, %c2 : index
+    %at = arith.addi %first, %t : index
+    %v = tile.load %a[%at] : memref<4xi32, #global>
+    %u = arith.subi %c1, %t : index
+    tile.store %v, %s[%u] : memref<2xi32, #shared>
+    %part = tile.slice %a[%first] [2] [1] : memref<4xi32, #global> to memref<2xi32, #global>
+    tile.copy %part, %f : memref<2xi32, #global> to memref<2xi32, #fragment>
+    tile.grid_sync
+    %block = arith.index_cast %x : index to i32
+    %one = arith.constant 1 : i32
+    %number = arith.addi %block, %one : i32
+    %tens = arith.muli %number, %ten : i32
+    %w = tile.load %s[%t] : memref<2xi32, #shared>
+    tile.store %w, %b[%at] : memref<4xi32, #global>
+    %half = arith.constant 2 : i32
+    tile.parallel (%i) in (2) {
+      %from = arith.subi %c1, %i : index
+      %y = tile.load %f[%from] : memref<2xi32, #fragment>
+      %less = arith.muli %block, %half : i32
+      %z = arith.subi %y, %less : i32
+      %sum = arith.addi %z, %tens : i32
+      %to = arith.addi %first, %i : index
+      tile.store %sum, %a[%to] : memref<4xi32, #global>
+    }
+  }
+  return
+}
+
+// An array that one T.Parallel uses is new in each iteration: what the last one left is not read.
+// CHECK-LABEL: @array_of_an_iteration
+// CHECK: A = 1 10 3 10
+func.func @array_of_an_iteration(%a: memref<4xi32, #global> {tile.name = "A"})
+    attributes {interp.args = [dense<[1, 2, 3, 4]> : tensor<4xi32>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %ten = arith.constant 10 : i32
+  tile.kernel (%x) in (%c1) threads [2] {
+    %own = tile.alloc "own" : memref<2xi32, #local>
+    tile.parallel (%i) in (4) {
+      tile.store %ten, %own[%c1] : memref<2xi32, #local>
+      %v = tile.load %a[%i] : memref<4xi32, #global>
+      tile.store %v, %own[%c0] : memref<2xi32, #local>
+      %at = tile.floormod %i, %c2 : index
+      %w = tile.load %own[%at] : memref<2xi32, #local>
+      tile.store %w, %a[%i] : memref<4xi32, #global>
+    }
   }
   return
 }

@@ -155,3 +155,26 @@ func.func @through_a_view(%b: memref<2xf32, #global> {tile.name = "B"})
   }
   return
 }
+
+// An array that one T.Parallel uses is each iteration's own, wherever it is allocated: what the first
+// iteration wrote is not there in the second.
+// CHECK-LABEL: @array_of_an_iteration
+func.func @array_of_an_iteration(%b: memref<2xf32, #global> {tile.name = "B"})
+    attributes {interp.args = [dense<0.0> : tensor<2xf32>]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %own = tile.alloc "own" : memref<1xf32, #local>
+    tile.parallel (%i) in (2) {
+      %isFirst = arith.cmpi eq, %i, %c0 : index
+      scf.if %isFirst {
+        tile.store %one, %own[%c0] : memref<1xf32, #local>
+      }
+      %v = tile.load %own[%c0] : memref<1xf32, #local>
+      // expected-remark @below {{finding: the value stored to 'B' at [1] depends on an element that was never written; block (0) [uninitialized]}}
+      tile.store %v, %b[%i] : memref<2xf32, #global>
+    }
+  }
+  return
+}

@@ -20,6 +20,20 @@ static CompiledArtifact makeArtifact() {
   kernel.sharedBytes = 4096;
   kernel.tiles.push_back({"a", 128, 2048, 2, {32, 32}, "(i, j) -> (i, j)"});
   artifact.kernels.push_back(kernel);
+  artifact.launches = LaunchFormulas(parseProgram(R"(
+    func.func @f(%n: index) {
+      %two = arith.constant 2 : index
+      %twice = arith.muli %n, %two : index
+      %w = tile.alloc "w"(%n) : memref<?x3xi32, #tile.space<global>>
+      tile.kernel (%x, %y) in (%twice, %two) threads [32] {
+        %one = arith.constant 1 : i32
+        %first = arith.constant 0 : index
+        %old = tile.atomic_element add %one, %w[%first, %first] : memref<?x3xi32, #tile.space<global>>
+      }
+      return
+    })")
+                                         ->getProgram()
+                                         ->getFunction());
   Decision decision;
   decision.file = "main.py";
   decision.line = 3;
@@ -41,6 +55,13 @@ TEST(ArtifactTest, AnEntryHoldsTheWholeArtifact) {
   ASSERT_EQ(read->kernels.front().tiles.size(), 1u);
   EXPECT_EQ(read->kernels.front().tiles.front().shape, (std::vector<int64_t>{32, 32}));
   EXPECT_EQ(read->kernels.front().tiles.front().layout, "(i, j) -> (i, j)");
+  auto grids = llvm::cantFail(read->launches.evaluateGrids({5}));
+  ASSERT_EQ(grids.size(), 1u);
+  EXPECT_EQ(grids.front(), (LaunchFormulas::Grid{10, 2, 1}));
+  ASSERT_EQ(read->launches.getWorkspaces().size(), 1u);
+  EXPECT_EQ(read->launches.getWorkspaces().front().name, "w");
+  EXPECT_TRUE(read->launches.getWorkspaces().front().isUpdated);
+  EXPECT_EQ(llvm::cantFail(read->launches.evaluateWorkspaces({5})).front(), 60);
   ASSERT_EQ(read->decisions.size(), 1u);
   EXPECT_EQ(read->decisions.front().file, "main.py");
   EXPECT_EQ(read->decisions.front().data.getInteger("width"), 4);

@@ -252,8 +252,10 @@ struct CopyOnGpu {
     if (!scope)
       return scope.takeError();
     std::shared_ptr<Executable> program = parseProgram(kCopy);
+    mlir::func::FuncOp function = program->getProgram()->getFunction();
     auto artifact = std::make_shared<CompiledArtifact>();
     artifact->code = kCopyPtx;
+    artifact->launches = LaunchFormulas(function);
     nvptx::KernelInfo &info = artifact->kernels.emplace_back();
     info.name = "copy_kernel";
     info.numThreads = 32;
@@ -275,12 +277,11 @@ struct CopyOnGpu {
     auto bound = getKernel(*program, "cuda:2")->bind({viewA, viewC});
     if (!bound)
       return bound.takeError();
-    mlir::func::FuncOp function = program->getProgram()->getFunction();
     std::vector<runtime::BoundArgument> arguments = bound->getArguments();
     auto tensors = GpuTensors::place(driver, 2, function, arguments);
     if (!tensors)
       return tensors.takeError();
-    auto hasRun = (*module)->run(LaunchFormulas(function), *bound, arguments, *tensors,
+    auto hasRun = (*module)->run(*bound, arguments, *tensors,
                                  /*stream=*/nullptr, /*poll=*/nullptr);
     if (hasRun)
       llvm::cantFail(driver.copyFromGpu(c.data(), *gpuC, c.size() * 4));

@@ -1,8 +1,8 @@
 //===- KeepTiles.cpp - tiles that keep their values when the blocks of a grid meet -----------===//
 //
-// `T.sync_grid` ends the launch, and with it every tile (tile-split-grid). A tile that is read after
-// it with values from before spends the time between in global memory, a slice of a workspace for
-// each block:
+// `T.sync_grid` ends the launch, and with it every tile (tile-split-grid). A tile that may be read
+// after it with values from before is saved to global memory, in a slice of a workspace for each
+// block, and read back:
 //
 //   %w = tile.alloc "t"[gx, gy, m, n] global
 //   tile.kernel (%bx, %by) in (gx, gy) {
@@ -13,19 +13,23 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#include "KeepTiles.h"
-
+#include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/OldValues.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+namespace tilewright {
+#define GEN_PASS_DEF_KEEPTILES
+#include "tilewright/Threads/Passes.h.inc"
+} // namespace tilewright
+
 using namespace mlir;
 using namespace tilewright::tile;
 
-namespace tilewright::frontend {
+namespace tilewright::threads {
 
-static bool namesThreads(KernelOp kernel) {
+static bool hasThreadIds(KernelOp kernel) {
   return kernel.walk([](ThreadIdOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
@@ -35,7 +39,7 @@ static bool canKeep(KernelOp kernel, AllocOp alloc) {
   Space space = getSpace(alloc.getBuffer());
   if (alloc.getReducer() || (space != Space::Shared && space != Space::Fragment))
     return false;
-  return space == Space::Shared || !namesThreads(kernel) ||
+  return space == Space::Shared || !hasThreadIds(kernel) ||
          llvm::any_of(alloc.getBuffer().getUsers(),
                       [](Operation *user) { return !isa<LoadOp, StoreOp>(user); }) ||
          llvm::all_of(alloc.getBuffer().getUsers(), [](Operation *user) {
@@ -88,15 +92,19 @@ static void keepTile(KernelOp kernel, GridSyncOp sync, AllocOp alloc) {
   copy(kept, tile);
 }
 
-void keepTiles(func::FuncOp function) {
-  function.walk([](KernelOp kernel) {
-    Block &body = kernel.getBody().front();
-    for (auto sync : llvm::to_vector(body.getOps<GridSyncOp>()))
-      for (auto alloc : llvm::to_vector(body.getOps<AllocOp>()))
-        if (alloc->isBeforeInBlock(sync) && canKeep(kernel, alloc) &&
-            mayReadAcross(sync, alloc.getBuffer()))
-          keepTile(kernel, sync, alloc);
-  });
-}
+namespace {
+struct KeepTilesPass : tilewright::impl::KeepTilesBase<KeepTilesPass> {
+  void runOnOperation() override {
+    getOperation().walk([](KernelOp kernel) {
+      Block &body = kernel.getBody().front();
+      for (auto sync : llvm::to_vector(body.getOps<GridSyncOp>()))
+        for (auto alloc : llvm::to_vector(body.getOps<AllocOp>()))
+          if (alloc->isBeforeInBlock(sync) && canKeep(kernel, alloc) &&
+              mayReadAcross(sync, alloc.getBuffer()))
+            keepTile(kernel, sync, alloc);
+    });
+  }
+};
+} // namespace
 
-} // namespace tilewright::frontend
+} // namespace tilewright::threads
