@@ -6,6 +6,7 @@ import pickle
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,23 +51,48 @@ def test_the_fastest_candidate_is_chosen(capsys: pytest.CaptureFixture) -> None:
     assert capsys.readouterr().err == ""
 
 
-def test_a_virtual_gpu_has_no_times(
+def make_gemm(m: int, block: int = 128, stages: int = 3) -> Any:
+    @T.prim_func
+    def gemm(
+        A: T.Tensor((m, m), "float16"),
+        B: T.Tensor((m, m), "float16"),
+        C: T.Tensor((m, m), "float16"),
+    ):
+        with T.Kernel(m // block, m // 128, threads=256 if block > 64 else 128) as (bx, by):
+            a = T.alloc_shared((128, 64), "float16")
+            b = T.alloc_shared((block, 64), "float16")
+            c = T.alloc_fragment((128, block), "float32")
+            T.clear(c)
+            for k in T.Pipelined(m // 64, num_stages=stages):
+                T.copy(A[by * 128, k * 64], a)
+                T.copy(B[bx * block, k * 64], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C[by * 128, bx * block])
+
+    return gemm
+
+
+def test_a_virtual_gpu_ranks_by_prediction(
     capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first configuration that works is taken, and nothing is kept on disk."""
-    monkeypatch.setenv("TILEWRIGHT_DEVICE", "vgpu:sm_80")
-    configs = [{"block": -1}, {"block": 16}, {"block": 8}]
-    tuner = AutoTuner.from_kernel(kernel=scale.jit_impl, configs=configs)
+    """Configurations for an H100 that is not there: wide tiles and stages win, as they do on one.
+    Nothing runs whole, and nothing is kept on disk."""
+    monkeypatch.setenv("TILEWRIGHT_DEVICE", "vgpu:sm_90a")
+    configs = [{"block": -1}, {"block": 64}, {"block": 256, "stages": 1}, {"block": 256}]
+    tuner = AutoTuner.from_kernel(kernel=make_gemm, configs=configs).set_compile_args(out_idx=[-1])
     for _ in range(2):
-        result = tuner.set_kernel_parameters((64,), {}).run(warmup=1, rep=2)
-        assert result.config == {"block": 16}
-        assert np.isnan(result.latency)
-        assert np.isnan(result.kernel.latency)
+        result = tuner.set_kernel_parameters((2048,), {}).run(warmup=1, rep=2)
+        assert result.config == {"block": 256}
         assert not result.is_cached
+        times = [outcome.latency for outcome in result.outcomes]
+        assert times[0] is None
+        assert min(times[1:3]) > 1.2 * times[3]
+        assert times[3] == result.latency == result.kernel.latency
+        assert result.latency.prediction.machine == "H100 SXM"
         table = capsys.readouterr().err
-        assert "taken: the first that works" in table
-        assert "a virtual GPU has no times" in table
-        assert "fastest │" not in table
+        assert "ms, predicted" in table
+        assert "fastest, limited by" in table
+        assert "predictions of the cost model for H100 SXM, not measurements" in table
 
 
 def test_a_candidate_may_say_how_it_is_compiled() -> None:

@@ -215,13 +215,42 @@ def test_numbers_are_not_generated() -> None:
         tilewright.compile(main).get_profiler().run_once()
 
 
-def test_a_virtual_gpu_has_no_times() -> None:
+def test_a_virtual_gpu_has_predicted_times() -> None:
     kernel = tilewright.compile(scale(64, 2).prim_func, out_idx=[-1], device="vgpu:sm_80")
     calls = []
-    with pytest.warns(tilewright.kernel.TilewrightWarning, match="'vgpu:sm_80' simulates"):
-        assert np.isnan(do_bench(lambda: calls.append(kernel(np.ones(64, np.float32)))))
+    with pytest.warns(
+        tilewright.kernel.TilewrightWarning, match="prediction .* for A100 SXM 40 GB"
+    ):
+        time = do_bench(lambda: calls.append(kernel(np.ones(64, np.float32))))
     assert len(calls) == 1, "the simulation runs once"
-    with pytest.warns(tilewright.kernel.TilewrightWarning, match="has no times"):
-        assert np.isnan(kernel.get_profiler().do_bench())
-    with pytest.warns(tilewright.kernel.TilewrightWarning, match="has no times"):
-        assert np.isnan(kernel.get_profiler().do_bench(quantiles=[0.2, 0.8])).all()
+    assert 0.001 < time < 0.1
+    assert str(time).endswith("(predicted for A100 SXM 40 GB)")
+    assert time.prediction.launches[0].microseconds == pytest.approx(1000 * time)
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="not a measurement"):
+        assert kernel.get_profiler().do_bench() == pytest.approx(time, rel=0.2)
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="not a measurement"):
+        assert len(kernel.get_profiler().do_bench(quantiles=[0.2, 0.8])) == 2
+
+
+def test_the_profiler_of_a_virtual_gpu_runs_single_blocks() -> None:
+    """A size that would take minutes to simulate whole."""
+
+    @T.prim_func
+    def main(A: T.Tensor((1 << 24,), "float32"), B: T.Tensor((1 << 24,), "float32")):
+        with T.Kernel(1 << 14, threads=128) as bx:
+            for i in T.Parallel(1024):
+                B[bx * 1024 + i] = A[bx * 1024 + i] + 1.0
+
+    kernel = tilewright.compile(main, device="vgpu:sm_80")
+    with pytest.warns(tilewright.kernel.TilewrightWarning, match="not a measurement"):
+        time = kernel.get_profiler().do_bench()
+    bytes_moved = 2 * 4 * (1 << 24)
+    assert time == pytest.approx(bytes_moved / 1555e6, rel=0.25)  # an A100's bandwidth
+
+
+def test_calls_of_several_kernels_add_up() -> None:
+    kernel = tilewright.compile(scale(64, 2).prim_func, out_idx=[-1], device="vgpu:sm_80")
+    a = np.ones(64, np.float32)
+    with pytest.warns(tilewright.kernel.TilewrightWarning):
+        one, two = do_bench(lambda: kernel(a)), do_bench(lambda: kernel(kernel(a)))
+    assert two == pytest.approx(2 * one)

@@ -15,9 +15,8 @@ from tilewright import layout as layouts
 from tilewright.cli.commands import main
 from tilewright.errors import TilewrightError
 from tilewright.report.compare import compare
-from tilewright.report.machines import MACHINES, occupancy
+from tilewright.report.machines import occupancy
 from tilewright.report.page import make_page, read_page, write_page
-from tilewright.report.timeline import BARRIER_LATENCY, GLOBAL_LATENCY, Model
 from tilewright.runtime.ptxas import find_nvdisasm, find_ptxas
 
 NAMES = ("seed", "matmul", "hopper", "softmax")
@@ -235,34 +234,18 @@ def test_the_schema_is_documented() -> None:
 # ---- The model ----
 
 
-def test_a_wait_for_a_copy_lasts_until_it_lands() -> None:
-    model = Model(MACHINES["sm_80"], 1)
-    model.play([["copy", 0, 5, 16], ["copy_commit", 0, 5], ["run", 0, 6, 100, 0, 0, 0],
-                ["copy_wait", 0, 7, 0]])  # fmt: skip
-    assert model.warps[0].spans == [[0.0, 100.0, "run", 6], [100.0, GLOBAL_LATENCY, "copy", 7]]
-
-
-def test_a_wait_that_leaves_more_groups_open_than_there_are_waits_for_none() -> None:
-    model = Model(MACHINES["sm_80"], 1)
-    groups = [["copy", 0, 5, 16], ["copy_commit", 0, 5]] * 3
-    model.play([*groups, ["copy_wait", 0, 7, 5]])
-    assert model.warps[0].now == 0
-    assert len(model.warps[0].copy_groups) == 3
-
-
-def test_a_barrier_lets_all_go_when_the_last_has_come() -> None:
-    model = Model(MACHINES["sm_80"], 2)
-    model.play([["run", 0, 1, 10, 0, 0, 0], ["run", 1, 1, 50, 0, 0, 0],
-                ["barrier", 2, [[0, True], [1, True]]]])  # fmt: skip
-    assert [warp.now for warp in model.warps] == [50 + BARRIER_LATENCY] * 2
-    assert model.warps[0].spans[-1] == [10.0, 50.0 + BARRIER_LATENCY, "barrier", 2]
-
-
-def test_a_bulk_copy_ends_a_phase_of_its_mbarrier() -> None:
-    model = Model(MACHINES["sm_90a"], 2)
-    model.play([["bulk", 1, 3, 128, 0, 64, 0], ["wait", 0, 4, 64, 0]])
-    assert model.warps[0].now == GLOBAL_LATENCY
-    assert model.warps[1].now == 0
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prediction_is_data_and_a_remark(name: str) -> None:
+    data = report(name)
+    remarks = [remark for remark in data["remarks"] if remark["kind"] == "prediction"]
+    assert len(remarks) == len(data["launches"])
+    for launch, remark in zip(data["launches"], remarks, strict=True):
+        prediction = launch["prediction"]
+        assert prediction["is_model"]
+        assert prediction["microseconds"] == remark["data"]["microseconds"] > 1
+        assert remark["message"].startswith(f"predicted for {prediction['machine']}: ")
+        assert prediction["limited_by"] in remark["message"]
+        assert sum(share for _, share in prediction["cycle"]["shares"]) == pytest.approx(1)
 
 
 def test_occupancy_names_what_limits_it() -> None:

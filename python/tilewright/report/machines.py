@@ -1,8 +1,21 @@
-"""A model of GPUs: from counters to occupancy, a roofline and a predicted time.
+"""GPUs as their data sheets have them, occupancy, and the roofline.
 
-Everything here is a model, and reports say so. The figures of a GPU are those of its data sheet. A
-kernel takes as long as the part of the machine that it uses most: tensor cores, issue slots, shared
-memory or main memory, each at its peak; latencies and caches are left out.
+The limits of an architecture (shared memory, threads, blocks) live in lib/Target/Arch.cpp; what
+needs a clock lives here, and nowhere else. Everything is a model, and reports say so.
+
+Sources, by the numbers in the table:
+[1] NVIDIA A100 Tensor Core GPU Architecture (white paper): 5120 bytes of L2 a clock.
+[2] NVIDIA H100 Tensor Core GPU Architecture (white paper) and data sheet. The L2's width is not
+    given; we take the A100's.
+[3] NVIDIA Ampere GA102 and Ada GPU Architecture (white papers), data sheet of the RTX A6000.
+[4] NVIDIA RTX Blackwell GPU Architecture (white paper); HGX B200 data sheet.
+[5] Jetson AGX Orin and Jetson Thor data sheets; dense rates are half of the sparse ones.
+[6] CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": results a clock and
+    multiprocessor. Special functions 16, conversions 64, shuffles 32 and integers 64 everywhere.
+[7] Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
+    Microbenchmarking" (2024): latencies; mma.sync reaches 0.63 of the H100's peak.
+No vendor gives these two: the width of other L2s (we take 32 bytes a clock and multiprocessor), and
+the rate of mma.sync on sm_100 and sm_110, whose peak is tcgen05's (we take Ampere's).
 """
 
 from __future__ import annotations
@@ -21,6 +34,13 @@ class Machine:
     gigahertz: float
     gigabytes_per_second: float
     tensor_teraflops: float
+    l2_megabytes: float
+    l2_bytes_per_cycle: float | None = None  # of all; None: 32 for each processor
+    mma_share: float = 1.0  # of the peak, by mma.sync
+    float_lanes: int = 128  # float32 results a cycle and processor [6]
+    #: The share of the clock that a full load of the tensor cores costs, by its power. Only the
+    #: H100's is known: cuBLAS gets 797.8 of 989.4 TFLOPS at 8192^3 (benchmarks/bench_model.py).
+    throttle: float = 0.0
 
     @property
     def tensor_operations_per_cycle(self) -> float:
@@ -32,25 +52,76 @@ class Machine:
         """What main memory gives one multiprocessor, if all ask."""
         return self.gigabytes_per_second / (self.processors * self.gigahertz)
 
+    @property
+    def l2_bytes(self) -> float:
+        """What the L2 gives all multiprocessors together in a cycle."""
+        return self.l2_bytes_per_cycle or 32.0 * self.processors
+
+
+_H100 = Machine("H100 SXM", 132, 1.83, 3350, 989.4, 50, 5120, mma_share=0.63, throttle=0.15)
 
 #: One well-known GPU of each architecture whose data sheet has all figures.
 MACHINES: dict[str, Machine] = {
-    "sm_80": Machine("A100 SXM 40 GB", 108, 1.41, 1555, 312),
-    "sm_86": Machine("RTX A6000", 84, 1.80, 768, 154.8),
-    "sm_89": Machine("RTX 4090", 128, 2.52, 1008, 165.2),
-    "sm_90": Machine("H100 SXM", 132, 1.83, 3350, 989.4),
-    "sm_90a": Machine("H100 SXM", 132, 1.83, 3350, 989.4),
-    "sm_100": Machine("B200", 148, 1.85, 8000, 2250),
-    "sm_120": Machine("RTX 5090", 170, 2.41, 1792, 209.5),
+    "sm_80": Machine("A100 SXM 40 GB", 108, 1.41, 1555, 312, 40, 5120, float_lanes=64),  # [1]
+    "sm_86": Machine("RTX A6000", 84, 1.80, 768, 154.8, 6),  # [3]
+    "sm_87": Machine("Jetson AGX Orin 64 GB", 16, 1.30, 204.8, 42.5, 4),  # [5]
+    "sm_89": Machine("RTX 4090", 128, 2.52, 1008, 165.2, 72),  # [3]
+    "sm_90": _H100,  # [2]
+    "sm_90a": _H100,  # [2]
+    "sm_100": Machine("B200", 148, 1.85, 8000, 2250, 126, mma_share=0.25),  # [4]
+    "sm_110": Machine("Jetson T5000", 20, 1.575, 273, 258.75, 32, mma_share=0.25),  # [5]
+    "sm_120": Machine("RTX 5090", 170, 2.41, 1792, 209.5, 96),  # [4]
 }
+
+#: Results a cycle and multiprocessor, by the virtual GPU's classes of instructions [6]. A move is
+#: none: ptxas gives both sides the same register.
+LANES: dict[str, int] = {
+    "special": 16,
+    "convert": 64,
+    "warp_level": 32,
+    "integer": 64,
+    "compare": 64,
+    "float64": 64,
+}
+
+#: Cycles until a load has its value, from where it is found [7]. A bulk copy takes longer: it is
+#: unpacked into boxes, and ends at an mbarrier.
+SHARED_LATENCY = 30
+L2_LATENCY = 270
+GLOBAL_LATENCY = 480
+BULK_LATENCY = 150
+BARRIER_LATENCY = 20
+#: From the last of its products to a warpgroup that has waited for it.
+PRODUCT_LATENCY = 30
+
+#: A launch, from the first block's start until the last one's end is seen, in microseconds.
+LAUNCH_MICROSECONDS = 2.0
 
 #: Registers are given to warps in units of so many, shared memory to blocks likewise.
 _REGISTER_UNIT = 256
 _SHARED_RESERVED = 1024
 
-#: Warp instructions that a multiprocessor starts in a cycle, and its float32 lanes.
-_ISSUES = 4
-_FLOAT_OPERATIONS = 256
+#: Warp instructions that a multiprocessor starts in a cycle.
+ISSUES = 4
+#: Cycles between two instructions of one warp: most need a result of one before. Calibrated.
+ISSUE_INTERVAL = 2.0
+#: Bytes of shared memory that a multiprocessor reads or writes in a cycle.
+SHARED_BYTES = 128
+#: Bytes that a multiprocessor takes from the L2 in a cycle, at most.
+PORT_BYTES = 64
+
+
+def tensor_rate(machine: Machine, opcode: str) -> float:
+    """Operations a cycle and multiprocessor of the products of an instruction."""
+    parts = opcode.split(".")
+    rate = machine.tensor_operations_per_cycle
+    if not {"e4m3", "e5m2", "s8", "u8"}.isdisjoint(parts):
+        rate *= 2
+    elif "tf32" in parts:
+        rate /= 2
+    elif "f64" in parts:
+        rate /= 16
+    return rate if parts[0] in ("wgmma", "") else rate * machine.mma_share
 
 
 def occupancy(
@@ -106,10 +177,10 @@ def predict(
     if work["tensor_operations"]:
         peak = machine.tensor_teraflops * 1e12
     else:
-        peak = machine.processors * machine.gigahertz * 1e9 * _FLOAT_OPERATIONS
+        peak = machine.processors * machine.gigahertz * 1e9 * 2 * machine.float_lanes
     bounds = {
         work["unit"]: work["operations"] / peak * 1e6,
-        "instruction issue": work["warp_instructions"] / _ISSUES / cycles,
+        "instruction issue": work["warp_instructions"] / ISSUES / cycles,
         "shared memory": work["shared_wavefronts"] / cycles,
         "main memory": work["tensor_bytes"] / machine.gigabytes_per_second / 1e3,
     }

@@ -28,6 +28,7 @@ from tilewright.support.suggest import hint_for
 from tilewright.support.waiting import is_shown, waiting
 
 if TYPE_CHECKING:
+    from tilewright.runtime.prediction import Prediction
     from tilewright.runtime.progress import ProgressLine
     from tilewright.runtime.ptxas import Cubin
     from tilewright.runtime.verify import Verification
@@ -55,6 +56,8 @@ class Remark(NamedTuple):
     - "operand", "prefetch", "accumulator", "update": how a product on the CPU gets its operands,
       what is prefetched, where its sums begin and end, and which tensors are updated under locks;
     - "overlap": a call has arguments that share memory, and runs code of its own on the CPU;
+    - "prediction": what the cost model predicts for a launch (of reports and `predict` only):
+      "microseconds", "machine", "limited_by", "cycle" and its "cycle_cycles";
     - "spill": registers that ptxas keeps in memory, with all its figures;
     - "device": why a kernel runs where it does;
     - "unused": a parameter that the kernel never uses;
@@ -239,7 +242,7 @@ class JITKernel(KernelTexts):
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_quick = not (self._is_strided or self._visible < len(self.params))
-        if is_quick and not (kwargs or self.options):
+        if is_quick and not (kwargs or self.options) and first_calls is None:
             start = time.perf_counter() if listeners else 0.0
             result = self._kernel.call_again(args)  # if it was called like this before
             if self._line is not None:
@@ -494,6 +497,25 @@ class JITKernel(KernelTexts):
         result = verify(self, args, kwargs, arch, ptx, sizes)
         print(result if not result else result.headline)
         return result
+
+    @reporting
+    def predict(
+        self,
+        *args: Any,
+        arch: str | None = None,
+        sizes: Mapping[str, int] | None = None,
+        **kwargs: Any,
+    ) -> Prediction:
+        """How long a call would take on a GPU of `arch`, by the cost model: a prediction.
+
+        Arguments are those of a call, and are not changed. Without any, inputs are made up; `sizes`
+        gives shape symbols their values. Some blocks run on the virtual GPU, alone. The result has
+        `milliseconds`, the `machine` that stands for the architecture, and for each launch what
+        limits it and its critical cycle; printed, it says so.
+        """
+        from tilewright.runtime.prediction import predict
+
+        return predict(self, args, kwargs, arch, sizes)
 
     @reporting
     def report_data(

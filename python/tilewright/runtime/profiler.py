@@ -6,7 +6,8 @@
 
 Times are wall-clock times of whole calls, until the kernel is done on the device where it runs; all
 of TileLang's backends ("event", "cupti", "cudagraph") mean the same, and caches are not flushed
-between calls. A virtual GPU has no times: how long it simulates a kernel says nothing about a GPU.
+between calls. How long a virtual GPU simulates a kernel says nothing about a GPU: there the times
+are those that the cost model predicts (runtime/prediction.py), with a warning that says so.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from math import nan
 from typing import Any
 
+from tilewright.runtime import kernel as kernel_module
 from tilewright.runtime.arguments import is_torch
 from tilewright.runtime.device import gpus, synchronize
 from tilewright.runtime.kernel import TilewrightWarning, listeners
@@ -62,18 +63,18 @@ def do_bench(
     `time.perf_counter`) that passes is a TimeoutError. `fast_flush`, `cache_size` and `device` are
     about the caches and clocks of a GPU.
 
-    If `fn` runs a kernel on a virtual GPU, it is called once, and the result is NaN with a warning.
+    If `fn` runs kernels on a virtual GPU, it is called once, and the result is the sum of the times
+    that the model predicts for them, a PredictedTime, with a warning.
     """
     if backend not in _BACKENDS:
         raise LanguageError(f"unknown backend '{backend}'", hint=f"use {', '.join(_BACKENDS)}")
     if return_mode not in _MODES:
         raise LanguageError(f"unknown return_mode '{return_mode}'", hint=f"use {', '.join(_MODES)}")
     call = partial(_timed, fn, deadline, synchronize if gpus()[0] else None)
-    with _virtual_gpus() as virtual:
+    with _virtual_calls() as virtual:
         call()  # compiles, and touches memory for the first time
     if virtual:
-        warnings.warn(NO_TIMES.format(virtual[0]), TilewrightWarning, stacklevel=2)
-        return nan if quantiles is None or len(quantiles) == 1 else [nan] * len(quantiles)
+        return _predicted(_sum_predictions(virtual), quantiles, stacklevel=3)
     estimate = min(call() for _ in range(1 if _n_repeat else 3))
     if early_stop_baseline is not None and estimate > early_stop_baseline:
         return estimate if quantiles is None else [estimate] * len(quantiles)
@@ -87,26 +88,64 @@ def do_bench(
     return found[0] if len(found) == 1 else found
 
 
-NO_TIMES = (
-    "a virtual GPU has no times: '{}' simulates the kernel, and how long that takes says nothing "
-    "about a GPU; the time is given as nan"
+PREDICTED = (
+    "the time of {} is a prediction of the cost model for {}, not a measurement: a virtual GPU "
+    "has no clock"
 )
 
 
+def _predicted(prediction: Any, quantiles: Sequence[float] | None, stacklevel: int) -> Any:
+    """The time of a prediction, with a warning that it is one."""
+    from tilewright.runtime.prediction import PredictedTime
+
+    text = PREDICTED.format(f"'{prediction.kernel}'", prediction.machine)
+    warnings.warn(text, TilewrightWarning, stacklevel=stacklevel + 1)
+    time = PredictedTime.of(prediction)
+    return time if quantiles is None or len(quantiles) == 1 else [time] * len(quantiles)
+
+
+def _sum_predictions(calls: Sequence[tuple[Any, list[Any]]]) -> Any:
+    """One prediction for all calls."""
+    from tilewright.runtime.prediction import Prediction, predict_call
+    from tilewright.runtime.verify import _allocate
+
+    found: dict[int, Prediction] = {}
+    for kernel, values in calls:
+        if id(kernel) not in found:
+            found[id(kernel)] = predict_call(kernel, _allocate(kernel, list(values)))
+    all_calls = [found[id(kernel)] for kernel, _ in calls]
+    if len(all_calls) == 1:
+        return all_calls[0]
+    return Prediction(
+        kernel=", ".join(dict.fromkeys(call.kernel for call in all_calls)),
+        arch=all_calls[0].arch,
+        machine=", ".join(dict.fromkeys(call.machine for call in all_calls)),
+        milliseconds=sum(call.milliseconds for call in all_calls),
+        launches=[launch for call in all_calls for launch in call.launches],
+    )
+
+
 @contextmanager
-def _virtual_gpus() -> Iterator[list[str]]:
-    """The virtual GPUs that run kernels in the block."""
-    found: list[str] = []
+def _virtual_calls() -> Iterator[list[tuple[Any, list[Any]]]]:
+    """The kernels that virtual GPUs run in the block, each with the arguments of its first call."""
+    found: list[tuple[Any, list[Any]]] = []
+    before = kernel_module.first_calls
+    calls: dict[int, list[Any]] = {}
+    kernel_module.first_calls = calls
 
     def listen(event: str, kernel: Any) -> None:
         if event == "ran" and kernel.placement.is_virtual:
-            found.append(kernel.placement.device)
+            found.append((kernel, calls[id(kernel)]))
 
     listeners.append(listen)
     try:
         yield found
     finally:
         listeners.remove(listen)
+        kernel_module.first_calls = before
+        if before is not None:
+            for key, values in calls.items():
+                before.setdefault(key, values)
 
 
 def _timed(fn: Callable[[], Any], deadline: float | None, wait: Callable[[], Any] | None) -> float:
@@ -183,11 +222,14 @@ class Profiler:
         early_stop_baseline: float | None = None,
         deadline: float | None = None,
     ) -> Any:
-        """Milliseconds of a call of the kernel, or of `func`, on the same kind of inputs; NaN on a
-        virtual GPU, which has no times."""
+        """Milliseconds of a call of the kernel, or of `func`, on the same kind of inputs. On a
+        virtual GPU the kernel is not called: the result is what the model predicts, a
+        PredictedTime, with a warning."""
         inputs = input_tensors
         if inputs is None:
             inputs = self._get_inputs(dynamic_symbolic_constraints=dynamic_symbolic_constraints)
+        if func is None and self.kernel.placement.is_virtual:
+            return _predicted(self.kernel.predict(*inputs), quantiles, stacklevel=3)
         return do_bench(
             partial(func or self.kernel, *inputs),
             warmup=warmup,

@@ -83,6 +83,7 @@ class Gatherer:
         plan, stages = self._stages(code)
         run = self._run(values, blocks)
         launches = self._launches(plan, run, code, values)
+        predicted = self._predict(launches, values)
         location = self.kernel.prim_func.location
         data = {
             "schema": SCHEMA,
@@ -95,7 +96,7 @@ class Gatherer:
             "params": self._params(values),
             "made_up": made_up,
             "launches": launches,
-            "remarks": self._remarks(code),
+            "remarks": self._remarks(code) + predicted,
             "stages": stages,
             "findings": self._findings(run["findings"]),
             "verification": None,
@@ -104,6 +105,38 @@ class Gatherer:
         }
         data["files"] = self.files.describe()
         return data
+
+    def _predict(self, launches: list[dict[str, Any]], values: list[Any]) -> list[dict[str, Any]]:
+        """Puts the model's prediction into each launch, and gives the remarks about them."""
+        from tilewright.runtime.prediction import as_data, predict_call
+
+        for launch in launches:
+            launch["prediction"] = None
+        if self.arch not in MACHINES or not any(launch["counters"] for launch in launches):
+            return []
+        prediction = predict_call(self.kernel, values, self.arch)
+        location = self.kernel.prim_func.location
+        remarks = []
+        for launch, found in zip(launches, as_data(prediction), strict=False):
+            launch["prediction"] = {"is_model": True, "machine": prediction.machine, **found}
+            data = {
+                "arch": self.arch,
+                "machine": prediction.machine,
+                "microseconds": found["microseconds"],
+                "limited_by": found["limited_by"],
+                "cycle": [name for name, _ in found["cycle"]["steps"]],
+                "cycle_cycles": found["cycle"]["cycles"],
+            }
+            remarks.append(
+                {
+                    "location": self.files.location(location.file, location.line),
+                    "kind": "prediction",
+                    "buffer": "",
+                    "message": f"predicted for {prediction.machine}: {found['text']}",
+                    "data": data,
+                }
+            )
+        return remarks
 
     # ---- The program ----
 

@@ -100,6 +100,9 @@ Outcome arrive(Warp &w, const Inst &in, uint32_t mask) {
   }
   bool waits = kind != BarrierKind::Arrive;
   barrier.arrivals.push_back({w.index, mask, in.pc, waits});
+  if (!waits)
+    for (Observer *observer : block.launch->observers)
+      observer->onBarrierArrive(w);
   if (!isComplete(block, barrier))
     return waits ? Outcome::Park : Outcome::Continue;
   complete(block, barrier);

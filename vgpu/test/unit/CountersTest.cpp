@@ -228,6 +228,38 @@ TEST(EventTrace, TellsWhatTheWarpsOfABlockDid) {
   EXPECT_EQ(operations * 2, static_cast<int64_t>(counters.tensorOperations));
 }
 
+TEST(EventTrace, SaysWhatStretchesCostAndTouch) {
+  Counters counters;
+  std::optional<llvm::json::Value> trace = traceOf(true, counters);
+  ASSERT_TRUE(trace);
+  const llvm::json::Object &object = *trace->getAsObject();
+  int64_t classified = 0, wavefronts = 0, sectors = 0;
+  for (const llvm::json::Value &event : *object.getArray("events")) {
+    const llvm::json::Array &list = *event.getAsArray();
+    if (*list[0].getAsString() != "run")
+      continue;
+    for (const auto &entry : *list[7].getAsObject())
+      classified += *entry.second.getAsInteger();
+    wavefronts += *list[8].getAsInteger();
+    sectors += *list[9].getAsInteger();
+    EXPECT_TRUE(object.getObject("lines")->get(std::to_string(*list[2].getAsInteger())));
+  }
+  EXPECT_EQ(classified, static_cast<int64_t>(counters.totalWarpInstructions));
+  EXPECT_EQ(wavefronts, static_cast<int64_t>(counters.sharedWavefronts));
+  EXPECT_EQ(sectors, static_cast<int64_t>(counters.globalSectors));
+  bool isWritten = false;
+  for (const llvm::json::Value &value : *object.getArray("touched")) {
+    const llvm::json::Object &tensor = *value.getAsObject();
+    if (*tensor.getString("name") != "y")
+      continue;
+    isWritten = true; // the second block's 64 floats
+    EXPECT_EQ(*tensor.get("written"),
+              llvm::json::Value(llvm::json::Array{llvm::json::Array{0, 256}}));
+    EXPECT_TRUE(tensor.getArray("read")->empty());
+  }
+  EXPECT_TRUE(isWritten);
+}
+
 TEST(EventTrace, KeepsTheAddressesOfLanes) {
   Counters counters;
   std::optional<llvm::json::Value> trace = traceOf(false, counters);

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from tilewright.runtime.tuner.trials import Outcome
@@ -34,7 +33,7 @@ class Bar:
 
     def advance(self, latency: float | None = None) -> None:
         """One more is done."""
-        if latency is not None and not isnan(latency):
+        if latency is not None:
             self._best = min(latency, self._best or latency)
         best = "" if self._best is None else f"best {self._best:.3f} ms"
         self._progress.update(self._task, advance=1, best=best)
@@ -65,25 +64,26 @@ def bar(console: Console, label: str, total: int) -> Iterator[Bar]:
 
 
 def show_table(console: Console, name: str, outcomes: Sequence[Outcome], where: str) -> None:
-    """All candidates, the fastest first; those that failed last, with the reason. Those of a
-    virtual GPU stay in order, without times."""
+    """All candidates, the fastest first; those that failed last, with the reason. Times of a
+    virtual GPU are predicted, and the table says so."""
     from rich.table import Table
 
     timed = sorted((o for o in outcomes if o.latency is not None), key=lambda o: o.latency or 0.0)
-    has_times = not any(isnan(outcome.latency or 0.0) for outcome in timed)
+    machine = next((p.machine for o in timed if (p := getattr(o.latency, "prediction", None))), "")
     failed = [o for o in outcomes if o.latency is None]
     keys = list(dict.fromkeys(key for o in outcomes for key in o.config))
-    table = Table(*keys, "ms", "", title=f"'{name}' on {where}")
+    unit = "ms, predicted" if machine else "ms"
+    table = Table(*keys, unit, "", title=f"'{name}' on {where}")
     for rank, outcome in enumerate(timed):
-        if has_times:
-            note = "fastest" if rank == 0 else f"{outcome.latency / timed[0].latency:.2f} x"
-            table.add_row(*_cells(outcome, keys), f"{outcome.latency:.3f}", note)
-        else:
-            table.add_row(*_cells(outcome, keys), "-", "taken: the first that works" * (rank == 0))
+        note = "fastest" if rank == 0 else f"{outcome.latency / timed[0].latency:.2f} x"
+        prediction = getattr(outcome.latency, "prediction", None)
+        if prediction is not None:
+            note += f", limited by {prediction.limited_by}"
+        table.add_row(*_cells(outcome, keys), f"{outcome.latency:.4g}", note)
     for outcome in failed:
         table.add_row(*_cells(outcome, keys), "-", outcome.error or "")
-    if not has_times:
-        table.caption = "a virtual GPU has no times: nothing is known about which is the fastest"
+    if machine:
+        table.caption = f"times are predictions of the cost model for {machine}, not measurements"
     elif timed and timed[0].ref_latency is not None:
         table.caption = f"the reference takes {timed[0].ref_latency:.3f} ms"
     console.print(table)

@@ -296,8 +296,8 @@ class _Search:
         return stored["best"], outcomes
 
     def keep(self, outcomes: list[Outcome]) -> tuple[int, list[Outcome]]:
-        """Picks the fastest and writes it down; raises if there is none. Without times, on a
-        virtual GPU, the first that works is taken, and nothing is written down."""
+        """Picks the fastest and writes it down; raises if there is none. Predicted times, of a
+        virtual GPU, are not written down."""
         timed = [n for n, outcome in enumerate(outcomes) if outcome.latency is not None]
         if not timed:
             reasons = {outcome.error: None for outcome in outcomes}
@@ -305,9 +305,9 @@ class _Search:
                 f"tuning '{self.name}': none of {len(outcomes)} configurations works; "
                 + "; ".join(str(reason) for reason in list(reasons)[:3])
             )
-        if self.placement.is_virtual:
-            return timed[0], outcomes
         best = min(timed, key=lambda n: outcomes[n].latency or 0.0)
+        if self.placement.is_virtual:
+            return best, outcomes
         stored = [list(asdict(outcome).values())[1:] for outcome in outcomes]
         content = json.dumps({"best": best, "outcomes": stored})
         core.cache_store("autotune", self.key, content.encode())

@@ -68,6 +68,8 @@ public:
   virtual void onBlockStart(Block &) {}
   virtual void onBlockEnd(Block &) {}
   virtual void onAccess(const MemoryAccess &) {}
+  /// A warp has arrived at a barrier for which it does not wait (bar.arrive).
+  virtual void onBarrierArrive(Warp &) {}
   /// A barrier completed: every lane of `arrivals` has arrived, those that wait go on.
   virtual void onBarrier(Block &, llvm::ArrayRef<BarrierArrival>) {}
   /// bar.warp.sync among `members`.
