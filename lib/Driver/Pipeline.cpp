@@ -60,13 +60,14 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createPlanAccesses(
       PlanAccessesOptions{arch.str(), alignment, disjoint, options.calls.tensorMaps}));
   pm.addPass(createPlanPipeline(PlanPipelineOptions{disjoint})); // what runs ahead
-  pm.addPass(createStartBulk());                                 // and what runs on
+  pm.addPass(createStartBulk(StartBulkOptions{arch.str()}));     // and what runs on
   if (options.checkPlans)
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createSplitRoles()); // copies that wait for their readers get threads of their own
   pm.addPass(createScheduleProducts()); // and products run beside the next iteration,
   pm.addPass(createPeelMasks());        // most of which needs no mask
+  pm.addPass(createClearProducts());    // and no zeros to start from
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
   pm.addPass(createCheckSchedule()); // roles never stop
 }

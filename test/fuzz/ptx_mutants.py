@@ -126,7 +126,7 @@ def _attention() -> Kernel:
     """Two bulk copies at different places of the loop, products from registers, masked columns."""
     with patch.object(sys, "path", [str(ROOT / "examples"), *sys.path]):
         from flash_attention import flash_attention
-    function = flash_attention(1, 1, 200, 64, True, block_M=128, block_N=64, stages=2)
+    function = flash_attention(1, 1, 200, 64, True, block_M=128, block_N=32, stages=2)
     shape = (1, 200, 1, 64)
     arrays = [_numbers(seed, shape, np.float16) / np.float16(4) for seed in range(3)]
     arrays.append(np.full(shape, 7, np.float16))
@@ -379,6 +379,20 @@ def _is_last_release(lines: list[str], mutant: Mutant) -> bool:
     return mutant.kind == "arrive" and _is_straight(lines, mutant)
 
 
+def _is_before_last_release(lines: list[str], mutant: Mutant) -> bool:
+    """Whether products that a commit or a wait orders are waited for once more, and until then a
+    warp does nothing but go on with products and release tiles after the loop."""
+    after = lines[mutant.line :]
+    end = next((n for n, text in enumerate(after) if "wgmma.wait_group.sync.aligned 0" in text), -1)
+    return (
+        re.search(r"wgmma\.(commit_group|wait_group\.sync\.aligned [1-9])", mutant.what) is not None
+        and end >= 0
+        and _is_straight(lines, mutant)
+        and any("mbarrier.arrive" in text for text in after[:end])
+        and not any(re.search(r"\b(st|ld|red|atom)\.|matrix|bulk", text) for text in after[:end])
+    )
+
+
 def _is_skip(lines: list[str], mutant: Mutant) -> bool:
     """Whether a branch skips cp.async with sizes of their own, and nothing else."""
     if not (branch := _BRANCH.match(mutant.what)):
@@ -483,6 +497,11 @@ REASONS = (
     ),
     Reason("nothing asynchronous follows", _is_last_fence),
     Reason("the producer copies nothing after the last iteration", _is_last_release),
+    Reason(
+        "it orders products before the release of a tile into which the producer copies nothing "
+        "more, and a wait for all products follows",
+        _is_before_last_release,
+    ),
     Reason("the copies it skips test their own bounds, and nothing uses what they leave", _is_skip),
     Reason("only a product reads the tile, and a whole warp waits for it", _is_after_product),
     Reason(

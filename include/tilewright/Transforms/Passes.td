@@ -253,7 +253,20 @@ def StartBulk : Pass<"tile-start-bulk"> {
                                                    tile.parallel ... {tile.bulk = ...}
                                                  }
     ```
+
+    A copy from a tensor to a shared tile outside of pipelines becomes a `tile.async_group` on a barrier of
+    its own. The threads wait for it in front of the first statement that touches the tile. Copies that
+    follow each other share the barrier.
+
+    ```mlir
+    tile.parallel ... {tile.bulk = ...}    ->    tile.async_group %c0 below %c1 on %full[%c0] : !row {
+                                                   tile.parallel ... {tile.bulk = ...}
+                                                 }
+    tile.gemm %s, ...                            tile.barrier_wait %full[%c0] parity %c0 : !row
+                                                 tile.gemm %s, ...
+    ```
   }];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose shared memory holds the barriers">];
 }
 
 def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
@@ -355,6 +368,23 @@ def PeelMasks : Pass<"tile-peel-masks"> {
       }                                              }
     }                                              }
                                                    tile.pipelined %k = %split to %b stages 2 { … }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ClearProducts : Pass<"tile-clear-products"> {
+  let summary = "Let products ignore sums that would start as zeros";
+  let description = [{
+    Where a loop writes zeros to all of an accumulator and the next statement that touches it is a product
+    of warpgroups, the product clears it (`clear`), and the loop goes: the first instruction does not read
+    its sums.
+
+    ```mlir
+    tile.parallel (%i, %j) in (128, 128) {         tile.gemm %q, %k, %s clear %true : ...
+      tile.store %zero, %s[%i, %j]          ->
+    }
+    tile.gemm %q, %k, %s : ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];

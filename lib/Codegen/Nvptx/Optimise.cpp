@@ -21,6 +21,8 @@
 
 #include "EmitSteps.h"
 
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/PassInfo.h"
@@ -107,7 +109,20 @@ static void addLastCleanup(FunctionPassManager &passes, SimplifyCFGOptions flow)
       flow.hoistCommonInsts(true).sinkCommonInsts(true).convertSwitchToArithmetic(true)));
 }
 
+/// The fence, the instructions and the wait of a product stay in their branch: where two branches begin with
+/// a fence, ptxas does not see one in front of both as theirs, and serialises the products (C7519, C7511).
+static void keepProductsInBranches(Module &module) {
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function)) {
+      auto *call = dyn_cast<CallBase>(&instruction);
+      auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (text && StringRef(text->getAsmString()).starts_with("wgmma."))
+        call->addFnAttr(Attribute::NoMerge);
+    }
+}
+
 void optimise(Module &module, TargetMachine &machine) {
+  keepProductsInBranches(module);
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;

@@ -209,6 +209,13 @@ ProductLowering::Registers ProductLowering::loadA() {
   int64_t packed = 32 / shape.operandBits;
   Registers words;
   for (int64_t word = 0; word < division.products * division.steps * 4; ++word) {
+    // Both halves at once: they stay in one register from the rounding that made them to here.
+    if (packed == 2) {
+      Value pair = LLVM::LoadOp::create(b, VectorType::get({2}, getRegisterType(element)),
+                                        t.registerAddress(storage, word * 2), /*alignment=*/2);
+      words.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), pair));
+      continue;
+    }
     SmallVector<Value> elements;
     for (int64_t e = 0; e < packed; ++e)
       elements.push_back(toStorage(t, t.loadRegister(storage, word * packed + e), element));

@@ -319,8 +319,11 @@ std::optional<int64_t> Inserter::chooseWait(Operation &op, const OpenAccesses &o
 bool isAmongOthers(const OpenAccess &access, const OpenAccesses &open) {
   GemmOp own = access.flight->product;
   return llvm::any_of(open.get(), [&](const OpenAccess &other) {
-    return other.flight && other.flight->product &&
-           !continuesSums(other.flight->product, own, getRoot(own.getC()));
+    GemmOp product = other.flight ? other.flight->product : GemmOp();
+    if (!product || (product == own && !other.iterations)) // one, in front of the loop
+      return false;
+    return !continuesSums(product, own, getRoot(own.getC())) &&
+           !continuesSums(own, product, getRoot(own.getC())); // the first one may clear them
   });
 }
 
@@ -332,9 +335,8 @@ void Inserter::endBlock(Operation &terminator, OpenAccesses &open, Mode mode) {
     for (const OpenAccess &access : open.get())
       if (access.flight && access.flight->stores && access.kind == EffectKind::Read)
         needs.storesRead = 0;
-  // Where the branches of a loop's body join, registers are moved: no product may hold them there.
-  auto branch = dyn_cast<scf::IfOp>(terminator.getParentOp());
-  if (branch && branch->getParentOfType<LoopLikeOpInterface>() && open.has(FlightKind::Product))
+  // Where branches join, registers are moved: no product may hold them there.
+  if (isa<scf::IfOp>(terminator.getParentOp()) && open.has(FlightKind::Product))
     needs.products = 0;
   for (const OpenAccess &access : open.get())
     if (access.isPrivate && Value(access.root).getParentBlock() == terminator.getBlock())

@@ -86,8 +86,8 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     });
   }
 
-  /// The copies that TMA may do: those of pipelined loops into shared tiles, and those from shared tiles
-  /// to tensors. Whether they run ahead is plan-pipeline's business.
+  /// The copies that TMA may do, into shared tiles and from shared tiles to tensors. Whether they run
+  /// ahead is plan-pipeline's business.
   void planBulkCopies(KernelOp kernel, const Context &context) {
     BulkContext all = BulkContext::get(context, disjoint);
     if (kernel->getParentOfType<func::FuncOp>()->hasAttr(kNoBulkAttr))
@@ -99,7 +99,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
         return;
       auto pipeline = dyn_cast<PipelinedOp>(loop->getParentOp());
       bool isAhead = (pipeline && pipeline.getNumStages() >= 1) || loop->hasAttr(kAtArrivalAttr);
-      if (!copy->isDrain() && !(copy->isFill() && isAhead))
+      if (!copy->isDrain() && !copy->isFill())
         return;
       auto tile = getRoot(copy->getTileAccess().buffer).getDefiningOp<AllocOp>();
       llvm::Expected<BulkPlan> plan =
@@ -121,6 +121,8 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
           maps.push_back(plan->map);
         loop->setAttr(kBulkAttr, makeAttr(&getContext(), *plan, number));
       }
+      if (copy->isFill() && !isAhead)
+        return; // start-bulk decides
       auto alignment = tile->getAttrOfType<IntegerAttr>(kAlignmentAttr);
       tile->setAttr(kAlignmentAttr,
                     b.getI64IntegerAttr(std::max(plan->alignmentBytes,

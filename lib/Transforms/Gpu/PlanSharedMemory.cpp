@@ -10,6 +10,7 @@
 // `tile.offset` on allocations and `tile.shared_bytes` on the kernel.
 //===----------------------------------------------------------------------------------------===//
 
+#include "SharedArena.h"
 #include "TargetArch.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
@@ -37,6 +38,9 @@ constexpr int64_t kTileAlignment = 128;
 
 /// The scratch area after tiles and barriers starts on such a boundary.
 constexpr int64_t kScratchAlignment = 16;
+
+/// Rows of barriers of so many bytes are worth a note.
+constexpr int64_t kLargeRowBytes = 1024;
 
 /// The boundary that a tile must start on: that of what reads it, if it says so (infer-layouts).
 int64_t getTileAlignment(AllocOp alloc) {
@@ -89,19 +93,54 @@ void describeShare(InFlightDiagnostic &diag, AllocOp alloc) {
 }
 
 /// Lists what a kernel keeps in shared memory, and what to lower.
-void refuseTotal(KernelOp kernel, int64_t total, const Arch &arch, ArrayRef<AllocOp> tiles,
-                 TileEffectsOpInterface exchange, int64_t scratch) {
-  bool hasVersions = llvm::any_of(tiles, [](AllocOp a) { return a->hasAttr(kVersionsAttr); });
+void refuseTotal(KernelOp kernel, const SharedArena &arena, const Arch &arch) {
+  bool hasVersions = llvm::any_of(arena.tiles, [](AllocOp a) { return a->hasAttr(kVersionsAttr); });
   InFlightDiagnostic diag = kernel.emitError()
-                            << "kernel needs " << total << " bytes of shared memory, " << arch.name
-                            << " allows " << arch.maxSharedBytes << "; "
+                            << "kernel needs " << arena.bytes << " bytes of shared memory, "
+                            << arch.name << " allows " << arch.maxSharedBytes << "; "
                             << (hasVersions ? "lower num_stages or a tile" : "take smaller tiles");
-  for (AllocOp alloc : tiles)
+  for (AllocOp alloc : arena.tiles)
     describeShare(diag, alloc);
-  if (scratch)
-    diag.attachNote(exchange.getLoc())
-        << "threads exchange " << scratch << " bytes in this statement";
+  kernel.walk([&](BarrierAllocOp row) {
+    int64_t bytes = *getStorageBytes(row.getBarriers().getType());
+    if (bytes >= kLargeRowBytes)
+      diag.attachNote(row.getLoc()) << "'" << row.getName() << "' takes " << bytes << " bytes ("
+                                    << row.getArrivals().size() << " barriers)";
+  });
+  if (arena.scratchBytes)
+    diag.attachNote(TileEffectsOpInterface(arena.exchange).getLoc())
+        << "threads exchange " << arena.scratchBytes << " bytes in this statement";
 }
+
+} // namespace
+
+SharedArena tilewright::planSharedArena(KernelOp kernel) {
+  Builder b(kernel.getContext());
+  SharedArena arena;
+  kernel.walk([&](AllocOp alloc) {
+    if (livesInShared(alloc))
+      arena.tiles.push_back(alloc);
+  });
+  int64_t top = placeTiles(kernel, arena.tiles);
+  kernel.walk([&](BarrierAllocOp barriers) {
+    barriers->setAttr(kOffsetAttr, b.getI64IntegerAttr(top));
+    top += *getStorageBytes(barriers.getBarriers().getType());
+  });
+  top = llvm::alignTo(top, kScratchAlignment);
+  // One scratch area serves all statements of a role: no two of them run at once.
+  kernel.walk([&](TileEffectsOpInterface op) {
+    int64_t bytes = getScratchBytes(op, getNumThreads(op));
+    if (bytes > arena.scratchBytes)
+      arena.exchange = op;
+    arena.scratchBytes = std::max(arena.scratchBytes, bytes);
+  });
+  if (int64_t roles = getTeamRoles(kernel).size())
+    arena.scratchBytes = llvm::alignTo(arena.scratchBytes, kScratchAlignment) * roles;
+  arena.bytes = top + arena.scratchBytes;
+  return arena;
+}
+
+namespace {
 
 struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedMemoryPass> {
   using PlanSharedMemoryBase::PlanSharedMemoryBase;
@@ -112,32 +151,11 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
       return signalPassFailure();
     Builder b(&getContext());
     getOperation()->walk([&](KernelOp kernel) {
-      SmallVector<AllocOp> tiles;
-      kernel.walk([&](AllocOp alloc) {
-        if (livesInShared(alloc))
-          tiles.push_back(alloc);
-      });
-      int64_t top = placeTiles(kernel, tiles);
-      kernel.walk([&](BarrierAllocOp barriers) {
-        barriers->setAttr(kOffsetAttr, b.getI64IntegerAttr(top));
-        top += *getStorageBytes(barriers.getBarriers().getType());
-      });
-      top = llvm::alignTo(top, kScratchAlignment);
-      // One scratch area serves all statements of a role: no two of them run at once.
-      int64_t scratch = 0;
-      TileEffectsOpInterface exchange; // the statement that needs most
-      kernel.walk([&](TileEffectsOpInterface op) {
-        int64_t bytes = getScratchBytes(op, getNumThreads(op));
-        if (bytes > scratch)
-          exchange = op;
-        scratch = std::max(scratch, bytes);
-      });
-      if (int64_t roles = getTeamRoles(kernel).size())
-        scratch = llvm::alignTo(scratch, kScratchAlignment) * roles;
-      kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(top + scratch));
-      if (top + scratch <= target->maxSharedBytes)
+      SharedArena arena = planSharedArena(kernel);
+      kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(arena.bytes));
+      if (arena.bytes <= target->maxSharedBytes)
         return;
-      refuseTotal(kernel, top + scratch, *target, tiles, exchange, scratch);
+      refuseTotal(kernel, arena, *target);
       signalPassFailure();
     });
   }

@@ -1,4 +1,4 @@
-// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -tile-check-plans=arch=sm_90a -tile-plan-shared-memory=arch=sm_90a -tile-insert-orderings 2>/dev/null | FileCheck %s
+// RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a "-tile-plan-accesses=arch=sm_90a bulk=false" -tile-check-plans=arch=sm_90a -tile-plan-shared-memory=arch=sm_90a -tile-insert-orderings 2>/dev/null | FileCheck %s
 // RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90a -tile-plan-accesses=arch=sm_90a -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: tw-opt %s -tile-expand-statements -tile-infer-layouts=arch=sm_90 2>/dev/null | FileCheck %s --check-prefix=SM90
 // Gemms that wgmma computes: how warpgroups share them, what their operands' descriptors are, and the

@@ -13,7 +13,7 @@
 // CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
 // CHECK: "wgmma.commit_group.sync.aligned;"
 // CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
-func.func @two_steps(%A: memref<64x32xf16, #tile.space<global>>, %B: memref<8x32xf16, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) {
+func.func @two_steps(%A: memref<64x32xf16, #tile.space<global>>, %B: memref<8x32xf16, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) attributes {tile.no_bulk} {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [128] {
     %a = tile.alloc "a" : memref<64x32xf16, #tile.space<shared>>

@@ -1,0 +1,215 @@
+"""Bulk copies (TMA) into shared memory outside of pipelined loops, on sm_90a: one barrier for those
+that follow each other, a wait in front of the first reader, any nest of loops and branches around
+them. Exact, without findings, in both modes of the virtual GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilewright
+import tilewright.language as T
+
+DEVICE = "vgpu:sm_90a"
+
+
+@pytest.fixture(params=["", "late"], autouse=True)
+def mode(request, monkeypatch):
+    """Asynchronous effects happen at once, or not before a wait."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", request.param)
+    monkeypatch.setenv("TILEWRIGHT_CHECK", "1")
+
+
+def numbers(shape, seed=1, dtype=np.float16):
+    return np.random.default_rng(seed).integers(-3, 4, shape).astype(dtype)
+
+
+def messages(kernel) -> str:
+    return "\n".join(str(remark) for remark in kernel.remarks)
+
+
+def count_waits(kernel) -> int:
+    return kernel.ptx.count("mbarrier.try_wait")
+
+
+@pytest.mark.parametrize("m, k", [(128, 64), (200, 136), (72, 72)])
+def test_copies_that_follow_each_other_share_a_barrier(m: int, k: int) -> None:
+    """Rows and columns beyond the tensor are zeros."""
+
+    @T.prim_func
+    def main(A: T.Tensor((m, k), "float16"), B: T.Tensor((m, k), "float16"),
+             C: T.Tensor((m, m), "float32")):  # fmt: skip
+        with T.Kernel(T.ceildiv(m, 128), T.ceildiv(m, 128), threads=128) as (bx, by):
+            a = T.alloc_shared((128, 192), "float16")
+            b = T.alloc_shared((128, 192), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            T.copy(A[by * 128, 0], a)
+            T.copy(B[bx * 128, 0], b)
+            T.clear(c)
+            T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C[by * 128, bx * 128])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a, b = numbers((m, k)), numbers((m, k), 2)
+    c = np.full((m, m), np.nan, np.float32)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert not kernel.findings
+    assert kernel.ptx.count("mbarrier.init") == count_waits(kernel) == 1
+    assert "ld.global" not in kernel.ptx
+    assert "started by one thread" in messages(kernel)
+
+
+@pytest.mark.parametrize("trips", [0, 1, 2, 3, 5])
+def test_a_copy_of_a_loop_waits_for_its_own_phase(trips: int) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((5 * 64, 64), "float32"), N: T.Tensor((1,), "int32"),
+             C: T.Tensor((64, 64), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.clear(c)
+            for r in T.serial(N[0]):
+                T.copy(A[r * 64, 0], s)
+                for i, j in T.Parallel(64, 64):
+                    c[i, j] += s[j, i]
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = numbers((320, 64), dtype=np.float32)
+    c = np.full((64, 64), np.nan, np.float32)
+    kernel(a, np.array([trips], np.int32), c)
+    np.testing.assert_array_equal(c, a[: 64 * trips].reshape(trips, 64, 64).sum(0).T)
+    assert not kernel.findings
+    assert "cp.async.bulk" in kernel.ptx
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_copy_in_a_branch_of_a_loop(first: int) -> None:
+    """Its phases count only the times that it ran."""
+
+    @T.prim_func
+    def main(A: T.Tensor((7 * 64, 64), "float32"), N: T.Tensor((2,), "int32"),
+             C: T.Tensor((64, 64), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.clear(c)
+            for r in T.serial(N[0]):
+                if (r + N[1]) % 3 == 0:
+                    T.copy(A[r * 64, 0], s)
+                    for i, j in T.Parallel(64, 64):
+                        c[i, j] += s[j, i]
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = numbers((448, 64), dtype=np.float32)
+    c = np.full((64, 64), np.nan, np.float32)
+    kernel(a, np.array([7, first], np.int32), c)
+    taken = [r for r in range(7) if (r + first) % 3 == 0]
+    np.testing.assert_array_equal(c, a.reshape(7, 64, 64)[taken].sum(0).T)
+    assert not kernel.findings
+    assert "cp.async.bulk" in kernel.ptx
+
+
+def test_a_tile_that_threads_wrote_before() -> None:
+    """Threads write and read it first; the copy comes through another proxy."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((64, 64), "float32")
+            for i, j in T.Parallel(64, 64):
+                s[i, j] = i + 64 * j
+            for i, j in T.Parallel(64, 64):
+                c[i, j] = s[j, i]
+            T.copy(A, s)
+            for i, j in T.Parallel(64, 64):
+                c[i, j] += s[j, i]
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = numbers((64, 64), dtype=np.float32)
+    c = np.full((64, 64), np.nan, np.float32)
+    kernel(a, c)
+    i, j = np.indices((64, 64))
+    np.testing.assert_array_equal(c, a.T + (j + 64 * i))
+    assert not kernel.findings
+    assert "cp.async.bulk" in kernel.ptx and "fence.proxy.async" in kernel.ptx
+
+
+def test_a_row_needs_no_tensor_map() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((8, 256), "float32"), C: T.Tensor((8, 256), "float32")):
+        with T.Kernel(8, threads=64) as bx:
+            s = T.alloc_shared((256,), "float32")
+            T.copy(A[bx, 0:256], s)
+            for i in T.Parallel(256):
+                C[bx, i] = s[255 - i]
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a, c = numbers((8, 256), dtype=np.float32), np.zeros((8, 256), np.float32)
+    kernel(a, c)
+    np.testing.assert_array_equal(c, a[:, ::-1])
+    assert not kernel.findings
+    assert "cp.async.bulk.shared" in kernel.ptx
+
+
+def test_a_tile_that_several_copies_fill_is_copied_by_threads() -> None:
+    """Bulk copies would wait for each other."""
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 256), "float32"), C: T.Tensor((8, 256), "float32")):
+        with T.Kernel(1, threads=64):
+            s = T.alloc_shared((8, 256), "float32")
+            for r in T.serial(8):
+                T.copy(A[r, 0:256], s[7 - r, 0:256])
+            T.copy(s, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a, c = numbers((8, 256), dtype=np.float32), np.zeros((8, 256), np.float32)
+    kernel(a, c)
+    np.testing.assert_array_equal(c, a[::-1])
+    assert not kernel.findings
+    assert "s: not copied by TMA: no statement after it reads 's' in the same block" in messages(
+        kernel
+    )
+
+
+def test_run_time_shapes() -> None:
+    m = T.dynamic("m")
+
+    @T.prim_func
+    def main(A: T.Tensor((m, 64), "float16"), C: T.Tensor((m, 64), "float16")):
+        with T.Kernel(T.ceildiv(m, 32), threads=64) as bx:
+            s = T.alloc_shared((32, 64), "float16")
+            T.copy(A[bx * 32, 0], s)
+            for i, j in T.Parallel(32, 64):
+                if bx * 32 + i < m:
+                    C[bx * 32 + i, j] = s[i, 63 - j]
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    for rows in (1, 31, 32, 100):
+        a, c = numbers((rows, 64), rows), np.zeros((rows, 64), np.float16)
+        kernel(a, c)
+        np.testing.assert_array_equal(c, a[:, ::-1])
+        assert not kernel.findings
+
+
+def test_full_shared_memory_leaves_no_room_for_a_barrier() -> None:
+    """The kernel needed all of it before, and still compiles."""
+    rows = 232_448 // 512
+
+    @T.prim_func
+    def main(A: T.Tensor((rows, 128), "float32"), C: T.Tensor((rows, 128), "float32")):
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((rows, 128), "float32")
+            T.copy(A, s)
+            for i, j in T.Parallel(rows, 128):
+                C[i, j] = s[rows - 1 - i, j]
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a, c = numbers((rows, 128), dtype=np.float32), np.zeros((rows, 128), np.float32)
+    kernel(a, c)
+    np.testing.assert_array_equal(c, a[::-1])
+    assert "tiles leave no room for a barrier" in messages(kernel)
