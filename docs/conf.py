@@ -1,5 +1,6 @@
 """Sphinx's settings for `make docs`; scripts/build_docs.py calls Sphinx."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ project = "Tilewright"
 author = "The Tilewright authors"
 project_copyright = author
 _version = Path(__file__).parents[1] / "python" / "tilewright" / "support" / "version.py"
-release = _version.read_text(encoding="utf-8").split('"')[-2]
+release = re.search(r'RELEASE = "([^"]+)"', _version.read_text(encoding="utf-8"))[1]
 
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
@@ -24,6 +25,7 @@ html_title = f"Tilewright {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_show_search_summary = False  # excerpts are fetched, which pages opened as files cannot do
 html_show_sphinx = False
 html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True}

@@ -72,6 +72,15 @@ for n, block in ((1000, 512), (1001, 512)):
 # %% [markdown]
 # The remark says why an access is not wider, with a counterexample. No access is ever widened without a proof.
 #
+# Which thread takes which element? A picture of 64 of them: a colour is a thread, and its two elements are neighbours.
+
+# %%
+pairs = T.Fragment((4, 16), lambda i, j: ((i * 16 + j) // 2, j % 2))
+picture = pairs.plot("vector_threads.svg", title="threads and slots of 64 elements")
+
+# %% [markdown]
+# ![The thread and the slot of each element](vector_threads.svg){.picture}
+#
 # ## Any length
 #
 # `T.dynamic` makes a kernel for every length: the extent is read from the arguments.

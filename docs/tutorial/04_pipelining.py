@@ -61,6 +61,21 @@ for instruction in (
     print(f"{instruction:24} {text.count(instruction)} times")
 
 # %% [markdown]
+# What a block does over time, with one stage and with three. `kernel.report_data()` has the events of the virtual GPU
+# and a model of their times; `kernel.report("matmul.html")` draws the same in a page.
+
+# %%
+from tilewright.report.pictures import plot_timeline
+
+for num_stages in (1, 3):
+    data = matmul(64, 64, 256, num_stages).report_data(arch="sm_80")
+    picture = plot_timeline(data, f"stages_{num_stages}.svg", title=f"num_stages={num_stages}")
+
+# %% [markdown]
+# ![With one stage, copies and products take turns](stages_1.svg){.picture}
+#
+# ![With three stages, copies are in flight while products run](stages_3.svg){.picture}
+#
 # Where the waits and barriers are is decided by a proof: every access to a version of a tile is ordered with every
 # conflicting one. The virtual GPU checks the result independently. It reports a race, or a copy that was not waited for,
 # in any PTX ([check any PTX](../vgpu.md)); our own code has to pass as well:

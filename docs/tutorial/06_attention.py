@@ -119,6 +119,16 @@ for name, layout in re.findall(r'tile\.alloc "(scores|weights|total)".*?\], "([^
     print(f"{name}: {layout}")
 
 # %% [markdown]
+# The picture shows a corner of `scores`: the thread and the slot of each element. A quad of four threads holds a row.
+
+# %%
+found = re.search(r'tile\.alloc "scores".*?fragment<\[([\d, ]+)\], "([^"]+)"', text)
+scores = T.Fragment.parse(found[2], [int(extent) for extent in found[1].split(",")])
+picture = scores.plot("scores.svg", title="who holds the scores")
+
+# %% [markdown]
+# ![Threads and slots of the scores](scores.svg){.picture}
+#
 # The rows of a warp's scores are in the same threads as the rows of `total` and `largest`: the loops over `scores[i, j]`
 # and `largest[i]` need no communication.
 #

@@ -1,10 +1,11 @@
 """Chapter 8 of the tutorial: python docs/tutorial/08_roles.py"""
 
 # %% [markdown]
-# # 8. Hopper: wgmma and roles
+# # 8. Hopper: TMA, wgmma and roles
 #
-# On Hopper, a *warpgroup* of four warps multiplies tiles in shared memory (`wgmma`), and kernels give their warpgroups
-# roles: one loads, others multiply. This chapter compiles for sm_90a, and writes a kernel with roles.
+# On Hopper, one thread starts the copy of a whole tile (*TMA*), a *warpgroup* of four warps multiplies tiles in shared
+# memory (`wgmma`), and warps have roles: one loads, others multiply. The compiler does this for an ordinary pipelined
+# loop. This chapter shows how, and then writes a kernel with roles by hand.
 
 # %%
 import numpy as np
@@ -41,7 +42,59 @@ for arch in ("sm_80", "sm_90a"):
     print(arch, {name: text.count(name) for name in ("mma.sync", "wgmma.mma_async", "ldmatrix")})
 
 # %% [markdown]
-# ## Roles
+# ## Roles that the compiler makes
+#
+# A pipelined loop needs no change either. For sm_80 each thread issues `cp.async` and all of them wait. For sm_90a the
+# compiler adds a warp, the *producer*, which starts the copies by TMA (`cp.async.bulk.tensor`). A barrier in shared
+# memory (`mbarrier`) says that a version of the tiles is full, another that its readers are done. The remarks tell:
+
+
+# %%
+@tilewright.jit(out_idx=[-1])
+def pipelined(M, N, K, block_M=128, block_N=128, block_K=64, num_stages=3):
+    @T.prim_func
+    def main(
+        A: T.Tensor((M, K), "float16"),
+        B: T.Tensor((K, N), "float16"),
+        C: T.Tensor((M, N), "float32"),
+    ):
+        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=128) as (bx, by):
+            A_shared = T.alloc_shared((block_M, block_K), "float16")
+            B_shared = T.alloc_shared((block_K, block_N), "float16")
+            C_local = T.alloc_fragment((block_M, block_N), "float32")
+            T.clear(C_local)
+            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=num_stages):
+                T.copy(A[by * block_M, k * block_K], A_shared)
+                T.copy(B[k * block_K, bx * block_N], B_shared)
+                T.gemm(A_shared, B_shared, C_local)
+            T.copy(C_local, C[by * block_M, bx * block_N])
+
+    return main
+
+
+kernel = pipelined(256, 256, 512)
+kernel.ir("ptx", arch="sm_90a")
+for remark in kernel.remarks:
+    if remark.kind in ("roles", "gemm", "schedule") or "bulk" in remark.data.get("instruction", ""):
+        print(f"{remark.kind}: {remark.message}")
+
+# %% [markdown]
+# The product of an iteration runs beside the next one, so that `wgmma` follows `wgmma` without a gap. A timeline of one
+# block shows who waits for whom (the order of events is that of the virtual GPU, the times are a model):
+
+# %%
+from tilewright.report.pictures import plot_timeline
+
+data = kernel.report_data(arch="sm_90a")
+picture = plot_timeline(data, "hopper_timeline.svg", title="a pipelined GEMM on sm_90a")
+
+# %% [markdown]
+# ![Warp 4 starts copies; warps 0 to 3 multiply](hopper_timeline.svg){.picture}
+#
+# `pass_configs={"tl.disable_warp_specialized": True}` forbids the producer, `"tl.disable_tma_lower"` TMA; a remark says
+# what else keeps a copy from it, such as rows whose bytes 16 does not divide.
+#
+# ## Roles of your own
 #
 # `T.ws(n)` is a part of the program for warpgroup `n`. Barriers (`T.alloc_barrier`) hand tiles over: a phase of a
 # barrier ends when 128 threads have arrived. Two tiles are in flight, so each has a barrier *full*, at which the loader
@@ -84,6 +137,15 @@ a, b = np.random.default_rng(0).integers(-3, 4, (2, 128, 128)).astype(np.float16
 kernel = matmul(128, 128, 128)
 print(np.array_equal(kernel(a, b), a.astype(np.float32) @ b.astype(np.float32)))
 assert kernel.verify(a, b)
+
+# %% [markdown]
+# On a GPU the roles run at once, on real barriers. For sm_90a the loader's copies are TMA copies too, and the barrier
+# *full* also waits for their bytes:
+
+# %%
+text = kernel.ir("ptx", arch="sm_90a")
+names = ("cp.async.bulk.tensor", "mbarrier.expect_tx", "mbarrier.try_wait", "wgmma.mma_async")
+print({name: text.count(name) for name in names})
 
 # %% [markdown]
 # ## What it means

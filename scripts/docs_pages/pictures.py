@@ -101,7 +101,7 @@ def tile_svg(tile: Tile) -> str:
 
 def _colour(layout: Any, tile: Tile, index: list[int]) -> str:
     if tile.is_fragment:
-        thread = layout.place(index)[0]
+        thread = layout.owner_of(index)[0]
         return f"hsl({thread % 32 * 11} 65% {72 - 9 * (thread // 32 % 4)}%)"
     offset = 0
     for position, extent in zip(layout.map(index), layout.output_shape, strict=True):

@@ -103,3 +103,12 @@ def test_pictures_show_banks_and_owners(tmp_path) -> None:
     owners = T.Fragment((8, 8), lambda i, j: (i * 4 + j // 2, j % 2)).plot()
     ElementTree.fromstring(owners)
     assert "T5:1" in owners
+
+
+def test_notation_gives_layouts_and_fragments() -> None:
+    swizzled = T.Layout.parse("(i, j) -> (i, j ^ 8 * (i % 8))", (8, 64))
+    assert swizzled.is_equal(T.Layout((8, 64), lambda i, j: [i, j ^ 8 * (i % 8)]))
+    rows = T.Fragment.parse("(i, j) -> thread i, slot j", (32, 4))
+    assert (rows.threads, rows.slots) == (32, 4)
+    with pytest.raises(tilewright.TilewrightError, match=r"'.*slot j' is a fragment"):
+        T.Layout.parse("(i, j) -> thread i, slot j", (32, 4))

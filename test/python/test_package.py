@@ -62,6 +62,27 @@ def test_the_version_names_the_commit() -> None:
     )
 
 
+def test_exceptions_of_the_users_code_show_the_users_frames_only(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tilewright.language as T\n"
+        "def helper():\n"
+        "    raise RuntimeError('mine')\n"
+        "@T.prim_func\n"
+        "def main(A: T.Tensor((4,), 'float32')):\n"
+        "    with T.Kernel(1, threads=32):\n"
+        "        helper()\n"
+    )
+    shown = python(str(script)).stderr
+    assert shown.endswith("RuntimeError: mine\n")
+    assert re.findall(r'File ".*/([^/]+)", line (\d+)', shown) == [
+        ("script.py", "4"),
+        ("script.py", "7"),
+        ("script.py", "3"),
+    ]
+    assert "frontend" in python(str(script), TILEWRIGHT_DEBUG="1").stderr
+
+
 # ---- tw doctor ----
 
 

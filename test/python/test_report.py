@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from report_kernels import ROOT, kernel, make_matmul, report
@@ -17,6 +18,7 @@ from tilewright.errors import TilewrightError
 from tilewright.report.compare import compare
 from tilewright.report.machines import occupancy
 from tilewright.report.page import make_page, read_page, write_page
+from tilewright.report.pictures import plot_timeline
 from tilewright.runtime.ptxas import find_nvdisasm, find_ptxas
 
 NAMES = ("seed", "matmul", "hopper", "softmax")
@@ -281,6 +283,19 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_timeline_is_drawn_by_itself(name: str, tmp_path: Path) -> None:
+    data = report(name)
+    svg = plot_timeline(data, tmp_path / "x.svg", title="a < b")
+    assert (tmp_path / "x.svg").read_text() == svg
+    root = ElementTree.fromstring(svg)
+    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    rows = data["launches"][0]["trace"]["timeline"]["rows"]
+    assert {"a < b", *(row["name"] for row in rows)} <= set(texts)
+    spans = sum(len(row["spans"]) for row in rows)
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) > spans
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,8 +8,13 @@ from typing import Any
 
 from tilewright.frontend import trace
 from tilewright.frontend.tile_loops import SerialLoop
-from tilewright.frontend.trace import is_kernel_value
+from tilewright.frontend.trace import Buffer, is_kernel_value
 from tilewright.support.errors import LanguageError
+
+
+def _refuse_tile(name: str, arguments: tuple[Any, ...], advice: str) -> None:
+    if any(isinstance(argument, Buffer) for argument in arguments):
+        raise LanguageError(f"'{name}' of a whole tile", hint=advice)
 
 
 def _items(arguments: tuple[Any, ...]) -> list[Any]:
@@ -20,6 +25,8 @@ def _items(arguments: tuple[Any, ...]) -> list[Any]:
 
 def _extreme(name: str, python: Any) -> Any:
     def function(*arguments: Any, **options: Any) -> Any:
+        advice = f"use T.reduce_{name}, or loop over its elements with T.Parallel"
+        _refuse_tile(name, arguments, advice)
         items = _items(arguments) if arguments else []
         if options or not any(is_kernel_value(item) for item in items):
             return python(*arguments, **options)
@@ -32,12 +39,17 @@ def _extreme(name: str, python: Any) -> Any:
 def kernel_range(*bounds: Any) -> Any:
     """`range`: with a kernel value as a bound, a serial loop."""
     if not any(is_kernel_value(bound) for bound in bounds):
+        fraction = next((bound for bound in bounds if isinstance(bound, float)), None)
+        if fraction is not None:
+            hint = "a quotient of integers is 'a // b'"
+            raise LanguageError(f"'range' takes integers, got {fraction}", hint=hint)
         return range(*bounds)
     return SerialLoop.from_bounds("range", bounds)
 
 
 def kernel_sum(items: Any, start: Any = 0) -> Any:
     """`sum`; starting from the first item where that is a kernel value."""
+    _refuse_tile("sum", (items,), "use T.reduce_sum")
     items = list(items)
     if items and start == 0 and is_kernel_value(items[0]):
         return reduce(lambda a, b: a + b, items)
@@ -94,6 +106,18 @@ def kernel_round(value: Any, digits: Any = None) -> Any:
     return trace.require("round").core.unary("round", value)
 
 
+def kernel_len(value: Any) -> Any:
+    """`len`."""
+    _refuse_tile("len", (value,), "use its shape, as in A.shape[0]")
+    return builtins.len(value)
+
+
+def kernel_abs(value: Any) -> Any:
+    """`abs`."""
+    _refuse_tile("abs", (value,), "loop over its elements with T.Parallel")
+    return builtins.abs(value)
+
+
 KERNEL_BUILTINS: dict[Any, Any] = {
     builtins.min: _extreme("min", builtins.min),
     builtins.max: _extreme("max", builtins.max),
@@ -105,6 +129,8 @@ KERNEL_BUILTINS: dict[Any, Any] = {
     builtins.divmod: kernel_divmod,
     builtins.bool: kernel_bool,
     builtins.round: kernel_round,
+    builtins.len: kernel_len,
+    builtins.abs: kernel_abs,
     builtins.int: _refuse("int", builtins.int, "use T.cast(x, 'int32') or T.int32(x)"),
     builtins.float: _refuse("float", builtins.float, "use T.cast(x, 'float32') or T.float32(x)"),
     builtins.print: _refuse("print", builtins.print, "use T.print(x)"),

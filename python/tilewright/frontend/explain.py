@@ -12,7 +12,7 @@ import builtins
 import dis
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tilewright._core import core
@@ -175,6 +175,8 @@ def _explain_direct(
             name = _unbound_local(frame, instruction)
         if name is not None:
             return state.lost.get(name, f"'{name}' is used before it has a value")
+        if error.name == frame.f_code.co_name:
+            return f"'{error.name}' is what this program defines; a kernel cannot call itself"
         known = [*frame.f_locals, *frame.f_globals, *vars(builtins)]
         hint = hint_for(error.name or "", known)
         return f"{error}; {hint}" if hint else str(error)
@@ -210,6 +212,19 @@ def _too_few_indices(error: Exception, location: Location, frame: Any) -> str | 
     return None
 
 
+#: Keywords of numpy, torch and Triton, and what the language calls them.
+_KEYWORDS = {
+    "axis": "dim", "stages": "num_stages", "trans_a": "transpose_A", "trans_b": "transpose_B",
+    "num_threads": "threads", "num_warps": "threads",
+}  # fmt: skip
+
+
+def _keyword_hint(name: str, known: Iterable[str]) -> str | None:
+    """The keyword that was probably meant: by its usual name elsewhere, or a slip away."""
+    twin = _KEYWORDS.get(name)
+    return f"did you mean '{twin}'?" if twin in known else hint_for(name, known)
+
+
 _NO_KEYWORD = re.compile(r"T\.(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
@@ -231,6 +246,8 @@ def _python_message(error: Exception) -> str:
     traced = (core.Buffer, core.Element, core.Expr, core.Var)
     if isinstance(error, AttributeError) and isinstance(error.obj, traced):
         return _python_attribute(error.name)
+    if "context manager protocol" in text:
+        return "'with' takes a call, as in 'with T.Kernel(blocks, threads=128) as bx'"
     text = re.sub(r"^(\w+)\.__init__\(\)", r"\1()", text)
     called = re.match(r"(\w+)\(\) ", text)
     if called and isinstance(error, TypeError):
@@ -238,7 +255,7 @@ def _python_message(error: Exception) -> str:
         keyword = _NO_KEYWORD.match(text)
         if keyword:
             known = inspect.signature(vocabulary.get(keyword.group(1))).parameters
-            hint = hint_for(keyword.group(2), known)
+            hint = _keyword_hint(keyword.group(2), known)
             text = f"{text}; {hint}" if hint else text
     if isinstance(error, KeyError):
         text = f"key {text} not found"

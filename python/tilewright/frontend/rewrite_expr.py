@@ -20,7 +20,7 @@ from typing import Any
 HOOKS = "tw.hooks"  # not an identifier: no name of the user's can collide
 
 _BUILTINS = frozenset(
-    "min max range sum any all pow divmod bool round int float print sorted".split()
+    "min max range sum any all pow divmod bool round int float print sorted len abs".split()
 )
 
 # Methods that change a Python container; run-time control flow cannot decide on them.

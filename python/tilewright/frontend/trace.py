@@ -11,13 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 from tilewright._core import core
-from tilewright.frontend import numpy_guard
+from tilewright.frontend import numpy_guard, tile_guard
 from tilewright.support.errors import LanguageError
 
 Expr, Element, Var, IndexExpr = core.Expr, core.Element, core.Var, core.IndexExpr
 Buffer = core.Buffer
 
 numpy_guard.install((Expr, Element, Var, IndexExpr, Buffer))
+tile_guard.install(Buffer, (Expr, Element, Var, IndexExpr))
 
 #: Classes of run-time scalars.
 KERNEL_SCALARS = frozenset({Expr, Element, Var, IndexExpr})

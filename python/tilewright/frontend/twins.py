@@ -69,6 +69,9 @@ def is_twin(code: CodeType) -> bool:
     return code in _twins
 
 
+_AS_TENSOR = """write 'A: T.Tensor((M, N), "float16")'"""
+
+
 def annotations_of(function: FunctionType, enclosing: dict[str, Any]) -> dict[str, Any]:
     """Annotations as values; texts (from __future__ import annotations) are evaluated."""
     names = function.__code__.co_freevars
@@ -77,7 +80,11 @@ def annotations_of(function: FunctionType, enclosing: dict[str, Any]) -> dict[st
     result = {}
     for name, value in function.__annotations__.items():
         if type(value) is str and not is_dtype(value):
-            value = eval(value, function.__globals__, scope)
+            try:
+                value = eval(value, function.__globals__, scope)
+            except (NameError, SyntaxError, TypeError, AttributeError) as error:
+                text = f"the type of parameter '{name}', '{value}', is no expression of Python"
+                raise LanguageError(f"{text}: {error}", hint=_AS_TENSOR) from None
         result[name] = value
     return result
 

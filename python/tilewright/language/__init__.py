@@ -502,7 +502,7 @@ def __getattr__(name: str) -> Any:
     else:
         from tilewright.support.suggest import hint_for
 
-        hint = hint_for(name, __all__, "T.")
+        hint = _names.ELSEWHERE.get(name) or hint_for(name, __all__, "T.")
         error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
     if _trace.active() is None:
         raise _ReportedNameError(error.message, _caller_location()) from None

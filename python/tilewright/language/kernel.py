@@ -38,6 +38,11 @@ class Kernel:
         self._threads = self._check_threads(threads)
         self._region: Any = None
 
+    def __iter__(self) -> Any:
+        raise LanguageError(
+            "T.Kernel is not a loop", hint="write 'with T.Kernel(blocks, threads=128) as bx:'"
+        )
+
     @staticmethod
     def _extent(extent: Any, number: int) -> Any:
         extent = check_bound(extent, f"grid extent {number} of T.Kernel")

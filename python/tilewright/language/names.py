@@ -19,6 +19,27 @@ from typing import NamedTuple
 TABLE = Path(__file__).with_name("tilelang_names.tsv")
 STATUSES = ("yes", "no effect", "name only", "refused")
 
+#: Names of Triton and numpy that are not TileLang's either, and what the language has for them.
+ELSEWHERE = {
+    "load": "read an element as 'A[i, j]', or a tile by T.copy",
+    "store": "write an element as 'A[i, j] = x', or a tile by T.copy",
+    "program_id": "'with T.Kernel(blocks) as bx' names the block",
+    "num_programs": "use T.get_block_extent, or the extents that T.Kernel got",
+    "arange": "'for i in T.Parallel(n)' gives the indices",
+    "dot": "use T.gemm",
+    "matmul": "use T.gemm",
+    "zeros": "use T.alloc_fragment and T.clear",
+    "full": "use T.alloc_fragment and T.fill",
+    "where": "use T.if_then_else",
+    "maximum": "use T.max",
+    "minimum": "use T.min",
+    "sum": "use T.reduce_sum",
+    "debug_barrier": "use T.sync_threads",
+    "syncthreads": "use T.sync_threads",
+    "static_range": "use T.unroll",
+    "make_block_ptr": "T.copy takes a region, as in 'A[i:i + 64, :]'",
+}
+
 _DTYPE = re.compile(r"(bfloat|t?float|u?int)\d+\w*")
 
 

@@ -57,7 +57,10 @@ def notes_of(finding: dict[str, Any]) -> list[Note]:
     if finding.get("other"):
         file, _, line = finding["other"].rpartition(":")
         notes.append(Note(Location(file, int(line)), "the other access is here"))
-    return notes + [Note(None, text) for text in finding.get("details", [])]
+    details = (
+        text.removeprefix(f"{finding['message']}\n").strip() for text in finding.get("details", ())
+    )
+    return notes + [Note(None, text) for text in details]
 
 
 def render_finding(

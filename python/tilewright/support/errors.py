@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from tilewright.support import environment
@@ -324,7 +325,8 @@ def internal(error: BaseException) -> TilewrightError:
 
 
 def install_excepthook() -> None:
-    """Uncaught reports are printed as they are; everything else as before."""
+    """Uncaught reports are printed as they are, exceptions of the user's own code without our
+    frames; everything else as before."""
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
@@ -334,6 +336,24 @@ def install_excepthook() -> None:
 
             print(paint(str(report), sys.stderr), file=sys.stderr)
         else:
-            previous(kind, error, traceback)
+            if not debugging():
+                traceback = without_our_frames(traceback)
+            previous(kind, error.with_traceback(traceback), traceback)
 
     sys.excepthook = hook
+
+
+def without_our_frames(traceback: Any) -> Any:
+    """The traceback of an exception that the user's code raised, with frames of that code only;
+    unchanged if the exception is ours."""
+    frames = []
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    if not frames or is_ours(frames[-1].tb_frame.f_code.co_filename):
+        return frames[0] if frames else None
+    shown = None
+    for entry in reversed(frames):
+        if not is_ours(entry.tb_frame.f_code.co_filename):
+            shown = TracebackType(shown, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return shown

@@ -17,6 +17,8 @@ def check_shape(shape: Any, what: str, *, allow_zero: bool = False) -> tuple[Any
     if isinstance(shape, int) or type(shape) in (core.IndexExpr, core.Expr):
         shape = (shape,)
     try:
+        if isinstance(shape, str):
+            raise TypeError  # a sequence, but not of extents
         extents = tuple(shape)
     except TypeError:
         raise LanguageError(f"{what}: expected a shape such as (64, 128), got {shape!r}") from None

@@ -10,6 +10,6 @@ def main(A: T.Tensor("n", "float32")):
 
 
 # --- report ---
-# tensor_of_text.py:7:13: error: T.Tensor: extent 0 must be an integer or a T.dynamic symbol, got 'n'
+# tensor_of_text.py:7:13: error: T.Tensor: expected a shape such as (64, 128), got 'n'
 #     7 | def main(A: T.Tensor("n", "float32")):
 #       |             ^^^^^^^^^^^^^^^^^^^^^^^^

@@ -10,6 +10,6 @@ def main(A: T.Tensor((64,), "float32")):
 
 
 # --- report ---
-# tile_of_text.py:9:13: error: T.alloc_shared 's': extent 0 must be an integer or a T.dynamic symbol, got '6'
+# tile_of_text.py:9:13: error: T.alloc_shared 's': expected a shape such as (64, 128), got '64'
 #     9 |         s = T.alloc_shared("64", "float32")
 #       |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -52,7 +52,7 @@
   }
 
   function roofline(report, launch) {
-    const width = 640, height = 300, left = 62, bottom = 40, top = 14, right = 16;
+    const width = 640, height = 300, left = 72, bottom = 40, top = 14, right = 16;
     const machines = Object.entries(launch.roofline);
     const work = launch.work;
     const log = Math.log10;

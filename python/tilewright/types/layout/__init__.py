@@ -54,6 +54,13 @@ def _write_picture(svg: str, path: str | None) -> str:
     return svg
 
 
+def _parse(notation: str, shape: Any, kind: type, name: str) -> Any:
+    parsed = core.parse_layout(notation, list(check_shape(shape, name)))
+    if not isinstance(parsed, kind):
+        raise LanguageError(f"{name}: '{notation}' is a {type(parsed).__name__.lower()}")
+    return parsed
+
+
 class Layout:
     """`T.Layout(shape, lambda i, j: [...])`: from logical to physical indices; ranks may differ.
 
@@ -98,6 +105,12 @@ class Layout:
     def repeat(self, dim: int, factor: int) -> Layout:
         """The layout repeated `factor` times along dimension `dim`."""
         return Layout._wrap(self.core.repeat(dim, factor))
+
+    @classmethod
+    @reporting
+    def parse(cls, notation: str, shape: Any) -> Layout:
+        """The layout that a text such as `(i, j) -> (i, j ^ 8 * (i % 8))` describes."""
+        return cls._wrap(_parse(notation, shape, core.Layout, "Layout.parse"))
 
     @reporting
     def reshape(self, shape: Any) -> Layout:
@@ -170,6 +183,14 @@ class Fragment:
             raise LanguageError("T.Fragment needs forward_fn or forward_thread_fn")
         _outputs([thread, slot], "T.Fragment")
         self.core = core.Fragment(list(extents), thread, slot, int(replicate))
+
+    @classmethod
+    @reporting
+    def parse(cls, notation: str, shape: Any) -> Fragment:
+        """The fragment that a text such as `(i, j) -> thread i, slot j` describes."""
+        made = cls.__new__(cls)
+        made.core = _parse(notation, shape, core.Fragment, "Fragment.parse")
+        return made
 
     @property
     def replicate(self) -> int:

@@ -1,0 +1,26 @@
+"""An axis is a dim."""
+
+import numpy as np
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        s = T.alloc_shared((64, 64), "float16")
+        t = T.alloc_shared((64, 64), "float16")
+        f = T.alloc_fragment((64, 64), "float32")
+        T.clear(f)
+        m = T.alloc_fragment((64,), "float32")
+        T.reduce_max(f, m, axis=1)
+
+a = np.ones((64, 64), np.float16); b = np.ones((64, 64), np.float16); c = np.zeros((64, 64), np.float32)
+k = tilelang.compile(main)
+k(a, b, c)
+
+
+# --- report ---
+# keyword_of_numpy.py:16:9: error: T.reduce_max() got an unexpected keyword argument 'axis'; did you mean 'dim'?
+#    16 |         T.reduce_max(f, m, axis=1)
+#       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^

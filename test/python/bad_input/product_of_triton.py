@@ -1,0 +1,27 @@
+"""A name of Triton says what the language has."""
+
+import numpy as np
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64, 64), "float16"), B: T.Tensor((64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+    with T.Kernel(1, threads=128) as bx:
+        s = T.alloc_shared((64, 64), "float16")
+        t = T.alloc_shared((64, 64), "float16")
+        f = T.alloc_fragment((64, 64), "float32")
+        T.copy(A, s)
+        T.copy(B, t)
+        x = T.dot(s, t)
+        T.copy(x, C)
+
+a = np.ones((64, 64), np.float16); b = np.ones((64, 64), np.float16); c = np.zeros((64, 64), np.float32)
+k = tilelang.compile(main)
+k(a, b, c)
+
+
+# --- report ---
+# product_of_triton.py:16:13: error: the language has no 'T.dot'; use T.gemm
+#    16 |         x = T.dot(s, t)
+#       |             ^^^^^
