@@ -130,3 +130,31 @@ def test_doctor_prints_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> No
 
     assert show_report(as_json=False) == 0
     assert re.search(r"^ok +numpy +\d", capsys.readouterr().out, re.MULTILINE)
+
+
+# ---- As a wheel is installed ----
+
+
+def test_errors_are_reports_where_the_extension_is_inside_the_package(tmp_path: Path) -> None:
+    """In a build tree the extension module stands beside the package, in a wheel inside it."""
+    from tilewright._core import core
+
+    package = Path(tilewright.__file__).parent
+    (tmp_path / "tilewright").mkdir()
+    for entry in [*package.iterdir(), Path(core.__file__)]:
+        if entry.name != "__pycache__":
+            (tmp_path / "tilewright" / entry.name).symlink_to(entry)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tilewright, tilewright.language as T\n"
+        "@T.prim_func\n"
+        "def main(A: T.Tensor((4,), 'float32')):\n"
+        "    with T.Kernel(1, threads=32):\n"
+        "        s = T.alloc_shared((999999,), 'float32')\n"
+        "        T.clear(s)\n"
+        "        A[0] = s[0]\n"
+        "tilewright.compile(main, target='sm_80').ptx\n"
+    )
+    shown = python(str(script), PYTHONPATH=str(tmp_path)).stderr
+    assert "script.py:4:5: error: kernel needs " in shown
+    assert "Traceback" not in shown

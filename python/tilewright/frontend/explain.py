@@ -238,7 +238,7 @@ _NO_OPERATOR = re.compile(r"unsupported operand type\(s\) for (\S+): '(\w+)' and
 
 
 def _python_message(error: Exception) -> str:
-    text = str(error).replace("_tilewright_core.", "")
+    text = re.sub(r"(tilewright\.)?_tilewright_core\.", "", str(error))
     operator = _NO_OPERATOR.match(text)
     if operator and "Buffer" in operator.groups():
         name = operator.group(1).rstrip("=") or "="

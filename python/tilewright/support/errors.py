@@ -302,8 +302,8 @@ def as_report(error: Exception) -> TilewrightError | None:
         return convert(error)
     if isinstance(error, TilewrightError):
         return error
-    if "_tilewright_core" not in sys.modules:
-        return None
+    if "tilewright._core" not in sys.modules:
+        return None  # (of an installed wheel, the extension module itself has another name)
     from tilewright._core import core
 
     if isinstance(error, core.TraceError):
