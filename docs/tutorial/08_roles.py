@@ -146,6 +146,9 @@ assert kernel.verify(a, b)
 text = kernel.ir("ptx", arch="sm_90a")
 names = ("cp.async.bulk.tensor", "mbarrier.expect_tx", "mbarrier.try_wait", "wgmma.mma_async")
 print({name: text.count(name) for name in names})
+for remark in kernel.remarks:
+    if "bulk" in remark.data.get("instruction", ""):
+        print(remark.message)
 
 # %% [markdown]
 # ## What it means

@@ -88,7 +88,10 @@ def test_real_instructions(mode, trips: int, copy) -> None:
     kernel(a, b, c)
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
     assert not kernel.findings
-    assert "2 roles run at once" in messages(kernel)
+    said = messages(kernel)
+    assert "2 roles run at once" in said
+    assert "a: 1 x cp.async.bulk.tensor.2d of 8192 bytes, started by one thread of its role" in said
+    assert "ld.global" not in said and "st.shared" not in said  # as there is none in the code
     assert "mbarrier.try_wait.parity" in kernel.ptx and "wgmma.mma_async" in kernel.ptx
     assert "mbarrier.expect_tx" in kernel.ptx and "cp.async.bulk.tensor" in kernel.ptx
     assert "trap" not in kernel.ptx and "atom" not in kernel.ptx

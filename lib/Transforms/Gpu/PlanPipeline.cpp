@@ -594,6 +594,21 @@ void Pipeliner::run() {
     prefetch.copy.erase();
 }
 
+/// `a: 1 x cp.async.bulk.tensor.2d of 4096 bytes, started by one thread of its role`. Replaces what
+/// plan-accesses said about the loads and stores of the copy (Driver/Decisions.cpp).
+static void remarkAtArrival(ParallelOp copy) {
+  access::CopyLoop loop = *access::CopyLoop::get(copy);
+  auto [instruction, count, bytes] = access::BulkInstructions::get(copy, loop);
+  StringRef tile = tile::getName(getRoot(loop.getTileAccess().buffer));
+  StringRef tensor = tile::getName(getRoot(loop.getTensorAccess().buffer));
+  InFlightDiagnostic diag = copy.emitRemark();
+  diag << tile << ": " << count << " x " << instruction << " of " << bytes
+       << " bytes, started by one thread of its role";
+  describeRemark(
+      diag, "access", tile,
+      {{"width", count}, {"instruction", instruction}, {"bytes", bytes}, {"copies", tensor}});
+}
+
 /// Bulk copies of a role that uses barriers of the program: they start in front of the arrival after
 /// them, and its barrier expects their bytes.
 static void placeAtArrivals(KernelOp kernel) {
@@ -604,6 +619,7 @@ static void placeAtArrivals(KernelOp kernel) {
       copies.push_back(copy);
   });
   for (ParallelOp copy : copies) {
+    remarkAtArrival(copy);
     Operation *next = copy->getNextNode();
     while (next && !isa<BarrierArriveOp>(next))
       next = next->getNextNode();
