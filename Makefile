@@ -7,7 +7,7 @@ PYTHON := .venv/bin/python
 export LLVM_PREFIX ?= /usr/lib/llvm-22
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-long bench asan format lint docs build wheel clean
+.PHONY: help run test test-long test-gpu bench asan format lint docs build wheel clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -23,6 +23,9 @@ test-long: build ## the same with the slow tests, the wheels, and a minute of ea
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS) --target tw-fuzzers
 	@$(PYTHON) scripts/run_tests.py --long
+
+test-gpu: build ## on a machine with a GPU: run everything there, write a file to send us
+	@$(PYTHON) -m tilewright selftest --device $${TILEWRIGHT_GPU:-cuda:0} --root .
 
 bench: ## the figures of benchmarks/
 	@scripts/bootstrap.sh bench

@@ -21,6 +21,7 @@ examples:
   tw run script.py --report report.html                     see what the compiler decided
   tw report-diff before.html after.html                     what changed between two reports
   tw doctor                                                 what is installed, what is missing
+  tw selftest --device cuda:0                               try this machine's GPU
   eval "$(tw completion bash)"                              completion for this shell
 """
 
@@ -65,6 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="exit status: 0 kernels can run, 1 something needed is missing or broken",
     )
     doctor.add_argument("--json", action="store_true", help="print a list in JSON")
+    _add_selftest(commands)
     completion = commands.add_parser(
         "completion",
         help="print a script that completes tw's commands in a shell",
@@ -182,6 +184,29 @@ def _add_report_diff(commands: argparse._SubParsersAction) -> None:
     diff.add_argument("-o", "--output", metavar="FILE", help="write a page that shows both")
 
 
+def _add_selftest(commands: argparse._SubParsersAction) -> None:
+    selftest = commands.add_parser(
+        "selftest",
+        help="run programs on a device against the interpreter, and write a file to send us",
+        description="Runs the corpus, the seed kernel, the examples and random programs of the "
+        "repository on a device, compares them with the interpreter, and measures times beside "
+        "those that the cost model predicts.",
+        epilog="exit status: 0 all is right, 1 something is wrong, 2 there is no such device",
+    )
+    selftest.add_argument("--device", default="cuda:0", help="default: cuda:0")
+    selftest.add_argument("--root", metavar="DIR", help="the repository with the programs")
+    selftest.add_argument(
+        "--part", action="append", help="corpus, seed, examples, random or times; may be repeated"
+    )
+    selftest.add_argument("--quick", action="store_true", help="few programs and small sizes")
+    selftest.add_argument(
+        "-o", "--output", metavar="FILE", default="tilewright-selftest.json",
+        help="default: tilewright-selftest.json",
+    )  # fmt: skip
+    selftest.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
+    selftest.add_argument("--worker", help=argparse.SUPPRESS)
+
+
 def _add_loading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--main", action="store_true", help="run the script's '__main__' part as well"
@@ -257,6 +282,12 @@ def _dispatch(
         from tilewright.cli.doctor import show_report
 
         return show_report(options.json)
+    if options.command == "selftest":
+        from tilewright.cli.selftest import PARTS, run_selftest
+
+        if unknown := [part for part in options.part or () if part not in PARTS]:
+            parser.error(f"--part: '{unknown[0]}' is none of {', '.join(PARTS)}")
+        return run_selftest(options)
     if options.command == "report-diff":
         from tilewright.cli.report import show_difference
 

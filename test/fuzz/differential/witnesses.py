@@ -66,6 +66,14 @@ ENGINES = {
         Engine("interp-turned", "interp"),
     )
 }
+
+
+def find_engine(name: str) -> Engine | None:
+    """An engine of the table, or a GPU of this machine by its device ("cuda:0", `tw selftest`)."""
+    is_device = name.startswith(("cuda:", "vgpu:"))
+    return ENGINES.get(name) or (_compiled(name, name) if is_device else None)
+
+
 #: The order of turns, which is no order of the text.
 TURNED = 5
 
@@ -144,7 +152,8 @@ def examine_file(
             return [Verdict("difference", "interp", text)]
     verdicts = []
     for name in engines or list(ENGINES):
-        engine = ENGINES[name]
+        engine = find_engine(name)
+        assert engine is not None, name
         with _environment(engine):
             verdict, ptx = _witness(engine, load(path), expected, radii, exact, plant)
         if verdict.kind == "agree" and ptx and PTXAS and assembles:
