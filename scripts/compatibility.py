@@ -61,7 +61,7 @@ CODE_BASES = (
     CodeBase("tilelang-examples", "tile-ai/tilelang", ("examples",), ("examples",),
              ("--import-mode=prepend",)),
     CodeBase("tilelang-tests", "tile-ai/tilelang", ("testing/python",), ("testing/python",),
-             ("--import-mode=prepend",)),
+             ("--import-mode=prepend",), {"COMPAT_READ_TESTS": "1"}),
 )  # fmt: skip
 
 

@@ -29,11 +29,13 @@ imports.install()
 from case_outcome import Watcher  # noqa: E402
 from failures import describe_failure  # noqa: E402
 from gpu_products import AsOnGpu  # noqa: E402
+from test_text import assertion_on_text, can_launch  # noqa: E402
 
 SECONDS = float(os.environ.get("COMPAT_SECONDS", "45"))
 GIGABYTES = float(os.environ.get("COMPAT_GIGABYTES", "9"))
 RESULTS = os.environ["COMPAT_RESULTS"]
 SEED = os.environ.get("COMPAT_SEED", "")
+READS_TESTS = bool(os.environ.get("COMPAT_READ_TESTS"))  # those of TileLang itself
 SURVEY = bool(os.environ.get("COMPAT_SURVEY"))  # kernels are traced and checked, and do not run
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -131,12 +133,24 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: Any) -> bool:
         second = _run(item, quotients=True)
         if second["status"] == "right":
             record = {**second, "quotients": True, "what": record["what"]}
+    if READS_TESTS and record["status"] in ("refused", "host", "internals"):
+        record |= _read_test(item)
     record["case"] = item.nodeid
     record.setdefault("wall", round(time.monotonic() - started, 2))
     _record(record)
     sys.stdout.write(f"{record['status']:14} {item.nodeid}\n")
     sys.stdout.flush()
     return True
+
+
+def _read_test(item: pytest.Item) -> dict[str, Any]:
+    """What the text of a test that did not come to its end says: a test that can launch no kernel,
+    or asserts on generated text, is no case."""
+    function = item.nodeid.split("[")[0].rpartition("::")[2]
+    if not can_launch(item.path, function):
+        return {"status": "no kernel"}
+    line = assertion_on_text(item.path, function)
+    return {"status": "source text", "what": line} if line else {}
 
 
 def _run(item: pytest.Item, quotients: bool = False) -> dict[str, Any]:

@@ -15,6 +15,7 @@ sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts" / "compat")]
 import compatibility  # noqa: E402
 import failures  # noqa: E402
 import page  # noqa: E402
+import test_text  # noqa: E402
 
 RECORDS = [
     {"case": "tests/a.py::test_one[4-8]", "status": "right", "commit": "abc"},
@@ -76,3 +77,37 @@ def test_a_refused_program_is_recorded_with_its_line() -> None:
 
 def test_the_command_can_be_started_as_the_page_says() -> None:
     assert os.access(ROOT / "scripts" / "compatibility.py", os.X_OK)
+
+
+TEST_FILE = """
+import torch
+import tilelang.language as T
+
+def program(n):
+    return T.prim_func(torch.float32)
+
+def run(n):
+    kernel = compile(program(n))
+    kernel(torch.zeros(n))
+
+def test_pass():
+    program(3)
+
+def test_run():
+    run(3)
+
+def test_source():
+    src = compile(program(3)).get_kernel_source()
+    run(3)
+    assert src is not None
+    assert "mma" in src, "no mma"
+"""
+
+
+def test_text_of_a_test_says_whether_it_is_a_case(tmp_path: Path) -> None:
+    file = tmp_path / "test_x.py"
+    file.write_text(TEST_FILE)
+    assert not test_text.can_launch(file, "test_pass")  # a dtype is no tensor
+    assert test_text.can_launch(file, "test_run")
+    assert test_text.assertion_on_text(file, "test_run") is None
+    assert test_text.assertion_on_text(file, "test_source") == 'assert "mma" in src, "no mma"'
