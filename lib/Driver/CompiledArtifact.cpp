@@ -1,6 +1,7 @@
 //===- CompiledArtifact.cpp - compiled code with what was decided about it --------------------===//
 
 #include "tilewright/Driver/CompiledArtifact.h"
+#include "Interruptible.h"
 #include "tilewright/Codegen/Cpu/HostCode.h"
 #include "tilewright/Driver/Pipeline.h"
 #include "tilewright/Driver/ProgramError.h"
@@ -162,8 +163,9 @@ static std::string makeEntryName(ModuleOp module, const Arch *arch, const CallFa
 // Compile or load
 //===----------------------------------------------------------------------------------------===//
 
-static llvm::Expected<CompiledArtifact> compile(ModuleOp module, const Arch *arch,
-                                                const PipelineOptions &options) {
+/// For a thread of its own.
+static llvm::Expected<CompiledArtifact> compileHere(ModuleOp module, const Arch *arch,
+                                                    const PipelineOptions &options) {
   if (!arch) {
     llvm::Expected<CompiledArtifact> artifact = compileForCpu(module, options);
     return artifact ? std::move(artifact) : toProgramError(artifact.takeError());
@@ -173,6 +175,33 @@ static llvm::Expected<CompiledArtifact> compile(ModuleOp module, const Arch *arc
   if (failed(artifact))
     return llvm::make_error<ProgramError>(capture.takeError());
   return std::move(*artifact);
+}
+
+namespace {
+/// What a compilation owns while it runs.
+struct Job {
+  ~Job() {
+    if (result && !*result) // the caller has left
+      llvm::consumeError(result->takeError());
+  }
+
+  ProgramRef program;
+  const Arch *arch;
+  PipelineOptions options;
+  std::optional<llvm::Expected<CompiledArtifact>> result;
+};
+} // namespace
+
+static llvm::Expected<CompiledArtifact> compile(const ProgramRef &program,
+                                                const frontend::Program::Lock &lock,
+                                                const Arch *arch, const PipelineOptions &options) {
+  std::shared_ptr<Job> job(new Job{program, arch, detachListener(options), std::nullopt});
+  if (llvm::Error error =
+          runInterruptibly(program, lock, arch ? arch->name : "cpu", options.calls, [job] {
+            job->result.emplace(compileHere(job->program->getModule(), job->arch, job->options));
+          }))
+    return error;
+  return std::move(*job->result);
 }
 
 /// The artifact of an entry, if there is one that `accept` takes.
@@ -195,22 +224,25 @@ static std::optional<CompiledArtifact> load(DiskCache &cache, StringRef name,
   return artifact;
 }
 
-llvm::Expected<CompiledArtifact> compileOrLoad(ModuleOp module, const Arch *arch,
-                                               const PipelineOptions &options,
+llvm::Expected<CompiledArtifact> compileOrLoad(const ProgramRef &program,
+                                               const frontend::Program::Lock &lock,
+                                               const Arch *arch, const PipelineOptions &options,
                                                AcceptArtifact accept) {
-  NoFork noFork;
   bool mayLoad = options.dumpAfter.empty() && !(arch && options.checkPlans);
   std::shared_ptr<DiskCache> cache;
   std::string name;
   if (mayLoad) {
+    NoFork noFork;
     cache = DiskCache::getShared();
-    name = makeEntryName(module, arch, options.calls);
+    name = makeEntryName(program->getModule(), arch, options.calls);
     if (std::optional<CompiledArtifact> found = load(*cache, name, options.calls, accept))
       return std::move(*found);
   }
-  llvm::Expected<CompiledArtifact> artifact = compile(module, arch, options);
+  // No fork is held up here: the wait for the compilation looks for signals, and so for the GIL.
+  llvm::Expected<CompiledArtifact> artifact = compile(program, lock, arch, options);
   if (!artifact)
     return artifact.takeError();
+  NoFork noFork;
   if (accept)
     if (llvm::Error error = accept(*artifact))
       return toProgramError(std::move(error));

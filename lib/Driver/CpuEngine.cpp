@@ -38,7 +38,8 @@ private:
   };
 
   llvm::Expected<bool> makeReady(Variant &variant);
-  llvm::Error compile(Variant &variant, PipelineOptions options);
+  llvm::Error compile(Variant &variant, PipelineOptions options,
+                      const frontend::Program::Lock &lock);
   llvm::Error checkAlignment(const BoundArguments &arguments) const;
   llvm::Expected<bool> keepsOrder(const RunOptions &options) const;
 
@@ -82,8 +83,8 @@ CpuKernel::CpuKernel(ProgramRef source)
 /// Of the facts about a call, those that CPU code depends on.
 static CallFacts selectFacts(bool areDisjoint) { return {.disjointArguments = areDisjoint}; }
 
-/// For a caller who holds the program's mutex.
-llvm::Error CpuKernel::compile(Variant &variant, PipelineOptions options) {
+llvm::Error CpuKernel::compile(Variant &variant, PipelineOptions options,
+                               const frontend::Program::Lock &lock) {
   llvm::Expected<PipelineOptions> all = addEnvironment(std::move(options));
   if (!all)
     return all.takeError();
@@ -103,7 +104,7 @@ llvm::Error CpuKernel::compile(Variant &variant, PipelineOptions options) {
     return llvm::Error::success();
   };
   llvm::Expected<CompiledArtifact> artifact =
-      compileOrLoad(program->getModule(), /*arch=*/nullptr, *all, link);
+      compileOrLoad(program, lock, /*arch=*/nullptr, *all, link);
   if (!artifact)
     return artifact.takeError();
   NoFork noFork;
@@ -114,18 +115,22 @@ llvm::Error CpuKernel::compile(Variant &variant, PipelineOptions options) {
 }
 
 llvm::Error CpuKernel::compileFirst(const PipelineOptions &options) {
-  std::lock_guard lock(program->getMutex());
-  return compile(options.calls.disjointArguments ? disjoint : overlapping, options);
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  return compile(options.calls.disjointArguments ? disjoint : overlapping, options, *lock);
 }
 
 /// Compiles the variant if no call has needed it before, and says whether it did.
 llvm::Expected<bool> CpuKernel::makeReady(Variant &variant) {
   if (variant.entry)
     return false;
-  std::lock_guard lock(program->getMutex());
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
   if (variant.entry) // another thread was faster
     return false;
-  if (llvm::Error error = compile(variant, {}))
+  if (llvm::Error error = compile(variant, {}, *lock))
     return error;
   return true;
 }

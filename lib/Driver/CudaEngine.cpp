@@ -66,8 +66,10 @@ llvm::Expected<std::shared_ptr<const CudaModule>> CudaKernel::load(const CallFac
   PipelineOptions options;
   options.calls = calls;
   bool isNew = false;
-  std::lock_guard lock(program->getMutex());
-  auto artifact = compile(std::move(options), isNew);
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  auto artifact = compile(std::move(options), *lock, isNew);
   if (!artifact)
     return artifact.takeError();
   if (isNew)

@@ -1,6 +1,7 @@
 //===- Executable.cpp - a program with its kernels, one for each engine -----------------------===//
 
 #include "tilewright/Driver/Executable.h"
+#include "Interruptible.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/InternalError.h"
@@ -38,11 +39,25 @@ llvm::Expected<std::shared_ptr<Executable>> Executable::parse(const std::string 
 }
 
 llvm::Error Executable::check(const PipelineOptions &options) const {
-  std::lock_guard lock(program->getMutex());
-  DiagnosticCapture capture(program->getModule().getContext());
-  if (failed(checkProgram(program->getModule(), options)))
-    return llvm::make_error<ProgramError>(capture.takeError());
-  return llvm::Error::success();
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  struct Job {
+    ProgramRef program;
+    PipelineOptions options;
+    std::optional<frontend::UserError> error;
+  };
+  std::shared_ptr<Job> job(new Job{program, detachListener(options), std::nullopt});
+  llvm::Error stop = runInterruptibly(program, *lock, "cpu", options.calls, [job] {
+    ModuleOp module = job->program->getModule();
+    DiagnosticCapture capture(module.getContext());
+    if (failed(checkProgram(module, job->options)))
+      job->error = capture.takeError();
+  });
+  if (stop)
+    return stop;
+  return job->error ? llvm::make_error<ProgramError>(std::move(*job->error))
+                    : llvm::Error::success();
 }
 
 llvm::Error Executable::checkArguments(ArrayRef<runtime::CallArgument> arguments) const {
@@ -51,7 +66,9 @@ llvm::Error Executable::checkArguments(ArrayRef<runtime::CallArgument> arguments
 
 llvm::Expected<std::shared_ptr<Executable>> Executable::withSetting(StringRef name,
                                                                     bool isSet) const {
-  std::lock_guard lock(program->getMutex());
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
   std::unique_ptr<Program> copy = program->withSetting(name, isSet);
   if (!copy)
     return toProgramError(makeInternalError("the program cannot be copied"));

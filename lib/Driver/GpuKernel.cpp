@@ -17,8 +17,8 @@ static bool hasSymbol(func::FuncOp function, StringRef name) {
   return false;
 }
 
-llvm::Expected<std::shared_ptr<const CompiledArtifact>> GpuKernel::compile(PipelineOptions options,
-                                                                           bool &isNew) {
+llvm::Expected<std::shared_ptr<const CompiledArtifact>>
+GpuKernel::compile(PipelineOptions options, const frontend::Program::Lock &lock, bool &isNew) {
   isNew = false;
   {
     std::lock_guard lock(variantsMutex);
@@ -34,13 +34,13 @@ llvm::Expected<std::shared_ptr<const CompiledArtifact>> GpuKernel::compile(Pipel
     if (!hasSymbol(function, symbol))
       return makeProgramError("no shape of a parameter of '" + function.getName() +
                               "' has a symbol '" + symbol + "'");
-  llvm::Expected<CompiledArtifact> artifact = compileOrLoad(program->getModule(), &arch, *all);
+  llvm::Expected<CompiledArtifact> artifact = compileOrLoad(program, lock, &arch, *all);
   if (!artifact)
     return artifact.takeError();
   isNew = true;
   auto variant = std::make_shared<CompiledArtifact>(std::move(*artifact));
   NoFork noFork;
-  std::lock_guard lock(variantsMutex);
+  std::lock_guard variantsLock(variantsMutex);
   variants.push_back(variant);
   return variant;
 }
@@ -49,14 +49,18 @@ llvm::Expected<std::shared_ptr<const CompiledArtifact>> GpuKernel::getCode(const
   PipelineOptions options;
   options.calls = calls;
   bool isNew = false;
-  std::lock_guard lock(program->getMutex());
-  return compile(std::move(options), isNew);
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  return compile(std::move(options), *lock, isNew);
 }
 
 llvm::Error GpuKernel::compileFirst(const PipelineOptions &options) {
   bool isNew = false;
-  std::lock_guard lock(program->getMutex());
-  return compile(options, isNew).takeError();
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  return compile(options, *lock, isNew).takeError();
 }
 
 std::vector<Decision> GpuKernel::getDecisions() const {

@@ -22,10 +22,9 @@ protected:
   GpuKernel(ProgramRef program, const Arch &arch)
       : CompiledKernel(std::move(program)), arch(arch) {}
 
-  /// The code for a call, for a caller who holds the program's mutex. `isNew` tells whether it was
-  /// compiled or loaded now.
-  llvm::Expected<std::shared_ptr<const CompiledArtifact>> compile(PipelineOptions options,
-                                                                  bool &isNew);
+  /// The code for a call. `isNew` tells whether it was compiled or loaded now.
+  llvm::Expected<std::shared_ptr<const CompiledArtifact>>
+  compile(PipelineOptions options, const frontend::Program::Lock &lock, bool &isNew);
 
   const Arch &arch;
 

@@ -64,7 +64,9 @@ llvm::Expected<RunResult> InterpretedKernel::run(const BoundArguments &bound,
   interpOptions.output = &output;
   if (options.poll)
     interpOptions.poll = [&] { return options.poll({}); };
-  std::lock_guard lock(program->getMutex());
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
   Stopwatch watch;
   llvm::Expected<interp::Result> run = interp::run(program->getFunction(), values, interpOptions);
   if (!run)

@@ -194,7 +194,7 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
   buildGpuPipeline(pm, arch.name, options);
   if (options.afterPass)
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
-  if (failed(pm.run(*planned)))
+  if (failed(pm.run(*planned)) || isAbandoned())
     return failure();
   recorder.finish("passes");
   nvptx::EmitOptions emit;
@@ -205,7 +205,7 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
   lowering.enableVerifier(false); // emitPtx verifies what it is given, where assertions are on
   lowering.addPass(nvptx::createLowerToThreads(
       {arch.name.str(), options.calls.argumentAlignment, options.calls.disjointArguments}));
-  if (failed(lowering.run(*planned)))
+  if (failed(lowering.run(*planned)) || isAbandoned())
     return failure();
   recorder.finish("threads", [&](raw_ostream &os) {
     if (options.isDescribed)
@@ -261,7 +261,7 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     buildCpuPipeline(pm, code.target, options.calls);
     if (options.afterPass)
       pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
-    if (failed(pm.run(*planned)))
+    if (failed(pm.run(*planned)) || isAbandoned())
       return makeInternalError("the program could not be planned");
   }
   finish("plan");
@@ -271,7 +271,7 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     lowering.enableVerifier(false); // LLVM verifies the result
     lowering.addPass(createLowerToHost(LowerToHostOptions{
         options.calls.disjointArguments, code.target.vectorWidth, code.target.hasRange}));
-    if (failed(lowering.run(*planned)))
+    if (failed(lowering.run(*planned)) || isAbandoned())
       return errors.takeError("the program has no lowering for the CPU");
   }
   finish("lower tiles");

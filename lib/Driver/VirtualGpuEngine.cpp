@@ -192,8 +192,10 @@ VirtualGpuKernel::load(const CallFacts &calls, const RunOptions &options, RunRes
   PipelineOptions pipeline;
   pipeline.calls = calls;
   bool isNew = false;
-  std::lock_guard lock(program->getMutex());
-  auto artifact = compile(std::move(pipeline), isNew);
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  auto artifact = compile(std::move(pipeline), *lock, isNew);
   if (!artifact)
     return artifact.takeError();
   if (isNew)

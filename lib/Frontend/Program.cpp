@@ -1,6 +1,7 @@
 //===- Program.cpp - a traced function with the context that owns it -------------------------===//
 
 #include "tilewright/Frontend/Program.h"
+#include "tilewright/Support/Interrupts.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -8,7 +9,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Action.h"
 #include "mlir/Parser/Parser.h"
+#include <thread>
 
 using namespace mlir;
 
@@ -22,7 +25,26 @@ std::unique_ptr<MLIRContext> makeContext() {
   context->loadAllAvailableDialects();
   // Otherwise every remark prints its operation, and that numbers the whole program.
   context->printOpOnDiagnostic(false);
+  // The passes of a compilation that was abandoned do nothing.
+  context->registerActionHandler([](llvm::function_ref<void()> run, const tracing::Action &) {
+    if (!isAbandoned())
+      run();
+  });
   return context;
+}
+
+llvm::Expected<Program::Lock> Program::lock() const {
+  while (true) {
+    Lock lock(mutex);
+    if (!abandoned || abandoned->isOver()) {
+      abandoned.reset();
+      return lock;
+    }
+    lock.unlock();
+    if (!InterruptScope::goesOn())
+      return llvm::createStringError("interrupted");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 std::unique_ptr<Program> Program::withSetting(llvm::StringRef name, bool isSet) const {

@@ -27,6 +27,7 @@ constexpr Entry table[] = {
     {Variable::CacheMb, "TILEWRIGHT_CACHE_MB", Kind::Number, 0, uint64_t(1) << 40},
     {Variable::Check, "TILEWRIGHT_CHECK", Kind::Switch},
     {Variable::CheckPlans, "TILEWRIGHT_CHECK_PLANS", Kind::Switch},
+    {Variable::CompileLimit, "TILEWRIGHT_COMPILE_SECONDS", Kind::Number, 1, 1 << 20},
     {Variable::Cpu, "TILEWRIGHT_CPU", Kind::Choice, 0, 0, "avx2"},
     {Variable::Deterministic, "TILEWRIGHT_DETERMINISTIC", Kind::Switch},
     {Variable::Libcuda, "TILEWRIGHT_LIBCUDA", Kind::Text},

@@ -1,14 +1,18 @@
 //===- Guarded.cpp - work that may stop in the middle, and leaves the process alone -----------===//
 
 #include "tilewright/Support/Guarded.h"
+#include "tilewright/Support/Forks.h"
 
 #include "llvm/ADT/Twine.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
+#include <atomic>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <pthread.h>
@@ -19,11 +23,17 @@ using namespace tilewright;
 
 namespace {
 
+/// Whether the caller of a piece of work has left it. The mutex is held while work uses its caller.
+struct AbandonedFlag {
+  std::mutex mutex;
+  std::atomic<bool> isSet{false};
+};
+
 /// Of one piece of work. A thread that has told `over` touches it no more, unless it ended.
 struct Run {
-  explicit Run(llvm::function_ref<void()> work) : work(work) {}
+  explicit Run(std::function<void()> work) : work(std::move(work)) {}
 
-  llvm::function_ref<void()> work;
+  std::function<void()> work;
   sem_t over;
   bool isAtEnd = false;
   std::exception_ptr thrown;
@@ -31,6 +41,7 @@ struct Run {
   int faultSignal = 0; // or of a fault
   bool isFull = false; // of the stack
   char *stackEnd = nullptr;
+  AbandonedFlag *flag = nullptr; // of work that its caller may leave
 };
 
 /// A signal handler reads it, and so it must not be made at its first use.
@@ -101,13 +112,13 @@ char *findStackEnd() {
   return static_cast<char *>(address);
 }
 
-void *serve(void *argument) {
+/// Runs the work on this thread, and `atEnd` before it tells that it is over.
+void serve(Run *run, llvm::function_ref<void()> atEnd) {
   alignas(16) char alternate[1 << 16]; // a fault for want of stack needs another one
   stack_t stack = {};
   stack.ss_sp = alternate;
   stack.ss_size = sizeof(alternate);
   sigaltstack(&stack, nullptr);
-  auto *run = static_cast<Run *>(argument);
   run->stackEnd = findStackEnd();
   current = run;
   try {
@@ -118,13 +129,18 @@ void *serve(void *argument) {
   current = nullptr;
   stack.ss_flags = SS_DISABLE;
   sigaltstack(&stack, nullptr);
+  atEnd();
   run->isAtEnd = true;
   sem_post(&run->over);
+}
+
+void *serveGuarded(void *run) {
+  serve(static_cast<Run *>(run), [] {});
   return nullptr;
 }
 
 /// Starts the thread with as deep a stack as there is. Signals are for other threads.
-bool start(pthread_t &thread, Run &run) {
+bool start(pthread_t &thread, void *(*serve)(void *), void *argument) {
   sigset_t all, before;
   sigfillset(&all);
   for (int fault : kFaults)
@@ -136,7 +152,7 @@ bool start(pthread_t &thread, Run &run) {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, bytes);
     pthread_attr_setguardsize(&attributes, kGuardBytes);
-    isStarted = pthread_create(&thread, &attributes, serve, &run) == 0;
+    isStarted = pthread_create(&thread, &attributes, serve, argument) == 0;
     pthread_attr_destroy(&attributes);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -153,9 +169,13 @@ std::string describe(const Run &run) {
 
 } // namespace
 
-std::optional<std::string> tilewright::runGuarded(llvm::function_ref<void()> work) {
+static void installOnce() {
   static std::once_flag once;
   std::call_once(once, install);
+}
+
+std::optional<std::string> tilewright::runGuarded(llvm::function_ref<void()> work) {
+  installOnce();
   if (current) { // a part of guarded work
     work();
     return std::nullopt;
@@ -163,7 +183,7 @@ std::optional<std::string> tilewright::runGuarded(llvm::function_ref<void()> wor
   Run run(work);
   sem_init(&run.over, 0, 0);
   pthread_t thread;
-  if (!start(thread, run)) { // no thread to be had: as it would be without us
+  if (!start(thread, serveGuarded, &run)) { // no thread to be had: as it would be without us
     work();
     return std::nullopt;
   }
@@ -178,6 +198,111 @@ std::optional<std::string> tilewright::runGuarded(llvm::function_ref<void()> wor
   if (run.thrown)
     std::rethrow_exception(run.thrown);
   return std::nullopt;
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Work that may be left
+//===----------------------------------------------------------------------------------------===//
+
+struct AbandonableWork::State {
+  explicit State(std::function<void()> work) : run(std::move(work)) { sem_init(&run.over, 0, 0); }
+  ~State() { sem_destroy(&run.over); }
+
+  /// The work touches nothing any more.
+  void end() {
+    noFork.reset();
+    isOver = true;
+  }
+
+  /// Waits for the end for a twentieth of a second at most; true if it came.
+  bool waitShortly() {
+    timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 50'000'000;
+    if (until.tv_nsec >= 1'000'000'000)
+      ++until.tv_sec, until.tv_nsec -= 1'000'000'000;
+    return sem_timedwait(&run.over, &until) == 0;
+  }
+
+  Run run;
+  AbandonedFlag flag;
+  std::optional<NoFork> noFork;
+  std::atomic<bool> isOver{false};
+  pid_t process = getpid(); ///< The one that has its thread.
+};
+
+AbandonableWork::AbandonableWork(std::function<void()> work)
+    : state(std::make_shared<State>(std::move(work))) {}
+
+AbandonableWork::~AbandonableWork() = default;
+
+AbandonableWork::End AbandonableWork::run(llvm::function_ref<bool()> goesOn) {
+  installOnce();
+  State &own = *state;
+  own.run.flag = &own.flag;
+  /// Keeps the state alive as long as the thread. It is the first of the thread's variables, and so the last
+  /// that is destroyed: MLIR's caches of a thread take locks when they go, and no fork may see them taken.
+  struct Keeper {
+    ~Keeper() { state->end(); }
+    std::shared_ptr<State> state;
+
+    static void *serve(void *argument) {
+      static thread_local Keeper keeper;
+      std::unique_ptr<std::shared_ptr<State>> given(
+          static_cast<std::shared_ptr<State> *>(argument));
+      keeper.state = std::move(*given);
+      State &state = *keeper.state;
+      state.noFork.emplace();
+      // What the work owns is given back on this thread, not by a caller in a hurry.
+      ::serve(&state.run, [&] { state.run.work = nullptr; });
+      return nullptr;
+    }
+  };
+  auto kept = std::make_unique<std::shared_ptr<State>>(state);
+  pthread_t thread;
+  if (current ||
+      !start(thread, Keeper::serve, kept.get())) { // a part of guarded work, or no thread
+    own.run.work();
+    own.end();
+    return End::Finished;
+  }
+  (void)kept.release();
+  while (!own.waitShortly()) {
+    if (goesOn())
+      continue;
+    pthread_detach(thread);
+    std::lock_guard lock(own.flag.mutex);
+    own.flag.isSet = true;
+    return End::Abandoned;
+  }
+  if (!own.run.isAtEnd) { // its thread stands still for ever
+    pthread_detach(thread);
+    own.end();
+    return End::Stopped;
+  }
+  pthread_join(thread, nullptr);
+  if (own.run.thrown)
+    std::rethrow_exception(own.run.thrown);
+  return End::Finished;
+}
+
+std::string AbandonableWork::getReason() const { return describe(state->run); }
+
+bool AbandonableWork::isOver() const { return state->isOver || state->process != getpid(); }
+
+bool tilewright::isAbandoned() { return current && current->flag && current->flag->isSet; }
+
+void tilewright::skipIfAbandoned(llvm::PassInstrumentationCallbacks &callbacks) {
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](llvm::StringRef, llvm::Any) { return !isAbandoned(); });
+}
+
+void tilewright::useCaller(llvm::function_ref<void()> use) {
+  if (!current || !current->flag)
+    return use();
+  std::lock_guard lock(current->flag->mutex);
+  if (!current->flag->isSet)
+    use();
 }
 
 void tilewright::stopGuarded(const std::string &reason) {

@@ -11,6 +11,7 @@
 #include "tilewright/Driver/Executable.h"
 #include "tilewright/Frontend/Trace.h"
 #include "tilewright/Runtime/Arguments.h"
+#include "tilewright/Support/Interrupts.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -101,6 +102,7 @@ public:
       raised.emplace();
     return !raised;
   }
+  bool hasRaised() const { return raised.has_value(); }
   /// The exception of the signal's handler, if there was one.
   void rethrow() {
     if (raised)
@@ -110,6 +112,27 @@ public:
 private:
   std::optional<nb::python_error> raised;
 };
+
+inline llvm::Error takeError(llvm::Error &result) { return std::move(result); }
+template <typename ValueT> llvm::Error takeError(llvm::Expected<ValueT> &result) {
+  return result.takeError();
+}
+
+/// What `compile` gives, an llvm::Error or llvm::Expected, without the GIL. The exception of a signal's
+/// handler (Ctrl-C) ends the compilation and is thrown.
+template <typename CompileT> auto compileWithoutGil(CompileT compile) {
+  SignalWatch signals;
+  auto goesOn = [&] { return signals.goesOn(); };
+  auto result = [&] {
+    WithoutGil others;
+    InterruptScope scope(goesOn);
+    return compile();
+  }();
+  if (signals.hasRaised())
+    llvm::consumeError(takeError(result));
+  signals.rethrow();
+  return result;
+}
 
 /// The Python class TraceError, for translators.
 nb::object &traceErrorClass();

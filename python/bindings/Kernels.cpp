@@ -210,10 +210,7 @@ public:
   nb::object getCode(const std::vector<std::string> &divisible, bool isPtx) {
     CallFacts calls;
     calls.divisibleSymbols = divisible;
-    auto artifact = [&] {
-      WithoutGil others;
-      return kernel->getCode(calls);
-    }();
+    auto artifact = compileWithoutGil([&] { return kernel->getCode(calls); });
     std::shared_ptr<const CompiledArtifact> code = unwrap(std::move(artifact));
     if (!code)
       return nb::none();
@@ -232,8 +229,10 @@ private:
   RunResult runBound(const driver::BoundArguments &bound, RunOptions options) {
     Watch watch(progress);
     options.poll = [&watch](const runtime::Progress &state) { return watch.poll(state); };
+    auto goesOn = [&] { return watch.poll({}); };
     llvm::Expected<RunResult> result = [&] {
       WithoutGil others;
+      InterruptScope scope(goesOn); // a call may compile code for its arguments
       return kernel->run(bound, options);
     }();
     if (!result) {
@@ -254,10 +253,7 @@ private:
 } // namespace
 
 static Caller *getKernel(driver::Executable &self, const std::string &device) {
-  auto kernel = [&] {
-    WithoutGil others;
-    return self.getKernel(device);
-  }();
+  auto kernel = compileWithoutGil([&] { return self.getKernel(device); });
   return new Caller(unwrap(std::move(kernel)));
 }
 

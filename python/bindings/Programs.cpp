@@ -107,10 +107,7 @@ nb::list check(const Executable &self, const std::vector<std::string> &dumpAfter
   driver::PipelineOptions options;
   options.dumpAfter = dumpAfter;
   options.afterPass = dumps.getListener();
-  llvm::Error error = [&] {
-    WithoutGil others;
-    return self.check(options);
-  }();
+  llvm::Error error = compileWithoutGil([&] { return self.check(options); });
   if (error)
     throw driver::takeReport(std::move(error));
   return dumps.toList();
@@ -125,10 +122,7 @@ nb::dict compileGpu(Executable &self, const std::string &arch,
   driver::PipelineOptions options;
   options.dumpAfter = dumpAfter;
   options.afterPass = dumps.getListener();
-  auto artifact = [&] {
-    WithoutGil others;
-    return self.getGpuCode(arch, divisible, options);
-  }();
+  auto artifact = compileWithoutGil([&] { return self.getGpuCode(arch, divisible, options); });
   std::shared_ptr<const driver::CompiledArtifact> code = unwrap(std::move(artifact));
   nb::dict result = fromArtifact(*code);
   result["ptx"] = code->code;
@@ -146,10 +140,7 @@ nb::list describeGpu(Executable &self, const std::string &arch,
   options.dumpAfter.insert(options.dumpAfter.end(), {"plan", "threads"});
   options.isDescribed = true;
   options.afterPass = dumps.getListener();
-  auto artifact = [&] {
-    WithoutGil others;
-    return self.getGpuCode(arch, divisible, options);
-  }();
+  auto artifact = compileWithoutGil([&] { return self.getGpuCode(arch, divisible, options); });
   unwrap(std::move(artifact));
   return dumps.toList();
 }
@@ -181,10 +172,10 @@ nb::dict compileCpu(const Executable &self, std::vector<std::string> dumpAfter) 
   options.dumpAfter = std::move(dumpAfter);
   options.dumpAfter.insert(options.dumpAfter.end(), {"host", "llvm", "asm"});
   options.afterPass = dumps.getListener();
-  auto artifact = [&]() -> llvm::Expected<std::shared_ptr<const driver::CompiledArtifact>> {
-    WithoutGil others;
-    return self.compileShown("cpu", options);
-  }();
+  auto artifact =
+      compileWithoutGil([&]() -> llvm::Expected<std::shared_ptr<const driver::CompiledArtifact>> {
+        return self.compileShown("cpu", options);
+      });
   nb::dict result = fromArtifact(*unwrap(std::move(artifact)));
   for (const auto &[stage, text] : dumps.texts)
     result[stage.c_str()] = text;
@@ -288,10 +279,7 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def(
           "with_setting",
           [](const Executable &self, const std::string &name, bool isSet) {
-            auto copy = [&] {
-              WithoutGil others;
-              return self.withSetting("tile." + name, isSet);
-            }();
+            auto copy = compileWithoutGil([&] { return self.withSetting("tile." + name, isSet); });
             return unwrap(std::move(copy));
           },
           nb::arg("name"), nb::arg("is_set"),

@@ -32,6 +32,7 @@ NONSENSE = {
     "TILEWRIGHT_CACHE_MB": "plenty",
     "TILEWRIGHT_CHECK": "thorough",
     "TILEWRIGHT_CHECK_PLANS": "2",
+    "TILEWRIGHT_COMPILE_SECONDS": "soon",
     "TILEWRIGHT_CPU": "z80",
     "TILEWRIGHT_VGPU_MODE": "later",
     "TILEWRIGHT_DEBUG": "please",

@@ -175,3 +175,86 @@ def test_python_ends_while_a_kernel_runs(device: str) -> None:
             [sys.executable, "-c", script], capture_output=True, text=True, env=environment
         )
         assert (run.returncode, run.stdout, run.stderr) == (0, "done\n", "")
+
+
+# ---- Compilations ----
+
+LARGE = """
+import os, signal, sys, threading, time
+import numpy as np
+import tilewright
+import tilewright.language as T
+
+tilewright.disable_cache()
+
+
+def total(source, i, j, count):
+    value = source[i, j]
+    for k in range(1, count):
+        value = value + source[i, j + k]
+    return value
+
+
+def make(count):
+    @T.prim_func
+    def main(A: T.Tensor((64, 2064), "float32"), B: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            for i, j in T.Parallel(64, 64):
+                B[i, j] = total(A, i, j, count)  # the statement
+
+    return main
+"""
+
+
+def run_script(folder: Path, text: str, **variables: str) -> subprocess.CompletedProcess:
+    script = folder / "large.py"
+    script.write_text(LARGE + text)
+    return subprocess.run(
+        [sys.executable, script],
+        capture_output=True, text=True, timeout=300, env={**os.environ, **variables},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("device", ["cpu", "vgpu:sm_80"])
+def test_ctrl_c_ends_a_compilation(device: str, tmp_path: Path) -> None:
+    """It takes a minute or more; another kernel compiles and runs at once afterwards, and the same
+    program can be compiled again."""
+    done = run_script(
+        tmp_path,
+        f"""
+main = make(2000)
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    tilewright.compile(main, device={device!r})
+    sys.exit("it was compiled")
+except KeyboardInterrupt:
+    pass
+start = time.perf_counter()
+kernel = tilewright.compile(make(3), device={device!r})
+a, b = np.ones((64, 2064), np.float32), np.zeros((64, 64), np.float32)
+kernel(a, b)
+assert (b == 3).all()
+assert time.perf_counter() - start < 30, "the abandoned compilation holds a lock"
+os._exit(0)
+""",
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_time_limit_names_the_largest_statement(tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        """
+try:
+    tilewright.compile(make(2000), device="vgpu:sm_80")
+except tilewright.errors.TilewrightError as error:
+    print(error)
+    os._exit(0)
+os._exit(1)
+""",
+        TILEWRIGHT_COMPILE_SECONDS="1",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "'main': compiling it for " in done.stdout
+    assert "took more than 1 s; its largest statement, with " in done.stdout
+    assert "TILEWRIGHT_COMPILE_SECONDS" in done.stdout

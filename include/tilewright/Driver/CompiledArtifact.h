@@ -13,6 +13,7 @@
 #include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Driver/Decisions.h"
 #include "tilewright/Driver/Launches.h"
+#include "tilewright/Frontend/Program.h"
 #include "tilewright/Support/PhaseTime.h"
 #include "tilewright/Tile/CallFacts.h"
 
@@ -39,12 +40,13 @@ std::optional<CompiledArtifact> parseArtifact(llvm::StringRef entry);
 /// compiled anew, and is the result for one that was just compiled.
 using AcceptArtifact = llvm::function_ref<llvm::Error(const CompiledArtifact &)>;
 
-/// Code of a checked module for `arch`, or for the host if it is null: compiled now, or found on
-/// disk. Code that is shown, and GPU code whose plans are checked, is always compiled. For a caller
-/// who holds the program's mutex. Errors are ProgramErrors.
-llvm::Expected<CompiledArtifact> compileOrLoad(mlir::ModuleOp module, const Arch *arch,
-                                               const PipelineOptions &options,
-                                               AcceptArtifact accept = nullptr);
+/// Code of a checked program for `arch`, or for the host if it is null: compiled now, or found on
+/// disk. Code that is shown, and GPU code whose plans are checked, is always compiled. Errors are
+/// ProgramErrors.
+llvm::Expected<CompiledArtifact>
+compileOrLoad(const std::shared_ptr<const frontend::Program> &program,
+              const frontend::Program::Lock &lock, const Arch *arch, const PipelineOptions &options,
+              AcceptArtifact accept = nullptr);
 
 } // namespace tilewright::driver
 

@@ -26,6 +26,7 @@ enum class Variable {
   CacheMb,       ///< TILEWRIGHT_CACHE_MB: how many MiB at most
   Check,         ///< TILEWRIGHT_CHECK, a switch: check all that can be checked
   CheckPlans,    ///< TILEWRIGHT_CHECK_PLANS, a switch
+  CompileLimit,  ///< TILEWRIGHT_COMPILE_SECONDS: how long a compilation may take
   Cpu,           ///< TILEWRIGHT_CPU, a choice: avx2 leaves AVX-512 out
   Deterministic, ///< TILEWRIGHT_DETERMINISTIC, a switch
   Libcuda,       ///< TILEWRIGHT_LIBCUDA: the driver's library, or none

@@ -155,7 +155,9 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ha
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  skipIfAbandoned(callbacks);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   if (hasAvx512)
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes, auto, auto) {
       llvm::FunctionPassManager last;
@@ -271,6 +273,8 @@ tilewright::cpu::emitObject(ModuleOp host, const CompileOptions &options,
   recorder.finish("translate");
   optimize(*ir, **machine, options.target.vectorWidth >= 16);
   recorder.finish("optimise");
+  if (isAbandoned())
+    return llvm::createStringError("abandoned");
   recorder.show("llvm", ir);
   if (options.dump) {
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*ir);

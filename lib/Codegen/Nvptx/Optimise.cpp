@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
+#include "tilewright/Support/Guarded.h"
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -127,7 +128,9 @@ void optimise(Module &module, TargetMachine &machine) {
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;
   ModuleAnalysisManager mam;
-  PassBuilder builder(&machine);
+  PassInstrumentationCallbacks callbacks;
+  skipIfAbandoned(callbacks);
+  PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt, &callbacks);
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
   builder.registerFunctionAnalyses(fam);

@@ -27,6 +27,8 @@ MEANINGS = {
     "TILEWRIGHT_CHECK": "`1`: check everything that can be checked, while compiling and running; "
     "`0`: no checks on the interpreter and the virtual GPU",
     "TILEWRIGHT_CHECK_PLANS": "`1`: check every recorded access again by enumeration",
+    "TILEWRIGHT_COMPILE_SECONDS": "how long a kernel may take to compile, in seconds; more is "
+    "an error. The default is 600",
     "TILEWRIGHT_CPU": "`avx2`: generate CPU code without AVX-512",
     "TILEWRIGHT_DEBUG": "`1`: show Tilewright's own frames in tracebacks",
     "TILEWRIGHT_DETERMINISTIC": "`1`: run the blocks of kernels with atomics in order, so that "

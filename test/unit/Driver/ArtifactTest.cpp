@@ -128,13 +128,14 @@ TEST_F(CachedTest, TheNextProgramFindsItsCode) {
 /// An entry that is whole and yet no code of this machine is compiled again, and replaced.
 TEST_F(CachedTest, CodeThatDoesNotLinkIsCompiledAgain) {
   std::shared_ptr<Executable> program = parseProgram(kAdd);
-  mlir::ModuleOp module = program->getProgram()->getModule();
+  auto lock = llvm::cantFail(program->getProgram()->lock());
   unsigned asked = 0;
   auto refuseFirst = [&](const CompiledArtifact &) -> llvm::Error {
     return ++asked == 1 ? llvm::createStringError("no") : llvm::Error::success();
   };
-  EXPECT_EQ(getError(compileOrLoad(module, /*arch=*/nullptr, {})), "none");
-  llvm::Expected<CompiledArtifact> again = compileOrLoad(module, /*arch=*/nullptr, {}, refuseFirst);
+  EXPECT_EQ(getError(compileOrLoad(program->getProgram(), lock, /*arch=*/nullptr, {})), "none");
+  llvm::Expected<CompiledArtifact> again =
+      compileOrLoad(program->getProgram(), lock, /*arch=*/nullptr, {}, refuseFirst);
   ASSERT_TRUE(bool(again));
   EXPECT_EQ(asked, 2u);
   EXPECT_FALSE(again->fromCache);
