@@ -11,7 +11,17 @@
 #include "tilewright/Tile/InternalError.h"
 #include "tilewright/Transforms/Passes.h"
 
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Transforms/Passes.h"
 #include <chrono>
 #include <ctime>
 
@@ -90,6 +100,42 @@ void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const Call
   pm.addPass(createPlanCpuAccumulators(PlanCpuAccumulatorsOptions{disjoint}));
   pm.addPass(createPlanCpuRows());
   pm.addPass(createPlanCpuUpdates(PlanCpuUpdatesOptions{disjoint}));
+}
+
+void buildThreadCodePipeline(OpPassManager &pm, StringRef arch, const CallFacts &calls) {
+  pm.addPass(
+      nvptx::createLowerToThreads({arch.str(), calls.argumentAlignment, calls.disjointArguments}));
+}
+
+void buildNvvmPipeline(OpPassManager &pm, bool fastMath) {
+  pm.addPass(nvptx::createLowerMath({fastMath}));
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(nvptx::createConvertToLlvm());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  // .file and .loc lines, and no other debug information: it would change what ptxas optimises.
+  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(
+      {/*emissionKind=*/LLVM::DIEmissionKind::DebugDirectivesOnly}));
+}
+
+void buildHostCodePipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
+  pm.addPass(createLowerToHost(
+      LowerToHostOptions{calls.disjointArguments, host.vectorWidth, host.hasRange}));
+}
+
+void buildHostLlvmPipeline(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  ConvertMathToLLVMPassOptions math;
+  math.approximateLog1p = false; // not log(1 + x), which is 0 for small x
+  pm.addPass(createConvertMathToLLVMPass(math));
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
 /// Whether the caller wants the IR after this pass or stage.
@@ -197,15 +243,13 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
   if (failed(pm.run(*planned)) || isAbandoned())
     return failure();
   recorder.finish("passes");
-  nvptx::EmitOptions emit;
   artifact.kernels = nvptx::describeKernels(function);
   artifact.launches = LaunchFormulas(function);
-  emit.fastMath = function->hasAttr("tile.fast_math");
-  PassManager lowering(module.getContext());
-  lowering.enableVerifier(false); // emitPtx verifies what it is given, where assertions are on
-  lowering.addPass(nvptx::createLowerToThreads(
-      {arch.name.str(), options.calls.argumentAlignment, options.calls.disjointArguments}));
-  if (failed(lowering.run(*planned)) || isAbandoned())
+  bool fastMath = function->hasAttr("tile.fast_math");
+  PassManager threads(module.getContext());
+  threads.enableVerifier(false); // the next passes do, where assertions are on
+  buildThreadCodePipeline(threads, arch.name, options.calls);
+  if (failed(threads.run(*planned)) || isAbandoned())
     return failure();
   recorder.finish("threads", [&](raw_ostream &os) {
     if (options.isDescribed)
@@ -213,10 +257,16 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
     else
       planned->print(os);
   });
-  emit.observer = [&](StringRef stage, llvm::function_ref<void(raw_ostream &)> print) {
-    recorder.finish(stage, print);
-  };
-  FailureOr<std::string> ptx = nvptx::emitPtx(*planned, arch, emit);
+  PassManager nvvm(module.getContext());
+  nvvm.enableVerifier(nvptx::kVerifiesCode);
+  buildNvvmPipeline(nvvm, fastMath);
+  if (failed(nvvm.run(*planned)))
+    return failure();
+  recorder.finish("nvvm", [&](raw_ostream &os) { planned->print(os); });
+  FailureOr<std::string> ptx = nvptx::emitPtx(
+      *planned, arch, [&](StringRef stage, llvm::function_ref<void(raw_ostream &)> print) {
+        recorder.finish(stage, print);
+      });
   if (failed(ptx))
     return failure();
   recorder.finish("ptx");
@@ -269,8 +319,7 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     cpu::ErrorCollector errors(module.getContext());
     PassManager lowering(module.getContext());
     lowering.enableVerifier(false); // LLVM verifies the result
-    lowering.addPass(createLowerToHost(LowerToHostOptions{
-        options.calls.disjointArguments, code.target.vectorWidth, code.target.hasRange}));
+    buildHostCodePipeline(lowering, code.target, options.calls);
     if (failed(lowering.run(*planned)) || isAbandoned())
       return errors.takeError("the program has no lowering for the CPU");
   }
@@ -281,6 +330,15 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     planned->print(os);
     options.afterPass("host", text);
   }
+  {
+    cpu::ErrorCollector errors(module.getContext());
+    PassManager lowering(module.getContext());
+    lowering.enableVerifier(false); // each pass is ours or MLIR's own; LLVM verifies the result
+    buildHostLlvmPipeline(lowering);
+    if (failed(lowering.run(*planned)))
+      return errors.takeError("the lowered program does not reach LLVM");
+  }
+  finish("lower to LLVM");
   if (isWanted(options, "llvm") || isWanted(options, "asm"))
     code.dump = [&](StringRef stage, StringRef text) {
       if (isWanted(options, stage))

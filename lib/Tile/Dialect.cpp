@@ -224,12 +224,12 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitError() << "'" << name
                            << "' is a number of registers of 'tile.kernel' or 'tile.role'";
   }
-  if (name == kTurnsAttr) {
+  if (name == kIterationCountAttr || name == kClearedAttr) {
     if (isa<AllocOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.alloc'";
   }
-  if (name == kProductsReadAttr) {
+  if (name == kProductsReadAttr || name == kAtWaitAttr) {
     if (isa<BarrierArriveOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier_arrive'";

@@ -67,9 +67,25 @@ def test_what_is_missing_is_told(tmp_path: Path, file: str, old: str, new: str, 
 
 
 def test_a_pass_without_a_record_is_told(tmp_path: Path) -> None:
-    pass_ = 'StringRef getArgument() const override { return "tile-hidden"; }'
+    pass_ = "struct HiddenPass : PassWrapper<HiddenPass, OperationPass<ModuleOp>> {"
     root = write(tmp_path, {**COMPLETE, "lib/Room/Hidden.cpp": pass_})
-    assert faults_below(root) == ["lib/Room/Hidden.cpp: tile-hidden has no record in a Passes.td"]
+    assert faults_below(root) == ["lib/Room/Hidden.cpp: HiddenPass has no record in a Passes.td"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_fault"),
+    [
+        ("PassManager pm(module.getContext());", True),
+        ("llvm::legacy::PassManager passes;", False),
+        ("static void build(OpPassManager &pm);", False),
+    ],
+)
+def test_a_list_of_passes_beside_the_drivers_is_told(
+    tmp_path: Path, text: str, is_fault: bool
+) -> None:
+    root = write(tmp_path, {**COMPLETE, "lib/Room/Emit.cpp": text})
+    fault = "lib/Room/Emit.cpp runs passes that lib/Driver/Pipeline.cpp does not list"
+    assert faults_below(root) == ([fault] if is_fault else [])
 
 
 def test_our_passes_are_complete() -> None:

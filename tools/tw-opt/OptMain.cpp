@@ -16,7 +16,10 @@
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -28,6 +31,8 @@ int tilewright::tools::runOpt(int argc, char **argv, llvm::function_ref<void()> 
   mlir::DialectRegistry registry;
   registry.insert<tilewright::tile::TileDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect>();
+  // Thread code, for the passes that come after tile IR.
+  registry.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect, mlir::cf::ControlFlowDialect>();
   mlir::registerTransformsPasses();
   tilewright::registerTilewrightThreadsPasses();
   tilewright::registerTilewrightPasses();

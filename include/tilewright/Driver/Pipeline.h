@@ -56,6 +56,18 @@ void buildGpuPipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
 void buildCpuPipeline(mlir::OpPassManager &pm, const cpu::HostTarget &host,
                       const CallFacts &calls = {});
 
+/// The code of one thread of each planned kernel.
+void buildThreadCodePipeline(mlir::OpPassManager &pm, llvm::StringRef arch,
+                             const CallFacts &calls = {});
+/// From there to the LLVM dialect, which nvptx::emitPtx takes.
+void buildNvvmPipeline(mlir::OpPassManager &pm, bool fastMath);
+
+/// The host functions of a planned program.
+void buildHostCodePipeline(mlir::OpPassManager &pm, const cpu::HostTarget &host,
+                           const CallFacts &calls = {});
+/// From there to the LLVM dialect, which cpu::emitObject takes.
+void buildHostLlvmPipeline(mlir::OpPassManager &pm);
+
 /// Compiles a checked module to PTX; the module stays as it is. Errors are emitted as diagnostics;
 /// remarks become decisions of the result.
 mlir::FailureOr<CompiledArtifact> compileForGpu(mlir::ModuleOp module, const Arch &arch,

@@ -7,14 +7,19 @@
 
 namespace tilewright::tile {
 
-/// Of tile.kernel and tile.role: the registers that each of its threads asks for (setmaxnreg).
+/// Of tile.kernel and tile.role: the registers that each of its threads gets (setmaxnreg).
 inline constexpr llvm::StringLiteral kRegistersAttr = "tile.registers";
-/// Of tile.alloc: the variable that counts the iterations of a loop over all its rounds; each role
-/// has its own.
-inline constexpr llvm::StringLiteral kTurnsAttr = "tile.turns";
+/// Of tile.alloc: the variable that counts the iterations of a loop over all its executions; each
+/// role has its own.
+inline constexpr llvm::StringLiteral kIterationCountAttr = "tile.iteration_count";
 /// Of tile.barrier_arrive: products alone have read what it releases. The wait for them has ended them
 /// for all lanes of a warp, so that these need not meet.
 inline constexpr llvm::StringLiteral kProductsReadAttr = "tile.products_read";
+/// Of tile.barrier_arrive at a barrier by number: the threads that arrive wait at once. The wait after
+/// it is then all that they do.
+inline constexpr llvm::StringLiteral kAtWaitAttr = "tile.at_wait";
+/// Of tile.alloc: a shared tile that holds zeros when the kernel begins.
+inline constexpr llvm::StringLiteral kClearedAttr = "tile.cleared";
 
 } // namespace tilewright::tile
 

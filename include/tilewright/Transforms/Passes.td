@@ -273,7 +273,8 @@ def PlanSharedMemory : Pass<"tile-plan-shared-memory"> {
   let summary = "Give every shared tile its offset in the block's arena";
   let description = [{
     Tiles that are never live at the same time share bytes. The total is checked against the
-    architecture; the error lists the share of each tile.
+    architecture; the error lists the share of each tile. A tile whose bytes are updated one by one
+    atomically starts as zeros (`tile.cleared`): such an update reads the byte beside its own.
 
     ```mlir
     %a = tile.alloc "a" : ...    ->    %a = tile.alloc "a" {tile.offset = 0 : i64} : ...
@@ -291,7 +292,8 @@ def InsertOrderings : Pass<"tile-insert-orderings"> {
     barrier serves all hazards that are open where it stands. Where the first of the two is an
     asynchronous copy, the thread that issued it waits for its group in front of the barrier, with as
     many younger groups still under way as is right. Versions of a multi-buffered tile conflict only
-    with themselves.
+    with themselves. An arrival at a barrier by number whose threads wait right after is marked
+    (`tile.at_wait`): one instruction does both.
 
     ```mlir
     tile.async_group %i below %n { … store %s }        tile.async_group %i below %n { … store %s }

@@ -1,6 +1,6 @@
 //===- EmitObject.cpp - from lowered MLIR to object code --------------------------------------===//
 //
-//   scf, math, vector, arith ──▶ the LLVM dialect ──▶ LLVM IR ──▶ O3 for the host ──▶ object
+//   the LLVM dialect ──▶ LLVM IR ──▶ O3 for the host ──▶ object
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -12,14 +12,6 @@
 #include "tilewright/Support/Environment.h"
 #include "tilewright/Support/Guarded.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MathToLibm/MathToLibm.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -28,7 +20,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -115,24 +106,8 @@ void tilewright::cpu::loadHostDialects(MLIRContext &context) {
   context.loadAllAvailableDialects();
 }
 
-static LogicalResult lowerToLlvmDialect(ModuleOp module) {
-  PassManager pm(module.getContext());
-  pm.enableVerifier(false); // each phase is ours or MLIR's own; LLVM verifies the result
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  ConvertMathToLLVMPassOptions math;
-  math.approximateLog1p = false; // not log(1 + x), which is 0 for small x
-  pm.addPass(createConvertMathToLLVMPass(math));
-  pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertFuncToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  if (failed(pm.run(module)))
-    return failure();
-  // What is said of a loop travels as an attribute of its ops; only the branch's own is translated.
+/// What is said of a loop travels as an attribute of its ops; only the branch's own is translated.
+static void annotateBranches(ModuleOp module) {
   module.walk([](Operation *op) {
     StringRef name = "llvm.loop_annotation";
     auto annotation = op->getAttrOfType<LLVM::LoopAnnotationAttr>(name);
@@ -144,7 +119,6 @@ static LogicalResult lowerToLlvmDialect(ModuleOp module) {
     else if (auto branch = dyn_cast<LLVM::CondBrOp>(op))
       branch.setLoopAnnotationAttr(annotation);
   });
-  return success();
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool hasAvx512) {
@@ -256,10 +230,7 @@ tilewright::cpu::emitObject(ModuleOp host, const CompileOptions &options,
                             std::vector<PhaseTime> *phases) {
   PhaseRecorder recorder(options, phases);
   ErrorCollector errors(host.getContext());
-  if (failed(lowerToLlvmDialect(host)))
-    return errors.takeError("the lowered program does not reach LLVM");
-  recorder.finish("lower to LLVM");
-
+  annotateBranches(host);
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = makeTargetMachine(options.target);
   if (!machine)
     return machine.takeError();

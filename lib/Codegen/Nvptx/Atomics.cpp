@@ -10,8 +10,6 @@
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/InternalError.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace tilewright::tile;
 
@@ -181,24 +179,13 @@ static Value updateByCas(Emitter &e, AtomicKind kind, const Storage &storage, Va
   return extract(loop.getResult(0));
 }
 
-/// An update of 8 bits compares and swaps the two bytes around its element (`updateByCas`). Both
-/// must have a value, or bytes that were never written would decide whether the swap took place:
-/// the neighbour of an element, and the padding after a tile of an odd number of bytes.
-/// So such tiles start as zeros; every engine may do so, an unwritten element has any value.
-void clearByteAtomics(Thread &t) {
+/// Two bytes at a time, as they are updated: padding after an odd tile is cleared, too.
+void clearTiles(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
-  llvm::SmallSetVector<AllocOp, 4> tiles;
-  t.kernel.walk([&](Operation *op) {
-    Value buffer;
-    if (auto update = dyn_cast<AtomicElementOp>(op))
-      buffer = update.getBuffer();
-    else if (auto update = dyn_cast<ReducerUpdateOp>(op))
-      buffer = update.getBuffer();
-    if (!buffer || getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()) != 1)
-      return;
-    auto alloc = getRoot(buffer).getDefiningOp<AllocOp>();
-    if (alloc && analysis::livesInShared(alloc))
-      tiles.insert(alloc);
+  SmallVector<AllocOp> tiles;
+  t.kernel.walk([&](AllocOp alloc) {
+    if (alloc->hasAttr(kClearedAttr))
+      tiles.push_back(alloc);
   });
   if (tiles.empty())
     return;

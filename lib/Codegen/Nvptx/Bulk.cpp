@@ -16,7 +16,6 @@
 
 #include "tilewright/Access/Bulk.h"
 #include "Lowerings.h"
-#include "tilewright/Tile/Scalars.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -79,13 +78,6 @@ static void meetByNumber(Thread &t, StringRef instruction, Value number, int64_t
   callPtx(b, (instruction + " $0, $1;").str(), "r,r,~{memory}", {}, {index, makeNumber(t, count)});
 }
 
-/// Whether the threads that arrive wait at once: then the wait is all that they do.
-static bool isMeeting(BarrierArriveOp op) {
-  auto wait = dyn_cast_or_null<BarrierWaitOp>(op->getNextNode());
-  return wait && !wait.getParity() && wait.getBarriers() == op.getBarriers() &&
-         areEqual(wait.getIndex(), op.getIndex());
-}
-
 void lowerBarrierWait(Thread &t, BarrierWaitOp op) {
   ImplicitLocOpBuilder &b = t.b;
   if (!op.getParity())
@@ -108,7 +100,7 @@ void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
   if (Attribute fence = op->getAttr(kProxyFenceAttr))
     fenceProxy(t, fence);
   if (op.getCount()) {
-    if (!isMeeting(op))
+    if (!op->hasAttr(kAtWaitAttr)) // else the wait arrives, too
       meetByNumber(t, "barrier.arrive", op.getIndex(), op.getExpectedArrivals());
     return;
   }

@@ -5,26 +5,15 @@
 #include "tilewright/Support/Guarded.h"
 #include "tilewright/Tile/InternalError.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -45,60 +34,6 @@ void registerDialects(DialectRegistry &registry) {
 }
 
 namespace {
-
-/// Everything that is not yet LLVM's, in one conversion: each would look at all of the code.
-struct ConvertToLlvmPass : PassWrapper<ConvertToLlvmPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertToLlvmPass)
-
-  StringRef getArgument() const override { return "tw-convert-to-llvm"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect>();
-  }
-  void runOnOperation() override {
-    MLIRContext *context = &getContext();
-    LLVMTypeConverter types(context);
-    RewritePatternSet patterns(context);
-    arith::populateArithToLLVMConversionPatterns(types, patterns);
-    cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
-    populateMathToLLVMConversionPatterns(types, patterns);
-    populateNVVMToLLVMConversionPatterns(patterns);
-    LLVMConversionTarget target(*context);
-    target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect>();
-    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
-      signalPassFailure();
-  }
-};
-
-/// Whether each step's result is verified: a third of the lowering's time, so only in builds with
-/// assertions.
-#ifdef NDEBUG
-constexpr bool kVerify = false;
-#else
-constexpr bool kVerify = true;
-#endif
-
-/// Functions and tables stand where a macro wrote them, without the lines of its callers: MLIR looks
-/// for the function around whatever was inlined, and faults if there is none.
-void dropCallers(ModuleOp module) {
-  for (Operation &op : *module.getBody())
-    while (auto inlined = dyn_cast<CallSiteLoc>(op.getLoc()))
-      op.setLoc(inlined.getCallee());
-}
-
-LogicalResult lowerToLlvmDialect(ModuleOp module, bool fastMath) {
-  dropCallers(module);
-  PassManager pm(module.getContext());
-  pm.enableVerifier(kVerify);
-  pm.addPass(createLowerMathPass(fastMath));
-  pm.addPass(createCSEPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(std::make_unique<ConvertToLlvmPass>());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  // .file and .loc lines, and no other debug information: it would change what ptxas optimises.
-  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(
-      {/*emissionKind=*/LLVM::DIEmissionKind::DebugDirectivesOnly}));
-  return pm.run(module);
-}
 
 const llvm::Target *findTarget(std::string &error) {
   static std::once_flag once;
@@ -136,11 +71,7 @@ LogicalResult refuseLibraryCalls(ModuleOp module, llvm::Module &llvmModule) {
 
 } // namespace
 
-FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOptions &options) {
-  if (failed(lowerToLlvmDialect(module, options.fastMath)))
-    return failure();
-  if (options.observer)
-    options.observer("nvvm", [&](llvm::raw_ostream &os) { module.print(os); });
+FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const StageObserver &observer) {
   std::string error;
   const llvm::Target *target = findTarget(error);
   if (!target)
@@ -155,8 +86,8 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
       llvm::CodeGenOptLevel::Default)); // ptxas schedules and allocates again
   llvm::LLVMContext context;
   context.setDiagnosticHandlerCallBack(stopGuardedOnError);
-  std::unique_ptr<llvm::Module> llvmModule =
-      translateModuleToLLVMIR(module, context, "tilewright", /*disableVerification=*/!kVerify);
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(
+      module, context, "tilewright", /*disableVerification=*/!kVerifiesCode);
   if (!llvmModule)
     return failure();
   llvmModule->setTargetTriple(triple);
@@ -166,8 +97,8 @@ FailureOr<std::string> emitPtx(ModuleOp module, const Arch &arch, const EmitOpti
   optimise(*llvmModule, *machine);
   if (failed(refuseLibraryCalls(module, *llvmModule)))
     return failure();
-  if (options.observer)
-    options.observer("llvm", [&](llvm::raw_ostream &os) { llvmModule->print(os, nullptr); });
+  if (observer)
+    observer("llvm", [&](llvm::raw_ostream &os) { llvmModule->print(os, nullptr); });
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream os(text);
   if (!generateCode(*llvmModule, *machine, os))

@@ -6,7 +6,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Pass/Pass.h"
 #include "llvm/IR/PassManager.h"
 
 namespace llvm {
@@ -17,10 +16,6 @@ class raw_pwrite_stream;
 } // namespace llvm
 
 namespace tilewright::nvptx {
-
-/// LowerMath.cpp: functions that PTX has no precise instruction for become calls of the device
-/// library or, under fast math, approximate instructions; fast math also permits contraction.
-std::unique_ptr<mlir::Pass> createLowerMathPass(bool fastMath);
 
 /// LowerMath.cpp: a call of a function from elsewhere, which is declared if it is not yet.
 mlir::LLVM::CallOp callExternal(mlir::ImplicitLocOpBuilder &b, mlir::ModuleOp module,

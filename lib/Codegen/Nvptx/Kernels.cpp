@@ -184,7 +184,7 @@ static LogicalResult lowerRoles(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
   Block &body = t.kernel.getBody().front();
   auto lowerProgram = [&]() -> LogicalResult {
-    clearByteAtomics(t);
+    clearTiles(t);
     return lowerBlock(t, body);
   };
   auto roles = body.getOps<RoleOp>();

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
+#include "tilewright/Codegen/Nvptx/Ptx.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -31,6 +32,11 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numbers>
+
+namespace tilewright::nvptx {
+#define GEN_PASS_DEF_LOWERMATH
+#include "tilewright/Codegen/Nvptx/Passes.h.inc"
+} // namespace tilewright::nvptx
 
 using namespace mlir;
 
@@ -232,20 +238,13 @@ void lowerExtremes(ModuleOp module) {
   });
 }
 
-struct LowerMathPass : PassWrapper<LowerMathPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerMathPass)
+struct LowerMathPass : impl::LowerMathBase<LowerMathPass> {
+  using LowerMathBase::LowerMathBase;
 
-  explicit LowerMathPass(bool fastMath) : fastMath(fastMath) {}
-  StringRef getArgument() const override { return "tw-lower-math"; }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
-  }
   void runOnOperation() override {
     MathLowering(getOperation(), fastMath).run();
     lowerExtremes(getOperation());
   }
-
-  bool fastMath;
 };
 
 } // namespace
@@ -265,10 +264,6 @@ LLVM::CallOp callExternal(ImplicitLocOpBuilder &b, ModuleOp module, StringRef fu
 Value callDeviceLibrary(ImplicitLocOpBuilder &b, ModuleOp module, StringRef function, Type result,
                         ValueRange operands) {
   return callExternal(b, module, function, result, operands).getResult();
-}
-
-std::unique_ptr<Pass> createLowerMathPass(bool fastMath) {
-  return std::make_unique<LowerMathPass>(fastMath);
 }
 
 } // namespace tilewright::nvptx

@@ -120,6 +120,14 @@ static LogicalResult lowerKernels(func::FuncOp function, ModuleOp threads, const
   return success();
 }
 
+/// Functions and tables stand where a macro wrote them, without the lines of its callers: MLIR looks
+/// for the function around whatever was inlined, and faults if there is none.
+static void dropCallers(ModuleOp module) {
+  for (Operation &op : *module.getBody())
+    while (auto inlined = dyn_cast<CallSiteLoc>(op.getLoc()))
+      op.setLoc(inlined.getCallee());
+}
+
 namespace {
 struct LowerToThreadsPass : impl::LowerToThreadsBase<LowerToThreadsPass> {
   using LowerToThreadsBase::LowerToThreadsBase;
@@ -136,6 +144,7 @@ struct LowerToThreadsPass : impl::LowerToThreadsBase<LowerToThreadsPass> {
       if (failed(lowerKernels(function, *threads, *target, {disjoint, alignment})))
         return signalPassFailure();
     getOperation().getBodyRegion().takeBody(threads->getBodyRegion());
+    dropCallers(getOperation());
   }
 };
 } // namespace

@@ -60,7 +60,7 @@ mlir::LogicalResult lowerAtomic(Thread &t, mlir::Operation *op, tile::AtomicKind
                                 Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
                                 Value result);
 mlir::LogicalResult lowerReducerUpdate(Thread &t, tile::ReducerUpdateOp op);
-void clearByteAtomics(Thread &t);
+void clearTiles(Thread &t);
 /// Adds neighbouring elements by one `red` (access::getAtomicWidth says which there are).
 void updateVector(Emitter &e, const Storage &storage, Value address,
                   llvm::ArrayRef<Value> operands);

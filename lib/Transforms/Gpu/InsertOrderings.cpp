@@ -39,6 +39,7 @@
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/InternalError.h"
+#include "tilewright/Tile/Scalars.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -615,6 +616,16 @@ int64_t Inserter::walk(Block::iterator from, OpenAccesses &open, Mode mode) {
   return count;
 }
 
+/// Marks arrivals at barriers by number whose threads wait right after: nothing came between.
+void markMeetings(KernelOp kernel) {
+  kernel.walk([](BarrierArriveOp op) {
+    auto wait = dyn_cast_or_null<BarrierWaitOp>(op->getNextNode());
+    if (op.getCount() && wait && !wait.getParity() && wait.getBarriers() == op.getBarriers() &&
+        areEqual(wait.getIndex(), op.getIndex()))
+      op->setAttr(kAtWaitAttr, UnitAttr::get(op.getContext()));
+  });
+}
+
 struct InsertOrderingsPass : tilewright::impl::InsertOrderingsBase<InsertOrderingsPass> {
   using InsertOrderingsBase::InsertOrderingsBase;
 
@@ -622,6 +633,7 @@ struct InsertOrderingsPass : tilewright::impl::InsertOrderingsBase<InsertOrderin
     getOperation()->walk([&](KernelOp kernel) {
       if (failed(Inserter(kernel, disjoint).run()))
         signalPassFailure();
+      markMeetings(kernel);
     });
   }
 };

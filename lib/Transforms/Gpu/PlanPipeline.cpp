@@ -109,7 +109,7 @@ private:
   std::pair<Operation *, Operation *> findReaders(ArrayRef<Prefetch *> copies);
   void findChannels();
   std::string findRoleObstacle();
-  void countTurns();
+  void countIterations();
   void makeBarriers(Channel &channel);
   Value versionOf(ImplicitLocOpBuilder &b, Value iteration, int64_t distance);
   void connect(Channel &channel);
@@ -370,7 +370,7 @@ std::string Pipeliner::findRoleObstacle() {
 
 /// A loop inside another runs several times, and the phases of its barriers go on. A variable
 /// counts the iterations so far, modulo what versions and phases can tell apart.
-void Pipeliner::countTurns() {
+void Pipeliner::countIterations() {
   first = loop.getLower();
   auto kernel = loop->getParentOfType<KernelOp>();
   bool isRepeated = false;
@@ -379,21 +379,21 @@ void Pipeliner::countTurns() {
   if (!isRepeated)
     return;
   ImplicitLocOpBuilder b(loop.getLoc(), &kernel.getBody().front().front());
-  auto turns = AllocOp::create(b, makeBufferType({}, b.getI64Type(), Space::Local),
-                               b.getStringAttr("turns"), ValueRange(), ReduceKindAttr());
-  turns->setAttr(kTurnsAttr, b.getUnitAttr());
+  auto counter = AllocOp::create(b, makeBufferType({}, b.getI64Type(), Space::Local),
+                                 b.getStringAttr("iterations"), ValueRange(), ReduceKindAttr());
+  counter->setAttr(kIterationCountAttr, b.getUnitAttr());
   Value zero = arith::ConstantOp::create(b, b.getI64IntegerAttr(0));
-  StoreOp::create(b, zero, turns.getBuffer(), ValueRange());
+  StoreOp::create(b, zero, counter.getBuffer(), ValueRange());
   b.setInsertionPoint(loop);
   Value before = arith::IndexCastOp::create(
-      b, b.getIndexType(), LoadOp::create(b, b.getI64Type(), turns.getBuffer(), ValueRange()));
+      b, b.getIndexType(), LoadOp::create(b, b.getI64Type(), counter.getBuffer(), ValueRange()));
   first = arith::SubIOp::create(b, loop.getLower(), before);
   b.setInsertionPointAfter(loop);
-  Value trips = arith::SubIOp::create(b, loop.getUpper(), loop.getLower());
-  trips = arith::MaxSIOp::create(b, trips, arith::ConstantIndexOp::create(b, 0));
-  Value number = FloorModOp::create(b, arith::AddIOp::create(b, before, trips),
+  Value count = arith::SubIOp::create(b, loop.getUpper(), loop.getLower());
+  count = arith::MaxSIOp::create(b, count, arith::ConstantIndexOp::create(b, 0));
+  Value number = FloorModOp::create(b, arith::AddIOp::create(b, before, count),
                                     arith::ConstantIndexOp::create(b, 2 * versions), false);
-  StoreOp::create(b, arith::IndexCastOp::create(b, b.getI64Type(), number), turns.getBuffer(),
+  StoreOp::create(b, arith::IndexCastOp::create(b, b.getI64Type(), number), counter.getBuffer(),
                   ValueRange());
 }
 
@@ -559,7 +559,7 @@ void Pipeliner::run() {
     hasProducer = obstacle.empty();
     if (!hasProducer)
       remarkNoProducer(loop, obstacle);
-    countTurns();
+    countIterations();
   } else {
     first = loop.getLower();
   }

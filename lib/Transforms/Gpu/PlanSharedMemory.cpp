@@ -14,6 +14,7 @@
 #include "TargetArch.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -31,6 +32,25 @@ using namespace tilewright::tile;
 using namespace tilewright::analysis;
 
 namespace {
+
+/// An update of 8 bits compares and swaps the two bytes around its element. Both must have a value,
+/// or bytes that were never written would decide whether the swap took place: the neighbour of an
+/// element, and the padding after a tile of an odd number of bytes. So such tiles start as zeros;
+/// every engine may do so, since an unwritten element has any value.
+void clearByteAtomics(KernelOp kernel) {
+  kernel.walk([](Operation *op) {
+    Value buffer;
+    if (auto update = dyn_cast<AtomicElementOp>(op))
+      buffer = update.getBuffer();
+    else if (auto update = dyn_cast<ReducerUpdateOp>(op))
+      buffer = update.getBuffer();
+    if (!buffer || getStorageBytes(cast<MemRefType>(buffer.getType()).getElementType()) != 1)
+      return;
+    auto alloc = getRoot(buffer).getDefiningOp<AllocOp>();
+    if (alloc && livesInShared(alloc))
+      alloc->setAttr(kClearedAttr, UnitAttr::get(op->getContext()));
+  });
+}
 
 /// Swizzle atoms are 128 bytes wide and eight rows high; a tile that starts on their boundary keeps
 /// its bank arithmetic.
@@ -149,6 +169,7 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
     const Arch *target = requireArch(getOperation(), arch);
     if (!target)
       return signalPassFailure();
+    getOperation()->walk([](KernelOp kernel) { clearByteAtomics(kernel); });
     Builder b(&getContext());
     getOperation()->walk([&](KernelOp kernel) {
       SharedArena arena = planSharedArena(kernel);

@@ -92,7 +92,7 @@ void Splitter::need(Value value) {
   if (!op || !kernel->isProperAncestor(op) || isa<BarrierAllocOp>(op))
     return;
   auto alloc = dyn_cast<AllocOp>(op);
-  if (alloc && !alloc->hasAttr(kTurnsAttr))
+  if (alloc && !alloc->hasAttr(kIterationCountAttr))
     return; // both roles name the same tile
   if (!needed.insert(op))
     return;

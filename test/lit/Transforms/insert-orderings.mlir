@@ -139,3 +139,20 @@ func.func @overlay(%A: memref<32xf32, #tile.space<global>>, %B: memref<32xf32, #
   }
   return
 }
+
+// Threads that arrive at a barrier by number and wait right after do both in one instruction.
+// CHECK-LABEL: func.func @arrive_and_wait
+// CHECK: tile.barrier_arrive %{{.*}}[%c1] count 32 : memref
+// CHECK: tile.barrier_arrive %{{.*}}[%c2] count 32 {tile.at_wait} : memref
+// CHECK-NEXT: tile.barrier_wait %{{.*}}[%c2] count 32
+func.func @arrive_and_wait() {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %b = tile.barrier_alloc "b" arrivals [0, 0, 0] : memref<3xi64, #tile.space<shared>>
+    tile.barrier_arrive %b[%c1] count 32 : memref<3xi64, #tile.space<shared>>
+    tile.barrier_arrive %b[%c2] count 32 : memref<3xi64, #tile.space<shared>>
+    tile.barrier_wait %b[%c2] count 32 : memref<3xi64, #tile.space<shared>>
+  }
+  return
+}

@@ -92,3 +92,22 @@ func.func @versions_and_exchange() {
   }
   return
 }
+
+// -----
+
+// An atomic update of a byte reads its neighbour, which must have a value; wider ones do not.
+// CHECK-LABEL: func.func @bytes_that_are_updated
+func.func @bytes_that_are_updated(%x: i8, %y: i32) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // CHECK: tile.alloc "counts" {tile.cleared, tile.offset = {{[0-9]+}} : i64} : memref<33xi8
+    // CHECK: tile.alloc "sums" {tile.offset = {{[0-9]+}} : i64} : memref<32xi32
+    %counts = tile.alloc "counts" : memref<33xi8, #tile.space<shared>>
+    %sums = tile.alloc "sums" : memref<32xi32, #tile.space<shared>>
+    tile.parallel (%i) in (32) {
+      %a = tile.atomic_element add %x, %counts[%i] : memref<33xi8, #tile.space<shared>>
+      %b = tile.atomic_element add %y, %sums[%i] : memref<32xi32, #tile.space<shared>>
+    }
+  }
+  return
+}

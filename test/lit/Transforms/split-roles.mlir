@@ -76,11 +76,11 @@ func.func @gemm(%A: !a, %B: !a, %C: !c) {
 
 // A loop inside another goes on counting: both roles have a variable of their own.
 // CHECK-LABEL: func.func @rounds
-// CHECK: tile.alloc "turns" {tile.turns}
+// CHECK: tile.alloc "iterations" {tile.iteration_count}
 // CHECK: scf.for
 // CHECK: tile.barrier_wait %a_full
 // CHECK: tile.role "producer"
-// CHECK: tile.alloc "turns" {tile.turns}
+// CHECK: tile.alloc "iterations" {tile.iteration_count}
 // CHECK: scf.for
 // CHECK: tile.load
 // CHECK: tile.pipelined

@@ -67,8 +67,8 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// Compiles the host functions that tile-lower-to-host left in a module, which is consumed, to an
-/// object file in memory.
+/// Compiles the host functions of a module in the LLVM dialect, which is consumed, to an object file
+/// in memory.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 emitObject(mlir::ModuleOp host, const CompileOptions &options,
            std::vector<PhaseTime> *phases = nullptr);

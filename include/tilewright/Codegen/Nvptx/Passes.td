@@ -30,4 +30,37 @@ def LowerToThreads : Pass<"tile-lower-to-threads", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def LowerMath : Pass<"tile-lower-math", "::mlir::ModuleOp"> {
+  let summary = "Lower functions of floats to the device library and to instructions";
+  let description = [{
+    A function of the `math` dialect that PTX has no precise instruction for becomes a call of the
+    device library. Under fast math it becomes an approximate instruction, if there is one, and sums
+    of products may be contracted. Maxima and minima become the LLVM operations whose NaNs and zeros
+    are the language's.
+
+    ```mlir
+    %e = math.exp %x : f32       ->    %e = llvm.call @__tw_exp_f32(%x) : (f32) -> f32
+    %m = arith.maxnumf %e, %y : f32    %m = llvm.intr.maxnum(%e, %y) : (f32, f32) -> f32
+    ```
+  }];
+  let options = [
+    Option<"fastMath", "fast-math", "bool", "false", "approximate functions and contraction">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def ConvertToLlvm : Pass<"tile-convert-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert what is left of a thread's code to the LLVM dialect";
+  let description = [{
+    Applies MLIR's conversions of `arith`, `cf`, `math` and `nvvm` together, once `scf` is gone. One
+    conversion is faster than one for each dialect.
+
+    ```mlir
+    %c = arith.addi %a, %b : i32      ->    %c = llvm.add %a, %b : i32
+    cf.br ^next                             llvm.br ^next
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif

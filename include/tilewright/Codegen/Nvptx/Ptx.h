@@ -1,8 +1,9 @@
 //===- Ptx.h - from planned tile IR to PTX text -------------------------------------*- C++ -*-===//
 //
-// Two steps: the pass `tile-lower-to-threads` turns each kernel into the code of one thread (LLVM
+// Three steps: the pass `tile-lower-to-threads` turns each kernel into the code of one thread (LLVM
 // and NVVM dialects, scf, arith), the only place where a logical coordinate becomes an address;
-// `emitPtx` takes that to PTX in process. The parameters of a kernel are the function's arguments in
+// passes take that to the LLVM dialect (Driver/Pipeline.cpp lists them); `emitPtx` makes PTX of it in
+// process. The parameters of a kernel are the function's arguments in
 // order: tensors as pointers, index values as i64; then the workspaces of `T.alloc_global`; then the
 // tensor maps of its bulk copies, 128 bytes each.
 //
@@ -30,7 +31,7 @@ namespace tilewright::nvptx {
 #define GEN_PASS_REGISTRATION
 #include "tilewright/Codegen/Nvptx/Passes.h.inc"
 
-/// Dialects and translations that the two steps need in a context.
+/// Dialects and translations that these steps need in a context.
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// A tile in the shared memory of a block: what a finding about these bytes is about.
@@ -68,18 +69,22 @@ struct KernelInfo {
 /// What launches must know of the kernels of a planned function, in their order.
 std::vector<KernelInfo> describeKernels(mlir::func::FuncOp function);
 
-/// Called when a stage of `emitPtx` is done: "nvvm", then "llvm" (optimised). `print` writes it.
+/// Called when a stage of `emitPtx` is done: "llvm" (optimised). `print` writes it.
 using StageObserver =
     std::function<void(llvm::StringRef stage, llvm::function_ref<void(llvm::raw_ostream &)> print)>;
 
-struct EmitOptions {
-  bool fastMath = false;
-  StageObserver observer;
-};
-/// PTX text of a module of `tile-lower-to-threads`, which is consumed. `.loc` lines lead back to the
+/// Whether code is verified between the steps: a third of the lowering's time, so only in builds with
+/// assertions.
+#ifdef NDEBUG
+inline constexpr bool kVerifiesCode = false;
+#else
+inline constexpr bool kVerifiesCode = true;
+#endif
+
+/// PTX text of a module in the LLVM dialect, which is consumed. `.loc` lines lead back to the
 /// locations of its operations.
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, const Arch &arch,
-                                     const EmitOptions &options = {});
+                                     const StageObserver &observer = nullptr);
 
 } // namespace tilewright::nvptx
 

@@ -163,3 +163,20 @@ func.func @ordered(%a: memref<32xf32, #tile.space<global>>, %x: f32) {
   }
   return
 }
+
+// A shared tile of bytes starts as zeros, two at a time: an update reads the byte beside its own.
+// CHECK-LABEL: llvm.func @shared_bytes_kernel
+// CHECK: scf.for %{{.*}} = %{{.*}} to %c17 step %c32
+// CHECK: llvm.store %{{.*}}, %{{.*}} : i16, !llvm.ptr<3>
+// CHECK: nvvm.barrier0
+// CHECK: atom.relaxed.cta.shared.cas.b16
+func.func @shared_bytes(%x: i8) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %counts = tile.alloc "counts" : memref<33xi8, #tile.space<shared>>
+    tile.parallel (%i) in (32) {
+      %old = tile.atomic_element add %x, %counts[%i] : memref<33xi8, #tile.space<shared>>
+    }
+  }
+  return
+}

@@ -64,3 +64,82 @@ func.func @integers(%A: memref<64x32xi8, #tile.space<global>>, %B: memref<16x32x
   }
   return
 }
+
+// A from registers: the words of A go through the fence and the wait as well.
+// CHECK-LABEL: llvm.func @registers_kernel
+// CHECK: "wgmma.fence.sync.aligned;", "=f,=f,=f,=f,=r,=r,=r,=r,0,1,2,3,4,5,6,7,~{memory}"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, 1, 1, 1, 0;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,l"
+// CHECK: "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,=r,=r,=r,=r,0,1,2,3,4,5,6,7,~{memory}"
+func.func @registers(%A: memref<64x16xf16, #tile.space<global>>, %B: memref<8x16xf16, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x16xf16, #tile.space<fragment>>
+    %b = tile.alloc "b" : memref<8x16xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x16xf16, #tile.space<global>> to memref<64x16xf16, #tile.space<fragment>>
+    tile.copy %B, %b : memref<8x16xf16, #tile.space<global>> to memref<8x16xf16, #tile.space<shared>>
+    tile.copy %C, %c : memref<64x8xf32, #tile.space<global>> to memref<64x8xf32, #tile.space<fragment>>
+    tile.gemm %a, %b, %c transpose_b : memref<64x16xf16, #tile.space<fragment>>, memref<8x16xf16, #tile.space<shared>>, memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x8xf32, #tile.space<fragment>> to memref<64x8xf32, #tile.space<global>>
+  }
+  return
+}
+
+// Tensor cores keep few digits of sums of 8-bit floats: the product starts from 0, and is added in float32.
+// CHECK-LABEL: llvm.func @bytes_kernel
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {$0, $1, $2, $3}, $4, $5, 0, 1, 1;", "=f,=f,=f,=f,l,l"
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {$0, $1, $2, $3}, $8, $9, 1, 1, 1;"
+// CHECK: "wgmma.wait_group.sync.aligned 0;"
+// CHECK-COUNT-4: arith.addf
+func.func @bytes(%A: memref<64x64xf8E4M3FN, #tile.space<global>>, %B: memref<8x64xf8E4M3FN, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x64xf8E4M3FN, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<8x64xf8E4M3FN, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x64xf8E4M3FN, #tile.space<global>> to memref<64x64xf8E4M3FN, #tile.space<shared>>
+    tile.copy %B, %b : memref<8x64xf8E4M3FN, #tile.space<global>> to memref<8x64xf8E4M3FN, #tile.space<shared>>
+    tile.copy %C, %c : memref<64x8xf32, #tile.space<global>> to memref<64x8xf32, #tile.space<fragment>>
+    tile.gemm %a, %b, %c transpose_b : memref<64x64xf8E4M3FN, #tile.space<shared>>, memref<8x64xf8E4M3FN, #tile.space<shared>>, memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x8xf32, #tile.space<fragment>> to memref<64x8xf32, #tile.space<global>>
+  }
+  return
+}
+
+// Two sums in float16 share a register.
+// CHECK-LABEL: llvm.func @half_sums_kernel
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0, $1}, $4, $5, 1, 1, 1, 0, 0;", "=r,=r,0,1,l,l"
+func.func @half_sums(%A: memref<64x16xf16, #tile.space<global>>, %B: memref<8x16xf16, #tile.space<global>>, %C: memref<64x8xf16, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x16xf16, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<8x16xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x8xf16, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x16xf16, #tile.space<global>> to memref<64x16xf16, #tile.space<shared>>
+    tile.copy %B, %b : memref<8x16xf16, #tile.space<global>> to memref<8x16xf16, #tile.space<shared>>
+    tile.copy %C, %c : memref<64x8xf16, #tile.space<global>> to memref<64x8xf16, #tile.space<fragment>>
+    tile.gemm %a, %b, %c transpose_b : memref<64x16xf16, #tile.space<shared>>, memref<8x16xf16, #tile.space<shared>>, memref<64x8xf16, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x8xf16, #tile.space<fragment>> to memref<64x8xf16, #tile.space<global>>
+  }
+  return
+}
+
+// Each warpgroup reads rows of its own: the start in its descriptor depends on its number.
+// CHECK-LABEL: llvm.func @two_groups_kernel
+// CHECK: %[[NUMBER:.*]] = arith.remui %{{.*}}, %c2_i32 : i32
+// CHECK: arith.muli %[[NUMBER]], %{{.*}} : i32
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+func.func @two_groups(%A: memref<128x16xf16, #tile.space<global>>, %B: memref<8x16xf16, #tile.space<global>>, %C: memref<128x8xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [256] {
+    %a = tile.alloc "a" : memref<128x16xf16, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<8x16xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<128x8xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<128x16xf16, #tile.space<global>> to memref<128x16xf16, #tile.space<shared>>
+    tile.copy %B, %b : memref<8x16xf16, #tile.space<global>> to memref<8x16xf16, #tile.space<shared>>
+    tile.copy %C, %c : memref<128x8xf32, #tile.space<global>> to memref<128x8xf32, #tile.space<fragment>>
+    tile.gemm %a, %b, %c transpose_b : memref<128x16xf16, #tile.space<shared>>, memref<8x16xf16, #tile.space<shared>>, memref<128x8xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<128x8xf32, #tile.space<fragment>> to memref<128x8xf32, #tile.space<global>>
+  }
+  return
+}

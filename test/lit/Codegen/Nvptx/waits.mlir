@@ -7,12 +7,16 @@
 // CHECK: nvvm.cp.async.wait.group 2
 // CHECK-NEXT: nvvm.barrier0
 // CHECK-NEXT: "wgmma.wait_group.sync.aligned 1;"
+// CHECK-NEXT: "cp.async.bulk.wait_group.read 1;"
+// CHECK-NEXT: "cp.async.bulk.wait_group 0;"
 func.func @groups() {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [128] {
     tile.async_wait 2
     tile.barrier
     tile.product_wait 1
+    tile.bulk_wait 1 read
+    tile.bulk_wait 0
   }
   return
 }
