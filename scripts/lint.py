@@ -100,6 +100,11 @@ def classes(fix: bool) -> bool:
     return run(sys.executable, "scripts/check_classes.py")
 
 
+def words(fix: bool) -> bool:
+    del fix
+    return run(sys.executable, "scripts/check_words.py")
+
+
 @dataclass(frozen=True)
 class Lint:
     check: Callable[[bool], bool]
@@ -115,6 +120,7 @@ LINTS = {
     "imports": Lint(imports),
     "passes": Lint(passes),
     "classes": Lint(classes),
+    "words": Lint(words),
     "clang-tidy": Lint(clang_tidy, quick=False),
 }
 

@@ -117,5 +117,5 @@ expected = np.log(np.exp(wide.astype(np.float64)).sum(1))
 print(np.abs(row_log_sum(10, 1000)(wide) - expected).max() < 1e-5)
 
 # %% [markdown]
-# Elements outside of the tensor would read as zero, which is wrong in a maximum: `T.if_then_else` gives -infinity in
-# their place. Attention (chapter 6) is this loop with two products in it.
+# Elements outside of the tensor would read as zero, which is wrong in a maximum: `T.if_then_else` reads them as
+# -infinity. Attention (chapter 6) is this loop with two products in it.

@@ -66,7 +66,7 @@ picture = accumulator.plot("mma_accumulator.svg", title="16 x 8 accumulator of m
 # %% [markdown]
 # ![Which lane holds which element of the accumulator](mma_accumulator.svg){.picture}
 #
-# `tw layout` prints the same as a table, and says whether any two elements share a place:
+# `tw layout` prints the same as a table, and says whether any two elements share an address:
 #
 # ```console
 # $ tw layout "(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2" 16 8

@@ -37,7 +37,7 @@ picture = swizzled.plot("swizzled.svg", title="swizzled: rows and columns touch 
 # %% [markdown]
 # ![A swizzled tile: every row and column has all colours](swizzled.svg){.picture}
 #
-# The command line draws small layouts too, and proves that no two elements share a place:
+# The command line draws small layouts too, and proves that no two elements share an address:
 #
 # ```console
 # $ tw layout "(i, j) -> (i, j ^ (i % 4))" 4 4

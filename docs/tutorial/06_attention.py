@@ -109,7 +109,7 @@ for causal in (False, True):
 # The scores leave the first product in the layout of an accumulator, and enter the second one in the layout of an
 # operand. `policy=T.GemmWarpPolicy.FullRow` gives each warp whole rows. Then both layouts have each element in the same
 # thread: the conversion to `float16` needs no exchange. With the default policy, warps share the columns of the scores as
-# well, and the weights take a trip through shared memory in every step.
+# well, and the weights go through shared memory in every step.
 
 # %%
 import re

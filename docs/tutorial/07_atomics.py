@@ -111,7 +111,7 @@ picture = gradient_layout((16, 16)).plot("gradient_layout.svg", title="where ele
 # %% [markdown]
 # ![Offsets of the elements of dQ in its layout](gradient_layout.svg){.picture}
 #
-# The host sees the layout: element (l, d) is at its place in the layout, counted row by row.
+# The host sees the layout: element (l, d) is where the layout puts it, counted row by row.
 
 # %%
 a, b = np.random.default_rng(1).integers(-3, 4, (2, 64, 64)).astype(np.float16)

@@ -114,7 +114,7 @@ bool DigitReader::startOver() {
   return form.digits.size() <= DigitForm::kMaxDigits;
 }
 
-/// Cuts all digits of the term where its value reaches `at`; false if that is no place to cut.
+/// Cuts all digits of the term where its value reaches `at`; false if it cannot be cut there.
 bool DigitReader::requestCut(const DigitTerm &term, int64_t at) {
   if (at <= 1 || (term.isBounded() && at >= term.range))
     return false;

@@ -35,7 +35,7 @@ Descriptor tilewright::runtime::openOwnDirectory(const std::string &path, std::s
     problem = error.message();
     return Descriptor();
   }
-  // A link that the user made to another place is fine: what it leads to is judged.
+  // A link that the user made to another folder is fine: what it leads to is judged.
   Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat facts = {};
   if (!directory || fstat(directory.get(), &facts) != 0) {

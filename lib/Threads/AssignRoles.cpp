@@ -495,8 +495,8 @@ void Assigner::findBulkCopies() {
   }
 }
 
-/// The registers that roles ask for (`T.set_max_nreg`), if the block has them: a warpgroup that
-/// asks for more than others have given away would wait for ever.
+/// The registers that roles request (`T.set_max_nreg`), if the block has them: a warpgroup that
+/// requests more than others have given away would wait for ever.
 void Assigner::assignRegisters() {
   constexpr int64_t kRegisters = 65536, kWarpgroup = 128, kFewest = 24, kMost = 256;
   Builder b(kernel.getContext());
@@ -528,7 +528,7 @@ void Assigner::assignRegisters() {
   }
   if (!isLegal || sum > kRegisters / blocks || blocks > 1 || granted >= kMost - 8) {
     InFlightDiagnostic diag = hint->emitRemark();
-    diag << "registers stay as they are, " << granted << " at most for each thread: roles ask for "
+    diag << "registers stay as they are, " << granted << " at most for each thread: roles request "
          << sum << " of the " << kRegisters / blocks << " that a block has";
     describeRemark(diag, "roles", "", {{"registers", granted}, {"asked", sum}});
     return;

@@ -16,8 +16,8 @@
 // that is not met, or to a loop in which it waits for another role; then the next role does. A
 // branch that only later iterations take, with waits inside, is come to when no other role can go
 // on: in those iterations all has been done that it can wait for. Loops to which all roles have
-// come, with the same bounds, become one, whose body is planned in the same way. Nothing changes
-// its place unless the plan comes to an end.
+// come, with the same bounds, become one, whose body is planned in the same way. Nothing
+// moves unless the plan comes to an end.
 //
 // The order is only found here, not trusted: waits stay, and become comparisons of counts
 // (tile-count-arrivals), so that an order that does not hold for later iterations is an error when

@@ -390,7 +390,7 @@ private:
     if (barrier.over < target)
       return false;
     if (barrier.over > target) {
-      stop(event.op, "the phase that this waits for may be two behind");
+      stop(event.op, "the phase that this waits for may be two phases ago");
       return false;
     }
     if (target > 0)

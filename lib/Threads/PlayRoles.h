@@ -1,6 +1,6 @@
 //===- PlayRoles.h - whether barriers order all that roles do to each other ------------------===//
 //
-// Roles that run at once may do so only if each pair of accesses of which one depends on the other
+// Roles that run at once may do so only if each pair of accesses, one of them dependent on the other,
 // is ordered by barriers, and if no role waits for ever. Both are found by playing: what each role
 // does (accesses, arrivals, waits) is written down as a list, with loops run through and the numbers
 // of barriers computed, and the lists are run side by side with vector clocks.

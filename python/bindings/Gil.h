@@ -3,7 +3,7 @@
 // A kernel may run in a daemon thread while Python ends. Before Python 3.14 a thread that requests
 // the GIL from then on is ended by pthread_exit: an unwinding that no destructor, no compiled
 // kernel and no `noexcept` function on its stack survives. To look first whether Python is ending
-// is no help: it may begin to end while the thread waits. So every place that can be unwound like
+// is no help: it may begin to end while the thread waits. So all code that can be unwound like
 // this stays where it is until the process is gone, as later versions of Python have it.
 //
 //===----------------------------------------------------------------------------------------===//

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tilewright.types import layout
     from tilewright.types.layout import Fragment, Layout
 
-#: Modules that users import as `tilewright.NAME`, and where each is. Our own code names the place.
+#: Modules that users import as `tilewright.NAME`, and where each is. Our own code names it.
 PUBLIC = {
     "arguments": "runtime.arguments",
     "autotuner": "runtime.tuner",

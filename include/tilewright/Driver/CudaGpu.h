@@ -18,7 +18,7 @@ public:
   GpuMemory(GpuMemory &&) = default;
   ~GpuMemory();
   llvm::Expected<runtime::CudaAddress> allocate(size_t bytes);
-  /// Lets the memory be, for a kernel that nobody waits for any more.
+  /// Leaves the memory allocated, for a kernel whose end is no longer waited for.
   void abandon() { allocations.clear(); }
   bool isEmpty() const { return allocations.empty(); }
 

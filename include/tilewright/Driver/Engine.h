@@ -38,7 +38,7 @@ namespace tilewright::driver {
 
 using ProgramRef = std::shared_ptr<const frontend::Program>;
 
-/// What a run may be asked for. An engine ignores what it cannot do.
+/// Options of a run. An engine ignores what it cannot do.
 struct RunOptions {
   /// Called on the calling thread now and then; gives false to end the run early. Engines without a
   /// notion of progress give one of zero blocks.
@@ -96,7 +96,7 @@ public:
   virtual llvm::Expected<RunResult> run(const BoundArguments &arguments,
                                         const RunOptions &options = {}) = 0;
 
-  /// The code for calls of which these facts hold, compiled on first use; null for an engine that
+  /// The code for calls with these facts, compiled on first use; null for an engine that
   /// compiles nothing.
   virtual llvm::Expected<std::shared_ptr<const CompiledArtifact>>
   getCode(const CallFacts &calls = {}) = 0;

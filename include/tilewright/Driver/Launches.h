@@ -38,7 +38,7 @@ public:
   explicit LaunchFormulas(mlir::func::FuncOp planned);
 
   /// The grid of each kernel, in launch order. `numbers` has an entry for each argument of the
-  /// function, of which those of integers count.
+  /// function; those of tensors and floats are ignored.
   llvm::Expected<llvm::SmallVector<Grid>> evaluateGrids(llvm::ArrayRef<int64_t> numbers) const;
   /// The bytes of each workspace, in order.
   llvm::Expected<llvm::SmallVector<int64_t>>

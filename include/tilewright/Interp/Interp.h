@@ -39,7 +39,7 @@ struct TensorArgument {
   void *data = nullptr;
   llvm::SmallVector<int64_t> shape;
   mlir::Type elementType;
-  /// Nobody has written to it yet: a result that the call allocates.
+  /// Not yet written: a result that the call allocates.
   bool isUnwritten = false;
 };
 

@@ -30,7 +30,7 @@ struct Arch {
   int64_t maxSharedBytes;          ///< Dynamic shared memory of one block.
   int64_t maxStaticSharedBytes;    ///< Without opting in to more.
   int64_t maxThreads;              ///< Of one block.
-  int64_t sharedBytesPerProcessor; ///< Of this, each block takes 1024 bytes more than it asks for.
+  int64_t sharedBytesPerProcessor; ///< Of this, each block takes 1024 bytes more than it needs.
   int64_t threadsPerProcessor;
   int64_t blocksPerProcessor;
   bool hasAsyncCopy;   ///< cp.async

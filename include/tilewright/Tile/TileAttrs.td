@@ -94,7 +94,7 @@ def TileShapeAttr : AttrDef<TileDialect, "Shape"> {
 
 /// How the slots of a loop's threads make one access to memory, as the access planner proved it
 /// (tilewright/Access/Planner.h). Slots are those of the loop's distribution; groups of `width` of
-/// them, listed one behind the other, lie at neighbouring offsets and are one instruction each.
+/// them, listed one after the other, lie at neighbouring offsets and are one instruction each.
 ///   sources   of a read that several slots share: for each slot its position in `slots`, or -1
 ///   anchors   for each group the group from whose address its own is `deltas` elements away
 ///   guarded   the dimensions of the root in which a group may lie out of bounds at run time

@@ -598,10 +598,10 @@ def Tile_VersionOp : TileOp<"version", [Pure]> {
 }
 
 def Tile_PhaseOp : TileOp<"phase", [Pure]> {
-  let summary = "the parity of the round in which an iteration of a loop uses its version";
+  let summary = "the parity of the phase in which an iteration of a loop uses its version";
   let description = [{
     `(iteration - first + ahead) div count mod 2`: the versions of a multi-buffered tile are used in
-    rounds, and a barrier of a version ends one phase in each round. Code generation carries it
+    turn, and a barrier of a version ends one phase each time. Code generation carries it
     around the loop, beside the `tile.version` of the same numbers.
 
     ```mlir
@@ -766,7 +766,7 @@ def Tile_CastOp : TileOp<"cast", [Pure]> {
     `from` and `to` are element types, so that signedness is said. Integers wrap; a float to an
     integer truncates and saturates, NaN gives 0; a float to a narrower float rounds to nearest even
     (`tf32`: to nearest, ties away from zero), or as `rounding` says. An overflow gives infinity, or
-    the largest finite value for the 8-bit floats and where `saturate` asks for it.
+    the largest finite value for the 8-bit floats, and with `saturate`.
 
     ```mlir
     %f = tile.cast %x from ui8 to f32

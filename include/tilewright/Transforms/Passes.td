@@ -184,7 +184,7 @@ def StageStores : Pass<"tile-stage-stores"> {
     Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture to plan for">,
     Option<"alignment", "alignment", "int64_t", "16", "a divisor of the arguments' addresses">,
     Option<"disjoint", "disjoint", "bool", "true",
-           "arguments of which one is written share no memory">,
+           "no argument that is written shares memory">,
     Option<"bulk", "bulk", "bool", "true", "launches make tensor maps">];
 }
 
@@ -207,7 +207,7 @@ def PlanAccesses : Pass<"tile-plan-accesses"> {
     Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
     Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">,
     Option<"disjoint", "disjoint", "bool", "true",
-           "arguments of which one is written share no memory">,
+           "no argument that is written shares memory">,
     Option<"bulk", "bulk", "bool", "true", "launches make tensor maps">];
 }
 
@@ -236,7 +236,7 @@ def PlanPipeline : Pass<"tile-plan-pipeline"> {
   }];
   let options = [
     Option<"disjoint", "disjoint", "bool", "true",
-           "arguments of which one is written share no memory">,
+           "no argument that is written shares memory">,
     Option<"roles", "roles", "bool", "true", "bulk copies may have a producer warp">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
@@ -303,15 +303,15 @@ def InsertOrderings : Pass<"tile-insert-orderings"> {
     ```
   }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",
-                        "arguments of which one is written share no memory">];
+                        "no argument that is written shares memory">];
 }
 
 def SplitRoles : Pass<"tile-split-roles"> {
   let summary = "Move bulk copies that wait for their readers to threads of their own";
   let description = [{
     Groups of bulk copies that start after a barrier of their readers move to a producer, a `tile.role`
-    that runs the control flow around them again. The producer waits until a version has been read
-    in the round before. It is one warp, or a warpgroup that gives registers away where those of the
+    that runs the control flow around them again. The producer waits until the version has
+    been read that it overwrites. It is one warp, or a warpgroup that gives registers away where those of the
     program's threads would not suffice.
 
     ```mlir
@@ -514,7 +514,7 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
   }];
   let options = [
     Option<"disjoint", "disjoint", "bool", "true",
-           "arguments of which one is written share no memory">,
+           "no argument that is written shares memory">,
     Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
     Option<"bf16Dots", "bf16-dots", "bool", "false", "the host multiplies pairs of bfloat16">,
     Option<"int8Dots", "int8-dots", "bool", "false", "the host multiplies quadruples of bytes">];
@@ -555,7 +555,7 @@ def PlanCpuAccumulators : Pass<"tile-plan-cpu-accumulators"> {
     ```
   }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",
-                        "arguments of which one is written share no memory">];
+                        "no argument that is written shares memory">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
@@ -586,7 +586,7 @@ def PlanCpuUpdates : Pass<"tile-plan-cpu-updates"> {
     ```
   }];
   let options = [Option<"disjoint", "disjoint", "bool", "true",
-                        "arguments of which one is written share no memory">];
+                        "no argument that is written shares memory">];
 }
 
 #endif

@@ -24,7 +24,7 @@ namespace tilewright::nvptx {
 
 /// Longer loops without registers stay loops.
 static constexpr int64_t kMaxUnrolledGroups = 16;
-/// The slots whose values are in flight at once, if no plan asks for more.
+/// The slots whose values are in flight at once, if no plan needs more.
 static constexpr int64_t kMaxPart = 32;
 
 /// The threads that are active in a slot, as the cheapest condition that says so.

@@ -115,8 +115,8 @@ public:
   /// since no two products under way read the same one.
   llvm::DenseMap<std::pair<Value, int64_t>, Value> heldOperands;
   llvm::SmallVector<Value> maps; ///< Pointers to the tensor maps of the launch.
-  Value warp;             ///< The number of its warp, once `warpNumber` has been asked for it.
-  bool isElected = false; ///< One thread alone comes to the code that is written.
+  Value warp;                    ///< The number of its warp, once `warpNumber` has computed it.
+  bool isElected = false;        ///< One thread alone comes to the code that is written.
 
 private:
   void computeIterators(Iteration &at);

@@ -1,4 +1,4 @@
-//===- CheckRequests.cpp - what a kernel asks for and cannot have ----------------------------===//
+//===- CheckRequests.cpp - what a kernel requests and cannot have ----------------------------===//
 //
 // Layouts and warp policies that the user wrote down are not ours to overrule. Where one
 // contradicts what a statement needs, the program is refused in front of layout inference:
@@ -7,7 +7,7 @@
 //   - the accumulator or register operand A of a gemm on the tensor cores is annotated with a
 //     layout whose instruction tiles no warp holds as the instruction does (which warp holds which
 //     tile is free: registers are copied where the gemm's own division differs);
-//   - 'FullRow' or 'FullCol' is asked for and the warps cannot share the result in any way.
+//   - 'FullRow' or 'FullCol' is requested and the warps cannot share the result in any way.
 //     TileLang refuses these programs too; the default policy lets the gemm leave the tensor cores.
 //
 //===----------------------------------------------------------------------------------------===//

@@ -95,7 +95,7 @@ void LayoutSolver::findUnsatisfied() {
   });
 }
 
-/// Whether a fragment's layout is not ours to give up: tensor cores or the user ask for it.
+/// Whether a fragment's layout is not ours to give up: tensor cores or the user need it.
 bool LayoutSolver::isHeld(AllocOp alloc) {
   return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
     if (auto note = dyn_cast<AnnotateLayoutOp>(user))

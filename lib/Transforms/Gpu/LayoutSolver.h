@@ -122,7 +122,7 @@ GemmFit fitGemm(tile::GemmOp gemm, const Arch &arch, int64_t numThreads);
 /// `FullRow`, as users write it.
 llvm::StringRef describePolicy(tile::GemmPolicy policy);
 
-/// Refuses what the user asks for and a statement of the kernel cannot have.
+/// Refuses what the user requests and a statement of the kernel cannot have.
 mlir::LogicalResult checkRequests(tile::KernelOp kernel, const Arch &arch);
 
 /// Whether a thread can compute from its number which element a slot of it holds.

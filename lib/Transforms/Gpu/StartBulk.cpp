@@ -181,7 +181,7 @@ void refuse(ParallelOp loop, StringRef reason) {
 }
 
 /// Why the threads copy by themselves; empty if one of them starts a bulk copy. A wait is worth it in front of a
-/// reader: copies of which each fills a part of the tile would wait for one another.
+/// reader: copies that each fill a part of the tile would wait for one another.
 std::string findObstacle(ParallelOp loop) {
   Value tile = getTile(loop);
   std::string name = "'" + tile::getName(tile).str() + "'";

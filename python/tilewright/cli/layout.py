@@ -14,7 +14,7 @@ _LARGEST = 4096
 
 
 def show_layout(expression: str, arguments: list[str]) -> int:
-    """Prints where each element sits; the exit status: 1 if two share a place."""
+    """Prints where each element sits; the exit status: 1 if two share an address."""
     try:
         return _show(expression, arguments)
     except TilewrightError as error:

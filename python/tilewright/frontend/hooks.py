@@ -94,7 +94,7 @@ class Hooks:
     # ---- Statements ----
 
     def at(self, line: int, column: int, name: str | None = None) -> None:
-        """The statement at this place runs next; `name` is what it assigns, if one name."""
+        """The statement at this location runs next; `name` is what it assigns, if one name."""
         state = trace.active()
         if state is not None:
             state.core.locate(self.file, line, column)

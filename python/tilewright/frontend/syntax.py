@@ -68,7 +68,7 @@ def _hiding_names(function: ast.FunctionDef, parameters: set[str]) -> set[str]:
     }
 
 
-_NEVER_READ = (2**60, 0)  # a place after every read
+_NEVER_READ = (2**60, 0)  # after every read
 
 
 def _names(target: ast.expr) -> list[ast.Name]:

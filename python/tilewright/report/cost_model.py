@@ -253,7 +253,7 @@ class Model:
         else:
             mine = self.nodes[warp.node] if warp.node >= 0 else None
             is_same = mine is not None and mine[2:5] == (kind, warp.number, line)
-            if is_same and before in (-1, warp.node):  # its next turn
+            if is_same and before in (-1, warp.node):  # it runs again
                 self.nodes[warp.node] = mine._replace(end=end)
             else:
                 before = before if before >= 0 else warp.node
@@ -465,7 +465,7 @@ class Model:
         return busy / (ISSUES * self.end) if self.end else 0.0
 
     def extrapolate(self, instructions: int) -> float:
-        """The time of a block of which so many instructions were executed, the trace being of its
+        """The time of a block that executed so many instructions, the trace being of its
         beginning: it goes on as in the second half of the trace."""
         time, until = self.halfway
         rest = instructions * self.blocks - self.instructions

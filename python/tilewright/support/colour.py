@@ -1,4 +1,4 @@
-"""Colours of reports on a terminal: the severity, the place and the carets stand out.
+"""Colours of reports on a terminal: the severity, the location and the carets stand out.
 
 `NO_COLOR` and `TERM=dumb` switch them off, `FORCE_COLOR` switches them on elsewhere too.
 """

@@ -391,7 +391,7 @@ void RaceCheck::onBarrier(Block &block, llvm::ArrayRef<BarrierArrival> arrivals)
   }
   if (waiting < live)
     return settle(block, state);
-  // What those did who arrive is ordered before whatever comes now; nothing else needs a place.
+  // What those did who arrive is ordered before whatever comes now; nothing else needs an entry.
   for (const JournalEntry &entry : state.journal.entries())
     if (!(arrived >> entry.warp & 1))
       settle(block, state, entry);

@@ -54,7 +54,7 @@ public:
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
 };
 
-/// Makes one CompileError of the errors that are emitted while it lives, at the place of the first.
+/// Makes one CompileError of the errors that are emitted while it lives, at the location of the first.
 class ErrorCollector {
 public:
   explicit ErrorCollector(mlir::MLIRContext *context);

@@ -22,7 +22,7 @@ def LowerToHost : Pass<"tile-lower-to-host", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"disjoint", "disjoint", "bool", "true",
-           "arguments of which one is written share no memory">,
+           "no argument that is written shares memory">,
     Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
     Option<"range", "range", "bool", "false", "the host has VRANGEPS (AVX512-DQ)">];
   let dependentDialects = [

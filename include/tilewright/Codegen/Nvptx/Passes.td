@@ -24,7 +24,7 @@ def LowerToThreads : Pass<"tile-lower-to-threads", "::mlir::ModuleOp"> {
     Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture whose instructions count">,
     Option<"alignment", "alignment", "int64_t", "16", "bytes that divide the address of arguments">,
     Option<"disjoint", "disjoint", "bool", "true",
-           "arguments of which one is written share no memory">];
+           "no argument that is written shares memory">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];

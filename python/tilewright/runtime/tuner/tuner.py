@@ -236,7 +236,7 @@ class _NotTraced(Exception):
 
 
 class _Search:
-    """One run of a tuner: its candidates traced, its place in the cache."""
+    """One run of a tuner: its candidates traced, its entry in the cache."""
 
     def __init__(self, tuner: AutoTuner, arguments: ProfileArgs) -> None:
         self.arguments = arguments
