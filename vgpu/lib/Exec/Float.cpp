@@ -119,6 +119,24 @@ template <class T> Handler pickOp(FloatOp op, const Inst &inst) {
   }
 }
 
+// --- sm_100: sums and products of f16 or bf16 with f32, exact until the f32 result is rounded
+template <bool isHalf, FloatOp op> void mixed(Warp &w, const Inst &in, uint32_t mask) {
+  static constexpr int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+  constexpr bool isFma = op == FloatOp::Fma;
+  const uint16_t *a = w.row<uint16_t>(in.src(0)), *b = w.row<uint16_t>(in.src(isFma ? 1 : 0));
+  const float *c = w.row<float>(in.src(isFma ? 2 : 1));
+  float *d = w.row<float>(in.dst(0));
+  auto widen = [](uint16_t bits) { return isHalf ? halfToFloat(bits) : bf16ToFloat(bits); };
+  forEachLane(mask, [&](unsigned i) {
+    volatile float left = widen(a[i]), right = isFma ? widen(b[i]) : c[i], sum = c[i];
+    std::fesetround(modes[in.variant]);
+    volatile float result = compute<float, op>(left, right, sum);
+    std::fesetround(FE_TONEAREST);
+    float value = canonical(result);
+    d[i] = (in.flags & Sat) ? saturate(value) : value;
+  });
+}
+
 // --- abs, neg, min, max: bit operations and comparisons, no rounding
 template <class T, bool isNeg> void signOp(Warp &w, const Inst &in, uint32_t mask) {
   bool ftz = (in.flags & Ftz) && sizeof(T) == 4;
@@ -213,6 +231,27 @@ bool isSpecialDivision(InstBuilder &b) { return b.peek() == "approx" || b.peek()
 
 bool decodeApproximate(InstBuilder &b); // Approximate.cpp
 
+/// `add.f32.f16 d, a, c`, `sub` and `fma.f32.f16 d, a, b, c`; bf16 too. PTX ISA 8.6, "Mixed precision
+/// floating-point instructions".
+static bool decodeMixed(InstBuilder &b, FloatOp op) {
+  Type narrow = b.expectType();
+  bool isHalf = narrow == Type::F16, isFma = op == FloatOp::Fma;
+  if (b.inst.flags & ~Sat)
+    return b.fail("only '.sat' may modify operations of mixed precision");
+  if (!b.expectOperands(isFma ? 4 : 3) || !b.addDst(b.operand(0), Type::F32) ||
+      !b.addSrc(b.operand(1), narrow) || (isFma && !b.addSrc(b.operand(2), narrow)) ||
+      !b.addSrc(b.operand(isFma ? 3 : 2), Type::F32))
+    return false;
+  b.inst.instClass = InstClass::Float32;
+  if (isFma)
+    b.inst.execute = isHalf ? mixed<true, FloatOp::Fma> : mixed<false, FloatOp::Fma>;
+  else if (op == FloatOp::Add)
+    b.inst.execute = isHalf ? mixed<true, FloatOp::Add> : mixed<false, FloatOp::Add>;
+  else
+    b.inst.execute = isHalf ? mixed<true, FloatOp::Sub> : mixed<false, FloatOp::Sub>;
+  return emitInst(b);
+}
+
 bool decodeFloat(InstBuilder &b, FloatOp op) {
   if ((op == FloatOp::Div || op == FloatOp::Sqrt || op == FloatOp::Rcp) && isSpecialDivision(b))
     return decodeApproximate(b);
@@ -230,6 +269,9 @@ bool decodeFloat(InstBuilder &b, FloatOp op) {
   if (type != Type::F32 && type != Type::F64)
     return b.fail("type '." + typeName(type) + "' is not supported here");
   bool isSingle = type == Type::F32;
+  bool isSum = op == FloatOp::Add || op == FloatOp::Sub || op == FloatOp::Fma;
+  if (isSingle && isSum && (b.peek() == "f16" || b.peek() == "bf16"))
+    return decodeMixed(b, op);
   unsigned sources =
       op == FloatOp::Fma                                                                      ? 3
       : op == FloatOp::Abs || op == FloatOp::Neg || op == FloatOp::Sqrt || op == FloatOp::Rcp ? 1

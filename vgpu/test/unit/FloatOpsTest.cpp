@@ -79,6 +79,42 @@ TEST(FloatOps, RoundAsApFloatDoes) {
   }
 }
 
+TEST(FloatOps, MixedPrecisionRoundsOnce) {
+  // The narrow operand is exact in float32; a product of two is not rounded before the sum.
+  for (bool isHalf : {true, false}) {
+    const llvm::fltSemantics &narrow = isHalf ? APFloat::IEEEhalf() : APFloat::BFloat();
+    std::string type = isHalf ? "f16" : "bf16";
+    auto widen = [&](uint64_t pattern) {
+      APFloat value(narrow, APInt(16, pattern));
+      bool loses = false;
+      value.convert(APFloat::IEEEsingle(), llvm::RoundingMode::NearestTiesToEven, &loses);
+      return value;
+    };
+    auto single = [](uint64_t pattern) {
+      return APFloat(APFloat::IEEEsingle(), APInt(32, pattern));
+    };
+    auto patternOf = [](const APFloat &value) {
+      return value.isNaN() ? 0x7fffffff : value.bitcastToAPInt().getZExtValue();
+    };
+    std::vector<Operands> pairs = cross(floats16, floats32, {0});
+    std::vector<uint64_t> sums = run({"add.rn.f32." + type + " %d, %a, %b;", "b32", "b16"}, pairs),
+                          down = run({"sub.rm.f32." + type + " %d, %a, %b;", "b32", "b16"}, pairs);
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      ASSERT_EQ(sums[i], patternOf(compute(Op::Add, widen(pairs[i].a), single(pairs[i].b),
+                                           single(0), llvm::RoundingMode::NearestTiesToEven)));
+      ASSERT_EQ(down[i], patternOf(compute(Op::Sub, widen(pairs[i].a), single(pairs[i].b),
+                                           single(0), llvm::RoundingMode::TowardNegative)));
+    }
+    std::vector<Operands> triples = cross(floats16, floats16, floats32);
+    std::vector<uint64_t> products =
+        run({"fma.rn.f32." + type + " %d, %a, %b, %c;", "b32", "b16", "b16"}, triples);
+    for (size_t i = 0; i < triples.size(); ++i)
+      ASSERT_EQ(products[i],
+                patternOf(compute(Op::Fma, widen(triples[i].a), widen(triples[i].b),
+                                  single(triples[i].c), llvm::RoundingMode::NearestTiesToEven)));
+  }
+}
+
 TEST(FloatOps, FlushingTakesSubnormalsForZero) {
   // Smallest normal minus half of it is subnormal; so is the input 1.
   std::vector<Operands> operands = {
