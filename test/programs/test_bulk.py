@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
+from tilewright.ptxas import find_ptxas
 
 DEVICE = "vgpu:sm_90a"
 
@@ -500,3 +501,78 @@ def test_a_tile_that_is_contiguous_under_its_layout_is_one_addition() -> None:
     assert not kernel.findings
     assert kernel.ptx.count("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32") == 1
     assert "red.global" not in kernel.ptx
+
+
+@pytest.mark.parametrize("shape", [(384, 256, 256), (300, 200, 136), (128, 128, 64)])
+def test_persistent_blocks_prefetch_the_next_tile(shape) -> None:
+    """The producer runs through the loop over tiles by itself: it is not held up by epilogues."""
+    m, n, k = shape
+    rows, columns, blocks = -(-m // 128), -(-n // 128), 2
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((m, k), "float16"),
+        B: T.Tensor((n, k), "float16"),
+        C: T.Tensor((m, n), "float16"),
+    ):
+        with T.Kernel(blocks, threads=256) as block:
+            a = T.alloc_shared((128, 64), "float16")
+            b = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            staged = T.alloc_shared((128, 128), "float16")
+            for by, bx in T.Persistent([rows, columns], blocks, block):
+                T.clear(c)
+                for i in T.Pipelined(T.ceildiv(k, 64), num_stages=3):
+                    T.copy(A[by * 128, i * 64], a)
+                    T.copy(B[bx * 128, i * 64], b)
+                    T.gemm(a, b, c, transpose_B=True)
+                T.copy(c, staged)
+                T.copy(staged, C[by * 128, bx * 128])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    rng = np.random.default_rng(7)
+    x, y = rng.integers(-2, 3, (m, k)), rng.integers(-2, 3, (n, k))
+    c = np.full((m, n), np.nan, np.float16)
+    kernel(x.astype(np.float16), y.astype(np.float16), c)
+    np.testing.assert_array_equal(c, (x @ y.T).astype(np.float16))
+    assert not kernel.findings
+    assert ("issued by a producer warp" in messages(kernel)) == (k > 64)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+def test_programmatic_dependent_launch(arch: str) -> None:
+    """Each role waits for the launch before, and no tensor is taken to be constant meanwhile."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((128, 256), "float16"),
+        D: T.Tensor((128, 128), "float32"),
+        C: T.Tensor((128, 128), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 64), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            T.pdl_sync()
+            T.copy(D, c)
+            for k in T.Pipelined(4, num_stages=2):
+                T.copy(A[0, k * 64], a)
+                T.gemm(a, a, c, transpose_B=True)
+            T.pdl_trigger()
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device=f"vgpu:{arch}")
+    a = np.random.default_rng(1).integers(-3, 4, (128, 256)).astype(np.float16)
+    d, c = np.ones((128, 128), np.float32), np.zeros((128, 128), np.float32)
+    kernel(a, d, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ a.astype(np.float32).T + 1)
+    assert not kernel.findings
+    if arch == "sm_80":
+        assert "griddepcontrol" not in kernel.ptx
+        return
+    assert "producer warp" in messages(kernel)
+    assert kernel.ptx.count("griddepcontrol.wait;") == 2
+    assert kernel.ptx.count("griddepcontrol.launch_dependents;") == 1
+    assert "ld.global.nc" not in kernel.ptx
+    first_copy = kernel.ptx.index("cp.async.bulk.tensor")
+    assert kernel.ptx.index("griddepcontrol.wait;") < first_copy
+    assert kernel.cubin() if find_ptxas() else True

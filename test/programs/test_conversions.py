@@ -156,7 +156,8 @@ def test_accumulators_become_operands(arch: str, dtype: str, middle: str, policy
     assert "leaves the tensor cores" not in remarks(kernel)
     if middle == "A" and policy == T.GemmWarpPolicy.FullRow:
         # float16: the same threads hold both; bytes lie on other lanes of the warp.
-        assert ("shfl.sync" in kernel.ptx) == (dtype == "int8")
+        # One shuffle may number the warps, of which one starts bulk copies.
+        assert (kernel.ptx.count("shfl.sync") > 1) == (dtype == "int8")
         assert "passes through shared memory" not in remarks(kernel)
 
 

@@ -3,6 +3,7 @@
 #include "Lowerings.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -263,6 +264,17 @@ void fenceProxy(Thread &t, Attribute fence) {
                                NVVM::SharedSpaceAttr::get(context, NVVM::SharedSpace::shared_cta));
 }
 
+/// Programmatic dependent launch: a launch that may begin before the one in front of it has ended waits
+/// here for its end, or lets the next one begin.
+static void lowerHint(Thread &t, HintOp hint) {
+  StringRef instruction = llvm::StringSwitch<StringRef>(hint.getName())
+                              .Case("pdl_sync", "griddepcontrol.wait;")
+                              .Case("pdl_trigger", "griddepcontrol.launch_dependents;")
+                              .Default("");
+  if (t.arch.version >= 90 && !instruction.empty())
+    callPtx(t.b, instruction, "~{memory}", {}, {});
+}
+
 LogicalResult lowerOp(Thread &t, Operation *op) {
   ImplicitLocOpBuilder &b = t.b;
   return TypeSwitch<Operation *, LogicalResult>(op)
@@ -271,8 +283,12 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
         return success();
       })
       .Case<SliceOp, ViewOp>([](Operation *) { return success(); }) // resolved where they are used
-      .Case<AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, HintOp, AssumeOp>(
+      .Case<AnnotateLayoutOp, AnnotateSafeValueOp, UseSwizzleOp, AssumeOp>(
           [](Operation *) { return success(); })
+      .Case([&](HintOp hint) {
+        lowerHint(t, hint);
+        return success();
+      })
       .Case([&](BarrierOp barrier) {
         if (Attribute fence = barrier->getAttr(kProxyFenceAttr))
           fenceProxy(t, fence);

@@ -30,6 +30,9 @@ static void describeParameters(Thread &t) {
   for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
     if (effect.kind != EffectKind::Read)
       written.insert(effect.root);
+  // A kernel that waits for the launch in front of it runs while that one writes.
+  bool runsBesideOthers = false;
+  t.kernel.walk([&](HintOp hint) { runsBesideOthers |= hint.getName() == "pdl_sync"; });
   for (BlockArgument argument : t.function.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type)
@@ -38,7 +41,7 @@ static void describeParameters(Thread &t) {
     int64_t bytes = std::max(getStorageBytes(type.getElementType()), t.calls.argumentAlignment);
     t.thread.setArgAttr(position, LLVM::LLVMDialect::getAlignAttrName(),
                         b.getI64IntegerAttr(bytes));
-    if (!effects || written.contains(argument) || !t.calls.disjointArguments)
+    if (!effects || written.contains(argument) || !t.calls.disjointArguments || runsBesideOthers)
       continue;
     t.thread.setArgAttr(position, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     t.thread.setArgAttr(position, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());

@@ -202,6 +202,14 @@ void Splitter::run() {
   describeRemark(diag, "roles", "producer", facts);
   b.setInsertionPointToStart(&role.getBody().front());
   IRMapping mapping;
+  // The threads of the program wait for the launch in front of theirs; so does the producer.
+  HintOp sync;
+  kernel.walk([&](HintOp hint) {
+    if (!sync && hint.getName() == "pdl_sync")
+      sync = hint;
+  });
+  if (sync)
+    b.clone(*sync);
   write(kernel.getBody().front(), b, mapping);
   for (AsyncGroupOp group : groups)
     group.erase();
