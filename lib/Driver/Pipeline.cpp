@@ -260,7 +260,7 @@ static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &a
   PassManager nvvm(module.getContext());
   nvvm.enableVerifier(nvptx::kVerifiesCode);
   buildNvvmPipeline(nvvm, fastMath);
-  if (failed(nvvm.run(*planned)))
+  if (failed(nvvm.run(*planned)) || isAbandoned())
     return failure();
   recorder.finish("nvvm", [&](raw_ostream &os) { planned->print(os); });
   FailureOr<std::string> ptx = nvptx::emitPtx(
@@ -335,7 +335,7 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     PassManager lowering(module.getContext());
     lowering.enableVerifier(false); // each pass is ours or MLIR's own; LLVM verifies the result
     buildHostLlvmPipeline(lowering);
-    if (failed(lowering.run(*planned)))
+    if (failed(lowering.run(*planned)) || isAbandoned())
       return errors.takeError("the lowered program does not reach LLVM");
   }
   finish("lower to LLVM");
