@@ -19,7 +19,7 @@ test: build ## every suite and the quick lints; ends with "N passed, N failed"
 	@$(PYTHON) scripts/run_tests.py
 
 test-long: build ## the same with the slow tests, the wheels, and a minute of each fuzz target
-	@scripts/bootstrap.sh asan browser wheel
+	@scripts/bootstrap.sh asan browser dask wheel
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS) --target tw-fuzzers
 	@$(PYTHON) scripts/run_tests.py --long

@@ -446,3 +446,32 @@ def test_a_long_wait_is_told(tmp_path: Path) -> None:
     done = tw(*arguments, cwd=tmp_path, TILEWRIGHT_CACHE_DIR=cache)
     assert done.returncode == 0, done.stderr
     assert "compile 'main' for sm_80, 0 s" in done.stderr
+
+
+def test_check_takes_the_first_configuration_of_a_tuned_kernel(tmp_path: Path) -> None:
+    """Nothing runs, so that no candidate can be compared or timed."""
+    script = tmp_path / "tuned.py"
+    script.write_text(
+        "import tilewright, tilewright.language as T\n"
+        "@tilewright.autotune(configs=[{'block': 32}, {'block': 64}], ref_prog=lambda a: a + 1)\n"
+        "@tilewright.jit(out_idx=[-1])\n"
+        "def add_one(n, block=32):\n"
+        "    @T.prim_func\n"
+        "    def main(A: T.Tensor((n,), 'float32'), B: T.Tensor((n,), 'float32')):\n"
+        "        with T.Kernel(T.ceildiv(n, block), threads=32) as bx:\n"
+        "            for i in T.Parallel(block):\n"
+        "                B[bx * block + i] = A[bx * block + i] + 1.0\n"
+        "    return main\n"
+        "if __name__ == '__main__':\n"
+        "    kernel = add_one(100)\n"
+        "    print(kernel.config, f'{kernel.latency:.1f} ms')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright", "check", str(script), "--main"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "{'block': 32} nan ms" in done.stderr
+    assert "differ" not in done.stderr

@@ -17,11 +17,13 @@ from concurrent.futures import (
 )
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
+from math import nan
 from pathlib import Path
 from typing import Any
 
 from tilewright._core import core
 from tilewright.frontend.functions import PrimFunc
+from tilewright.runtime import kernel as kernels
 from tilewright.runtime.device import Placement, place
 from tilewright.runtime.jitting import JITFunction, Traced
 from tilewright.runtime.kernel import JITKernel
@@ -199,6 +201,8 @@ class AutoTuner:
                 f"early_stop_factor must be at least 1, got {arguments.early_stop_factor}"
             )
         search = _Search(self, arguments)
+        if kernels.skipped_calls is not None:  # `tw check`, `tw compile`: there is nothing to time
+            return search.finish(*search.take_first())
         found = search.look_up()
         is_cached = found is not None
         if found is None:
@@ -314,6 +318,19 @@ class _Search:
         return best, outcomes
 
     # ---- Candidates ----
+
+    def take_first(self) -> tuple[int, list[Outcome]]:
+        """The first candidate that compiles, without times."""
+        outcomes = [Outcome(config, error="not tried") for config in self.configs]
+        for position, config in enumerate(self.configs):
+            try:
+                self.kernels[position] = self._compile(position)
+            except Exception as error:
+                outcomes[position] = Outcome(config, error=describe(error))
+                continue
+            outcomes[position] = Outcome(config, nan, nan if self.arguments.ref_prog else None)
+            return position, outcomes
+        return self.keep(outcomes)  # which says that none works
 
     def run_here(self) -> list[Outcome]:
         """Compiles in parallel, times one after another."""
