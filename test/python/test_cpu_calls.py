@@ -223,12 +223,18 @@ def endless(blocks: int):
 @pytest.mark.parametrize("blocks", [1, 64])
 def test_ctrl_c_ends_a_launch(blocks: int) -> None:
     a, b = np.zeros(1, np.int32), np.zeros(8, np.int32)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()  # it runs only because the launch lets go of the GIL
-    start = time.perf_counter()
+    pressed = []
+
+    def press() -> None:  # it runs only because the launch lets go of the GIL
+        while b[7] == 0:
+            time.sleep(0.01)
+        pressed.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
     with pytest.raises(KeyboardInterrupt):
         endless(blocks)(a, b)
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - pressed[0] < 10
     assert b.tolist() == [7] * 8
     kernel = doubler(4)
     result = np.zeros(4, np.float32)

@@ -52,8 +52,8 @@ def test_nonsense_is_an_error_that_names_the_variable(
     with pytest.raises(tilewright.TilewrightError, match=name):
         kernel = make_kernel(sorted(NONSENSE).index(name))
         kernel(np.ones(8, np.float32))
-        kernel.cubin()
         find_nvdisasm()
+        kernel.cubin()
 
 
 @pytest.mark.parametrize("value", ["", "0", "off", "1", "TRUE"])

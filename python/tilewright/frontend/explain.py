@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+import enum
 import inspect
 import re
 from collections.abc import Callable, Iterable
@@ -82,6 +83,8 @@ def explain(state: TraceState, error: Exception) -> TilewrightError | None:
         return internal(error)
     innermost = error.__traceback__
     while innermost is not None and innermost.tb_next is not None:
+        if innermost.tb_next.tb_frame.f_code.co_filename == enum.__file__:
+            break  # a name that an enumeration of the language does not have
         innermost = innermost.tb_next
     code = innermost.tb_frame.f_code if innermost is not None else None
     if code is not None and is_ours(code.co_filename):
@@ -92,7 +95,8 @@ def explain(state: TraceState, error: Exception) -> TilewrightError | None:
     if code is None or not is_twin(code):
         return None
     location = location_of_instruction(code, innermost.tb_lasti)
-    callers = user_locations(error.__traceback__)[1 : _kernel_frames(error)]
+    inner = 1 if innermost.tb_next is None else 2  # frames of ours or of Python's enumerations
+    callers = user_locations(error.__traceback__)[inner : _kernel_frames(error)]
     message = _too_few_indices(error, location, innermost.tb_frame)
     message = message or _explain_direct(state, error, innermost.tb_frame, innermost.tb_lasti)
     return TilewrightError(message, location, called_from(callers)) if message else None
@@ -239,10 +243,15 @@ _NO_OPERATOR = re.compile(r"unsupported operand type\(s\) for (\S+): '(\w+)' and
 
 def _python_message(error: Exception) -> str:
     text = re.sub(r"(tilewright\.)?_tilewright_core\.", "", str(error))
+    text = re.sub(r"\. Did you mean '\w+'\?$", "", text)  # Python 3.13's own guess at a keyword
     operator = _NO_OPERATOR.match(text)
     if operator and "Buffer" in operator.groups():
         name = operator.group(1).rstrip("=") or "="
         return f"'{name}' of a whole tile; loop over its elements with T.Parallel"
+    if isinstance(error, AttributeError) and isinstance(error.obj, enum.EnumType):
+        hint = hint_for(error.name, error.obj.__members__, f"{error.obj.__name__}.")
+        text = f"{error.obj.__name__} has no '{error.name}'"
+        return f"{text}; {hint}" if hint else text
     traced = (core.Buffer, core.Element, core.Expr, core.Var)
     if isinstance(error, AttributeError) and isinstance(error.obj, traced):
         return _python_attribute(error.name)

@@ -6,9 +6,11 @@ compiled code.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pickle import PicklingError
 from typing import Any
 
 from tilewright.runtime.device import Placement
@@ -162,5 +164,8 @@ class Trial:
 
 def describe(error: BaseException) -> str:
     """The first line of what went wrong."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0]
+    text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    # Each version of Python has words of its own for a function that no other process can find.
+    if isinstance(error, PicklingError) or re.match(r"Can't (get|pickle) local object", text):
+        return f"the task cannot be pickled: {text}; functions must be of a module"
+    return text
