@@ -93,7 +93,7 @@ _COMPAT = (
     "utils",
 )  # fmt: skip
 
-publish(__name__, PUBLIC)
+publish(__name__, PUBLIC, also=("language", "report"))
 install_excepthook()
 warn_of_misspelt_names()
 
@@ -108,12 +108,12 @@ def __getattr__(name: str) -> Any:
     elif name.startswith("__"):
         raise AttributeError(f"module 'tilewright' has no attribute '{name}'")
     else:
-        from tilewright.support.errors import ReportedNameError, caller_location
+        from tilewright.support.errors import unknown_name
         from tilewright.support.suggest import hint_for
 
         hint = hint_for(name, [n for n in __dir__() if not n.startswith("_")], "tilewright.")
         text = f"module 'tilewright' has no attribute '{name}'"
-        raise ReportedNameError(f"{text}; {hint}" if hint else text, caller_location())
+        raise unknown_name(f"{text}; {hint}" if hint else text)
     globals()[name] = value
     return value
 

@@ -83,6 +83,37 @@ def test_exceptions_of_the_users_code_show_the_users_frames_only(tmp_path: Path)
     assert "frontend" in python(str(script), TILEWRIGHT_DEBUG="1").stderr
 
 
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            "import tilewright.langauge as T",
+            "there is no module 'tilewright.langauge'; did you mean 'tilewright.language'?",
+        ),
+        (
+            "from tilewright import profilr",
+            "module 'tilewright' has no attribute 'profilr'; did you mean 'tilewright.profiler'?",
+        ),
+        (
+            "from tilewright import jitt",
+            "module 'tilewright' has no attribute 'jitt'; did you mean 'tilewright.jit'?",
+        ),
+        (
+            "from tilewright.language import alloc_fragmnet",
+            "the language has no 'T.alloc_fragmnet'; did you mean 'T.alloc_fragment'?",
+        ),
+    ],
+)
+def test_misspelt_imports_are_reports(statement: str, message: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"{statement}\n")
+    shown = python(str(script)).stderr
+    assert f"script.py:1:1: error: {message}" in shown
+    assert "Traceback" not in shown
+    caught = f"try:\n    {statement}\nexcept ImportError:\n    print('caught')\n"
+    assert python("-c", caught).stdout == "caught\n"
+
+
 # ---- tw doctor ----
 
 

@@ -366,10 +366,9 @@ from tilewright.language.votes import (
     syncthreads_or,
 )
 from tilewright.support.errors import LanguageError as _LanguageError
-from tilewright.support.errors import ReportedNameError as _ReportedNameError
 from tilewright.support.errors import UnknownNameError as _UnknownNameError
-from tilewright.support.errors import caller_location as _caller_location
 from tilewright.support.errors import reporting as _reporting
+from tilewright.support.errors import unknown_name as _unknown_name
 from tilewright.support.not_part import NotPart as _NotPart
 from tilewright.types import dtypes
 from tilewright.types.dtypes import canonical as _canonical
@@ -505,7 +504,7 @@ def __getattr__(name: str) -> Any:
         hint = _names.ELSEWHERE.get(name) or hint_for(name, __all__, "T.")
         error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
     if _trace.active() is None:
-        raise _ReportedNameError(error.message, _caller_location()) from None
+        raise _unknown_name(error.message) from None
     raise error
 
 

@@ -61,7 +61,10 @@ def make_page(reports: Sequence[dict[str, Any]]) -> str:
 
 def write_page(path: str | Path, reports: Sequence[dict[str, Any]]) -> None:
     """Writes the page of these reports to a file."""
-    Path(path).write_text(make_page(reports), encoding="utf-8")
+    try:
+        Path(path).write_text(make_page(reports), encoding="utf-8")
+    except OSError as error:
+        raise TilewrightError(f"'{path}' cannot be written: {error.strerror}") from None
 
 
 def read_page(path: str | Path) -> list[dict[str, Any]]:

@@ -34,6 +34,11 @@ def get_tensor_supply(
 
     With a GPU as the `device`, torch's tensors are made there, if torch drives it."""
 
+    if not isinstance(supply_type, TensorSupplyType):
+        names = ", ".join(TensorSupplyType.__members__)
+        hint = f"use a member of tilelang.TensorSupplyType: {names}"
+        raise LanguageError(f"unknown kind of inputs {supply_type!r}", hint=hint)
+
     def supply(parameter: KernelParam, sizes: Mapping[str, int] | None = None) -> Any:
         if parameter.is_scalar():
             raise LanguageError(

@@ -8,7 +8,7 @@ loading `importlib.abc` takes as long as the rest of `import tilewright`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -55,9 +55,31 @@ def _exists(module: str) -> bool:
     return find_spec(module) is not None
 
 
-def publish(package: str, names: Mapping[str, str]) -> None:
+class MisspeltFinder:
+    """Asked last: says which module of the package was probably meant."""
+
+    def __init__(self, package: str, names: Sequence[str]) -> None:
+        self._prefix = f"{package}."
+        self._names = names
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        last = name.removeprefix(self._prefix)
+        if last == name or "." in last:
+            return
+        from tilewright.support.errors import ReportedModuleError, caller_location
+        from tilewright.support.suggest import hint_for
+
+        if hint := hint_for(last, self._names, self._prefix):
+            error = ReportedModuleError(f"there is no module '{name}'; {hint}", caller_location())
+            error.name = name  # `from package import name` asks for it
+            raise error
+
+
+def publish(package: str, names: Mapping[str, str], also: Sequence[str] = ()) -> None:
     """Makes the modules of `names` importable as `package.name`; values are paths in the package.
+    `also` are modules that lie there already, for the advice on misspelt ones.
 
     The finder comes first: below an alias of a package, Python's own would load files again.
     """
     sys.meta_path.insert(0, PublicFinder(package, names))  # type: ignore[arg-type]
+    sys.meta_path.append(MisspeltFinder(package, [*names, *also]))  # type: ignore[arg-type]

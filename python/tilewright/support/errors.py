@@ -18,6 +18,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
+from opcode import opmap
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -101,6 +102,28 @@ class ReportedNameError(TilewrightError, AttributeError):
     """The report for an unknown name outside a kernel."""
 
     __module__ = _PUBLIC
+
+
+class ReportedImportError(TilewrightError, ImportError):
+    """The report for `from tilewright import NAME` without such a name."""
+
+    __module__ = _PUBLIC
+
+
+class ReportedModuleError(TilewrightError, ModuleNotFoundError):
+    """The report for `import tilewright.NAME` that is a slip away from a module."""
+
+    __module__ = _PUBLIC
+
+
+def unknown_name(message: str) -> TilewrightError:
+    """The report for a name that a module of ours does not have: an AttributeError, or in `from …
+    import` an ImportError, which Python would make without our words."""
+    frame = _users_frame()
+    location = caller_location()
+    if frame is not None and frame.f_code.co_code[frame.f_lasti] == _IMPORT_FROM:
+        return ReportedImportError(message, location)
+    return ReportedNameError(message, location)
 
 
 # ---- Rendering ----
@@ -202,13 +225,19 @@ def user_locations(traceback: Any) -> list[Location]:
     return locations[::-1]
 
 
-def caller_location() -> Location | None:
-    """Where the innermost frame outside this package and Python's import system stands now."""
+def _users_frame() -> Any:
+    """The innermost frame outside this package and Python's import system."""
     frame = sys._getframe(1)
     while frame is not None and (
         is_ours(frame.f_code.co_filename) or frame.f_code.co_filename.startswith("<frozen ")
     ):
         frame = frame.f_back
+    return frame
+
+
+def caller_location() -> Location | None:
+    """Where the innermost frame outside this package and Python's import system stands now."""
+    frame = _users_frame()
     return location_of_instruction(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
@@ -274,6 +303,7 @@ def _same_statement(location: Location, inner: Location) -> bool:
     return location.file == inner.file and location.line == inner.line and not is_part
 
 
+_IMPORT_FROM = opmap["IMPORT_FROM"]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -38,7 +38,11 @@ def _check_extent(extent: Any, position: int, what: str, allow_zero: bool) -> An
         raise LanguageError(f"{where} must be an integer, got {extent!r}", hint=hint)
     if isinstance(extent, bool) or not hasattr(type(extent), "__index__"):
         raise LanguageError(f"{where} must be an integer or a T.dynamic symbol, got {extent!r}")
-    value = int(extent.__index__())
+    try:
+        value = int(extent.__index__())
+    except TypeError:  # an array
+        text = f"{where} must be an integer, got a Python {type(extent).__name__}"
+        raise LanguageError(text, hint="an array has its extents in '.shape'") from None
     if value < 0 or (value == 0 and not allow_zero):
         raise LanguageError(f"{where} must be positive, got {value}")
     if value > _LARGEST_EXTENT:
