@@ -201,3 +201,17 @@ def test_outputs_of_a_call_without_tensors_are_where_tensors_stand_for_those_of_
     assert arguments._device_of_outputs() == "cpu"
     monkeypatch.setattr(devices, "_active", [object()])
     assert arguments._device_of_outputs() == "cuda"
+
+
+def test_other_gpus_are_asked_for_and_are_not_there() -> None:
+    from tilelang.metal.target import check_metal4_availability, check_metal_availability
+    from tilelang.rocm.target import check_hip_availability
+
+    found = (check_hip_availability(), check_metal_availability(), check_metal4_availability())
+    assert found == (False, False, False)
+
+
+def test_names_of_all_dtypes() -> None:
+    from tilelang.language.dtypes import _all_dtypes
+
+    assert {"float16", "int4", "float8_e4m3fn", "float32x2", "bool"} <= set(_all_dtypes)

@@ -1,0 +1,1 @@
+"""`tilelang.metal`: GPUs of Apple, for which nothing is compiled here."""

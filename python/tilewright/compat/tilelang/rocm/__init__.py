@@ -1,0 +1,1 @@
+"""`tilelang.rocm`: GPUs of AMD, for which nothing is compiled here."""
