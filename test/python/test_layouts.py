@@ -112,3 +112,21 @@ def test_notation_gives_layouts_and_fragments() -> None:
     assert (rows.threads, rows.slots) == (32, 4)
     with pytest.raises(tilewright.TilewrightError, match=r"'.*slot j' is a fragment"):
         T.Layout.parse("(i, j) -> thread i, slot j", (32, 4))
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90a"])
+def test_layout_of_a_threads_own_array_changes_nothing(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((4,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            s = T.alloc_local([1], "float32")
+            T.annotate_layout({s: T.Fragment(s.shape, forward_thread_fn=lambda i: i)})
+            T.clear(s)
+            for k in T.serial(4):
+                s[0] = s[0] + A[k]
+            for i in T.Parallel(64):
+                B[i] = s[0]
+
+    a, b = np.arange(4, dtype=np.float32), np.zeros(64, np.float32)
+    tilewright.compile(main, device=device)(a, b)
+    np.testing.assert_array_equal(b, np.full(64, 6.0, np.float32))

@@ -16,8 +16,9 @@ from tilewright.types.layout import Fragment, Layout
 def annotate_layout(layouts: dict[Buffer, Any]) -> None:
     """Fixes where the elements of buffers sit: `{buffer: Layout | Fragment | function}`.
 
-    On a shared tile or a fragment this is a placement and changes no value. On a global tensor it
-    is visible: the host's array holds element (i, j) at `row_major(layout(i, j))`.
+    On a shared tile or a fragment this is a placement and changes no value; a `T.alloc_local` has
+    no other place than its thread. On a global tensor it is visible: the host's array holds element
+    (i, j) at `row_major(layout(i, j))`.
 
     Example:
         T.annotate_layout({s: T.Layout((64, 64), lambda i, j: [i, j ^ (i % 32)])})
@@ -39,7 +40,8 @@ def annotate_layout(layouts: dict[Buffer, Any]) -> None:
                     f"a function of the indices, got {describe(layout)}"
                 )
             layout = Layout(buffer.shape, layout)
-        state.core.annotate_layout(buffer, layout.core)
+        if buffer.scope_name != "local":  # a thread's own array has one place
+            state.core.annotate_layout(buffer, layout.core)
 
 
 def annotate_safe_value(values: dict[Buffer, float]) -> None:
