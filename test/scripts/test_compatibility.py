@@ -111,3 +111,11 @@ def test_text_of_a_test_says_whether_it_is_a_case(tmp_path: Path) -> None:
     assert test_text.can_launch(file, "test_run")
     assert test_text.assertion_on_text(file, "test_run") is None
     assert test_text.assertion_on_text(file, "test_source") == 'assert "mma" in src, "no mma"'
+
+
+def test_a_counted_failure_is_explained_and_stays_a_case() -> None:
+    lines = [line.split("\t") for line in page.NOTES.read_text().splitlines()]
+    code_base, case, note = next(line for line in lines if line[2].startswith("counted: "))
+    record = page.explained(code_base, {"case": f"{case}[3]", "status": "wrong", "what": "differs"})
+    assert record["status"] == "wrong"
+    assert record["what"] == note.removeprefix("counted: ")
