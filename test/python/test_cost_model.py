@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
-from report_kernels import make_matmul
+from report_kernels import ROOT, make_matmul
 from tilewright.report.cost_model import Memory, Model, critical_cycle
 from tilewright.report.machines import (
     BARRIER_LATENCY,
@@ -221,3 +221,23 @@ def test_an_architecture_without_figures_is_refused() -> None:
     kernel = make_matmul(128, 128, 128, 2, "vgpu:sm_80")
     with pytest.raises(tilewright.TilewrightError, match="no model of a GPU of sm_103"):
         kernel.predict(arch="sm_103")
+
+
+# ---- The benchmark ----
+
+
+def test_the_benchmark_ranks_and_stays_near_a_published_figure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """cuBLAS on an H100 at 2048^3, the smallest case without much overhead."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    for name in ("TILEWRIGHT_ARCH", "TILEWRIGHT_DEVICE"):
+        monkeypatch.setenv(name, "")  # the benchmark sets them; they are put back
+    import bench_model
+
+    assert bench_model.rank_correlation([1, 2, 3, 4], [10, 20, 30, 40]) == 1
+    assert bench_model.rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == -1
+    assert bench_model.ranks([5, 1, 5]) == [1.5, 0, 1.5]
+    (case,) = (c for c in bench_model.CASES if c.name.startswith("gemm 2048 x 2048 x 2048"))
+    prediction = bench_model.predict(case)
+    assert case.operations / prediction.milliseconds / 1e9 == pytest.approx(case.published, rel=0.3)
