@@ -1,8 +1,9 @@
 //===- Arch.cpp - what each GPU architecture has ---------------------------------------------===//
 //
-// Limits: CUDA programming guide, "Technical Specifications per Compute Capability". The PTX version
-// is the lowest that knows the architecture and the instructions we write for it: 8.4 has mma of
-// 8-bit floats (sm_89), 8.6 sm_100, 8.7 sm_120, 8.8 sm_103 and sm_121, 9.0 sm_110.
+// Limits: CUDA programming guide, "Technical Specifications per Compute Capability", and NVIDIA's
+// libcu++ (cuda/__device/arch_traits.h), which has the same for all of these. The PTX version is the
+// lowest that knows the architecture and the instructions we write for it: 8.4 has mma of 8-bit floats
+// (sm_89), 8.6 sm_100, 8.7 sm_120, 8.8 sm_103 and sm_121, 9.0 sm_110.
 //
 //===----------------------------------------------------------------------------------------===//
 

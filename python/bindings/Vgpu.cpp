@@ -38,6 +38,17 @@ vgpu::TensorMap toTensorMap(nb::tuple fields) {
   if (fill != "zeros" && fill != "nan")
     throw UserError("tensor map: oob_fill must be 'zeros' or 'nan', got '" + fill + "'");
   map.fillsNan = fill == "nan";
+  if (nb::len(fields) > 6) { // im2col: the box is (pixels, channels)
+    if (map.box.size() != 2)
+      throw UserError("tensor map: in im2col mode the box is (pixels, channels)");
+    auto corner = [&](size_t field) {
+      std::vector<int32_t> values = nb::cast<std::vector<int32_t>>(fields[field]);
+      return std::vector<int32_t>(values.rbegin(), values.rend());
+    };
+    map.column = vgpu::PixelColumn{corner(6), corner(7), map.box[1]};
+    map.box.assign(map.extents.size(), 1);
+    map.box[0] = static_cast<uint32_t>(reversed(3)[0]);
+  }
   return map;
 }
 

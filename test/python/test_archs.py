@@ -10,6 +10,7 @@ import pytest
 import tilewright
 import tilewright.language as T
 from tilewright import ptxas, vgpu
+from tilewright._core import core
 from tilewright.device import ARCHS, capability, multiprocessors
 
 needs_ptxas = pytest.mark.skipif(ptxas.find_ptxas() is None, reason="ptxas is not installed")
@@ -19,6 +20,19 @@ needs_ptxas = pytest.mark.skipif(ptxas.find_ptxas() is None, reason="ptxas is no
 SHARED_KILOBYTES = {
     "sm_80": 163, "sm_86": 99, "sm_87": 163, "sm_89": 99, "sm_90": 227, "sm_90a": 227,
     "sm_100": 227, "sm_103": 227, "sm_110": 227, "sm_120": 99, "sm_121": 99,
+}  # fmt: skip
+
+# Of a multiprocessor: threads and blocks; of PTX the first version that knows the architecture.
+# Sources: NVIDIA's libcu++ (cuda/__device/arch_traits.h) and LLVM's NVPTX.td.
+THREADS_AND_BLOCKS = {
+    "sm_80": (2048, 32), "sm_86": (1536, 16), "sm_87": (1536, 16), "sm_89": (1536, 24),
+    "sm_90": (2048, 32), "sm_90a": (2048, 32), "sm_100": (2048, 32), "sm_103": (2048, 32),
+    "sm_110": (1536, 24), "sm_120": (1536, 24), "sm_121": (1536, 24),
+}  # fmt: skip
+FIRST_PTX = {
+    "sm_80": (7, 0), "sm_86": (7, 1), "sm_87": (7, 4), "sm_89": (7, 8), "sm_90": (7, 8),
+    "sm_90a": (8, 0), "sm_100": (8, 6), "sm_103": (8, 8), "sm_110": (9, 0), "sm_120": (8, 7),
+    "sm_121": (8, 8),
 }  # fmt: skip
 
 
@@ -46,6 +60,22 @@ def test_the_table_is_complete() -> None:
         major, minor = capability(arch)
         assert f"sm_{major}{minor}" == arch.rstrip("a")
         assert multiprocessors(arch) > 0
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_limits_are_those_of_nvidia(arch: str) -> None:
+    limits = core.arch_limits([arch])[arch]
+    shared = 1024 * SHARED_KILOBYTES[arch]
+    assert (limits["threads_per_processor"], limits["blocks_per_processor"]) == (
+        THREADS_AND_BLOCKS[arch]
+    )
+    assert limits["max_shared_bytes"] == shared
+    assert limits["shared_bytes_per_processor"] == shared + 1024
+    assert limits["registers_per_processor"] == 65536
+    ptx = tilewright.compile(make_gemm("float16"), target=arch, device=f"vgpu:{arch}").ptx
+    version = re.search(r"\.version (\d+)\.(\d+)", ptx)
+    assert version
+    assert tuple(map(int, version.groups())) >= FIRST_PTX[arch]
 
 
 @pytest.mark.parametrize("arch", ARCHS)

@@ -47,6 +47,10 @@ class TensorMap:
     box: Sequence[int]
     swizzle: str = "none"  # "none", "32B", "64B" or "128B"
     oob_fill: str = "zeros"  # what loads give outside the array: "zeros" or "nan"
+    #: Im2col mode, for an array of images, rows, columns (or less) and channels: the lower and the
+    #: upper corner of the bounding box, ((-1, -1), (-1, -1)) for 3 x 3 filters with padding. The box
+    #: then is (pixels, channels of each).
+    corners: tuple[Sequence[int], Sequence[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,7 @@ def _argument(value: Any, position: int) -> Any:
             list(value.box),
             value.swizzle,
             value.oob_fill,
+            *(map(list, value.corners) if value.corners is not None else ()),
         )
         return (*_memory(array, position), fields, array.ctypes.data)
     if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:

@@ -11,6 +11,7 @@
 #include "KernelDecoder.h"
 #include "vgpu/Exec/Mbarrier.h"
 #include "vgpu/Machine/Launch.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace vgpu::ptx;
@@ -293,16 +294,55 @@ struct BulkDecoder {
     const Operand &coordinates = b.operand(next).elements[1];
     if (!address(operation.otherSlot, operation.otherOffset, Space::Generic))
       return false;
-    llvm::ArrayRef<Operand> parts = InstBuilder::elements(coordinates);
-    if (parts.size() != operation.rank)
-      return b.fail("expected " + llvm::Twine(unsigned(operation.rank)) + " coordinates, got " +
+    unsigned wanted = operation.mode == BulkOperation::Mode::Gather4 ? 5 : operation.rank;
+    return vector(coordinates, wanted, "coordinates", Type::S32, operation.coordinateSlot);
+  }
+  /// {v0, v1, ...}
+  bool vector(const Operand &operand, unsigned wanted, llvm::StringRef what, Type type,
+              int8_t &slot) {
+    llvm::ArrayRef<Operand> parts = InstBuilder::elements(operand);
+    if (parts.size() != wanted)
+      return b.fail("expected " + llvm::Twine(wanted) + " " + what + ", got " +
                     llvm::Twine(parts.size()));
-    operation.coordinateSlot = static_cast<int8_t>(sources);
+    slot = static_cast<int8_t>(sources);
     for (const Operand &part : parts) {
       ++sources;
-      if (!b.addSrc(part, Type::S32, Role::Control))
+      if (!b.addSrc(part, type, Role::Control))
         return false;
     }
+    return true;
+  }
+  /// Offsets of im2col mode, for the dimensions between channels and images.
+  bool offsets() {
+    if (next >= b.numOperands())
+      return b.fail("too few operands");
+    return vector(b.operand(next++), operation.rank - 2u, "offsets", Type::U16,
+                  operation.offsetSlot);
+  }
+
+  /// .tile and the modes beside it; false after a message.
+  bool mode(bool &isAny) {
+    using Mode = BulkOperation::Mode;
+    isAny = true;
+    if (b.accept("tile::gather4") || b.accept("tile::scatter4")) {
+      unsigned version = 0;
+      llvm::StringRef target = b.decoder().module().target;
+      target.drop_front(3)
+          .take_while([](char c) { return llvm::isDigit(c); })
+          .getAsInteger(10, version);
+      if (version < 100)
+        return b.fail("four rows at once need the target sm_100, the PTX is for " +
+                      llvm::Twine(target));
+      operation.mode = Mode::Gather4;
+      return operation.rank == 2 || b.fail("four rows at once need a tensor of '.2d'");
+    }
+    if (b.accept("im2col") || b.accept("im2col_no_offs")) {
+      operation.mode = Mode::Im2col;
+      return operation.rank >= 3 || b.fail("im2col mode needs '.3d' to '.5d'");
+    }
+    if (b.peek().starts_with("im2col") || b.peek().starts_with("tile::"))
+      return b.fail("mode '." + b.peek() + "' is not supported");
+    isAny = b.accept("tile");
     return true;
   }
 
@@ -316,10 +356,8 @@ struct BulkDecoder {
   bool rest(bool &hasBarrier) {
     bool hasCompletion = false;
     for (bool isAny = true; isAny;) {
-      isAny = false;
-      if (b.peek().starts_with("im2col") || b.peek().starts_with("tile::"))
-        return b.fail("mode '." + b.peek() + "' is not supported, only '.tile'");
-      isAny |= b.accept("tile");
+      if (!mode(isAny))
+        return false;
       if (b.accept("mbarrier::complete_tx::bytes"))
         isAny = hasCompletion = hasBarrier = true;
       if (b.accept("bulk_group"))
@@ -370,6 +408,7 @@ struct BulkDecoder {
     if (!(isLoad ? shared() && other() : other() && shared()) ||
         (!operation.rank && !value(operation.sizeSlot, Type::U32)) ||
         (hasBarrier && !address(operation.barrierSlot, operation.barrierOffset, Space::Shared)) ||
+        (isLoad && operation.mode == BulkOperation::Mode::Im2col && !offsets()) ||
         (isCast && !value(operation.castMaskSlot, Type::U16)))
       return false;
     next += hasPolicy;
@@ -392,15 +431,16 @@ bool decodePrefetch(InstBuilder &b) {
     return false;
   if (!b.accept("L2") || b.acceptSpace() != Space::Global)
     return b.fail("expected '.L2.global'");
-  if (b.peek().starts_with("im2col") || b.peek().starts_with("tile::"))
-    return b.fail("mode '." + b.peek() + "' is not supported, only '.tile'");
-  b.accept("tile");
-  bool hasPolicy = b.accept("L2::cache_hint");
-  if (!b.expectOperands((isTensor ? 1 : 2) + (hasPolicy ? 1 : 0)))
+  bool isAny = false;
+  if (isTensor && !decoder.mode(isAny))
     return false;
   BulkOperation &operation = decoder.operation;
+  bool isIm2col = operation.mode == BulkOperation::Mode::Im2col;
+  bool hasPolicy = b.accept("L2::cache_hint");
+  if (!b.expectOperands((isTensor && !isIm2col ? 1 : 2) + (hasPolicy ? 1 : 0)))
+    return false;
   bool isRead = isTensor
-                    ? decoder.tensor()
+                    ? decoder.tensor() && (!isIm2col || decoder.offsets())
                     : decoder.address(operation.otherSlot, operation.otherOffset, Space::Global) &&
                           decoder.value(operation.sizeSlot, Type::U32);
   return isRead && finish(b, nothing);

@@ -1,8 +1,9 @@
 //===- BulkTensor.cpp - cp.async.bulk.tensor and bulk reductions ------------------------------===//
 //
-// PTX ISA, "Tensors" and "cp.async.bulk.tensor", tiled mode. A box is dense in shared memory, the
-// innermost dimension first; the swizzle permutes its 16-byte chunks by address bits. Elements
-// outside the tensor read as zero or NaN and are not written.
+// PTX ISA, "Tensors" and "cp.async.bulk.tensor". A box is dense in shared memory, the innermost
+// dimension first; the swizzle permutes its 16-byte chunks by address bits. Elements outside the
+// tensor read as zero or NaN and are not written. In im2col mode the rows are the channels of pixels,
+// which follow each other in a bounding box; with .tile::gather4 they are four rows of a matrix.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "BulkCopy.h"
@@ -128,6 +129,8 @@ private:
   void load(uint64_t shared, const std::vector<int64_t> &start);
   void store(uint64_t shared, const std::vector<int64_t> &start);
   bool addRows(uint64_t shared, const std::vector<int64_t> &start);
+  bool addPixels(uint64_t shared, const std::vector<int64_t> &start);
+  uint64_t bytesToMove() const;
   bool readMap();
   bool addRow(const std::vector<int64_t> &at, uint64_t shared);
   uint8_t *globalRow(uint64_t address, unsigned bytes);
@@ -157,6 +160,19 @@ bool TensorCopy::readMap() {
     report(w, in, lane, FindingKind::InvalidAccess,
            llvm::formatv("the tensor has {0} dimensions, the instruction {1}", map.rank(),
                          unsigned(operation.rank)));
+    return false;
+  }
+  bool isIm2col = operation.mode == BulkOperation::Mode::Im2col;
+  if (map.column.has_value() != isIm2col) {
+    report(w, in, lane, FindingKind::InvalidAccess,
+           isIm2col ? "the instruction is of im2col mode, the tensor map is of boxes"
+                    : "the tensor map is of im2col mode, the instruction is not");
+    return false;
+  }
+  if (operation.mode == BulkOperation::Mode::Gather4 && map.box[1] != 1) {
+    report(w, in, lane, FindingKind::InvalidAccess,
+           llvm::formatv("four rows are copied one by one, but the box of the tensor map has {0}",
+                         map.box[1]));
     return false;
   }
   return true;
@@ -233,8 +249,51 @@ bool TensorCopy::addRow(const std::vector<int64_t> &at, uint64_t shared) {
   return true;
 }
 
+uint64_t TensorCopy::bytesToMove() const {
+  return operation.mode == BulkOperation::Mode::Gather4 ? 4 * map.boxBytes() : map.boxBytes();
+}
+
+/// The channels of one pixel after another ("Im2col mode"): along the first dimension of the bounding
+/// box, then from its lower corner in the next one, at last in the next image. The offsets of the
+/// instruction move what is read, not where the walk turns.
+bool TensorCopy::addPixels(uint64_t shared, const std::vector<int64_t> &start) {
+  const PixelColumn &column = *map.column;
+  unsigned inner = map.rank() - 2, rowBytes = map.box[0] * map.elementBytes();
+  std::vector<int64_t> pixel = start, at = start;
+  for (unsigned n = 0; n < column.pixels; ++n) {
+    for (unsigned i = 1; i <= inner; ++i) {
+      int64_t offset = operation.offsetSlot < 0
+                           ? 0
+                           : static_cast<uint16_t>(w.lane(
+                                 in.src(operation.offsetSlot + static_cast<int>(i) - 1), lane));
+      at[i] = pixel[i] + offset;
+    }
+    at[inner + 1] = pixel[inner + 1];
+    if (!addRow(at, shared + uint64_t(n) * rowBytes))
+      return false;
+    unsigned i = 1;
+    for (; i <= inner; ++i) {
+      pixel[i] += map.elementStrides[i];
+      if (pixel[i] <= int64_t(map.extents[i]) - 1 + column.upper[i - 1])
+        break;
+      pixel[i] = column.lower[i - 1];
+    }
+    if (i > inner)
+      ++pixel[inner + 1];
+  }
+  return true;
+}
+
 /// All rows of the box; false after a finding.
 bool TensorCopy::addRows(uint64_t shared, const std::vector<int64_t> &start) {
+  if (operation.mode == BulkOperation::Mode::Im2col)
+    return addPixels(shared, start);
+  if (operation.mode == BulkOperation::Mode::Gather4) {
+    for (unsigned i = 0; i < 4; ++i)
+      if (!addRow({start[0], start[1 + i]}, shared + i * map.boxBytes()))
+        return false;
+    return true;
+  }
   // Count through the outer dimensions; the innermost one is a row.
   std::vector<int64_t> at = start;
   unsigned rowBytes =
@@ -253,7 +312,7 @@ bool TensorCopy::addRows(uint64_t shared, const std::vector<int64_t> &start) {
 }
 
 void TensorCopy::load(uint64_t shared, const std::vector<int64_t> &start) {
-  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  unsigned bytes = static_cast<unsigned>(bytesToMove());
   for (Block *target : targetsOf(w, in, lane)) {
     std::optional<Landing> landing = openLanding(w, in, lane, shared, bytes, 128, target);
     if (!landing)
@@ -266,7 +325,7 @@ void TensorCopy::load(uint64_t shared, const std::vector<int64_t> &start) {
 }
 
 void TensorCopy::store(uint64_t shared, const std::vector<int64_t> &start) {
-  unsigned bytes = static_cast<unsigned>(map.boxBytes());
+  unsigned bytes = static_cast<unsigned>(bytesToMove());
   SharedAddress from = openShared(w, in, lane, shared, bytes, 128, AccessKind::AsyncRead);
   if (!from.block)
     return;
@@ -283,8 +342,8 @@ void TensorCopy::run() {
     return;
   uint64_t shared[warpSize];
   computeAddresses(w, in.src(operation.sharedSlot), operation.sharedOffset, shared);
-  std::vector<int64_t> start(map.rank());
-  for (unsigned i = 0; i < map.rank(); ++i)
+  std::vector<int64_t> start(operation.mode == BulkOperation::Mode::Gather4 ? 5 : map.rank());
+  for (unsigned i = 0; i < start.size(); ++i)
     start[i] = static_cast<int32_t>(w.lane(in.src(operation.coordinateSlot + i), lane));
   if (operation.kind == BulkOperation::Kind::Load)
     load(shared[lane], start);

@@ -27,6 +27,9 @@ struct Encoded {
   uint64_t strideBytes[maxRank - 1];
   uint16_t box[maxRank];
   uint8_t elementStrides[maxRank];
+  uint8_t isIm2col;
+  uint16_t pixels;
+  int16_t lower[maxRank - 2], upper[maxRank - 2];
 };
 static_assert(sizeof(Encoded) <= tensorMapBytes);
 
@@ -43,7 +46,35 @@ uint64_t TensorMap::boxBytes() const {
     uint64_t step = elementStrides.empty() ? 1 : elementStrides[i];
     bytes *= (box[i] + step - 1) / step;
   }
-  return bytes;
+  return column ? bytes * column->pixels : bytes;
+}
+
+/// What cuTensorMapEncodeIm2col says of the corners, by the number of dimensions between channels and
+/// images.
+static llvm::Error checkColumn(const TensorMap &map) {
+  const PixelColumn &column = *map.column;
+  if (map.rank() < 3)
+    return refuse("im2col mode needs 3 to 5 dimensions, got {0}", map.rank());
+  unsigned inner = map.rank() - 2;
+  if (column.lower.size() != inner || column.upper.size() != inner)
+    return refuse(
+        "the corners have {0} and {1} dimensions, the tensor has {2} between channels and "
+        "images",
+        column.lower.size(), column.upper.size(), inner);
+  int32_t most = inner == 1 ? 1 << 15 : inner == 2 ? 1 << 7 : 1 << 4;
+  for (unsigned i = 0; i < inner; ++i) {
+    for (int32_t corner : {column.lower[i], column.upper[i]})
+      if (corner < -most || corner >= most)
+        return refuse("a corner of {0}; {1} to {2} are possible", corner, -most, most - 1);
+    if (int64_t(map.extents[i + 1]) - 1 + column.upper[i] < column.lower[i])
+      return refuse("the bounding box has no pixels in dimension {0}", i + 1);
+  }
+  if (column.pixels == 0 || column.pixels > 1024)
+    return refuse("a column of {0} pixels; 1 to 1024 are possible", column.pixels);
+  for (unsigned i = 1; i < map.rank(); ++i)
+    if (map.box[i] != 1)
+      return refuse("in im2col mode the box has channels only");
+  return llvm::Error::success();
 }
 
 llvm::Error TensorMap::check() const {
@@ -81,6 +112,9 @@ llvm::Error TensorMap::check() const {
                     "2^40",
                     strideBytes[i - 1], i);
   }
+  if (column)
+    if (llvm::Error error = checkColumn(*this))
+      return error;
   unsigned rowBytes = box[0] * elementBytes();
   if (rowBytes % 16 != 0)
     return refuse("the innermost row of the box has {0} bytes, not a multiple of 16", rowBytes);
@@ -114,6 +148,14 @@ std::array<uint8_t, tensorMapBytes> TensorMap::encode() const {
     if (i > 0)
       encoded.strideBytes[i - 1] = strideBytes[i - 1];
   }
+  if (column) {
+    encoded.isIm2col = 1;
+    encoded.pixels = static_cast<uint16_t>(column->pixels);
+    for (size_t i = 0; i < column->lower.size(); ++i) {
+      encoded.lower[i] = static_cast<int16_t>(column->lower[i]);
+      encoded.upper[i] = static_cast<int16_t>(column->upper[i]);
+    }
+  }
   std::array<uint8_t, tensorMapBytes> bytes = {};
   std::memcpy(bytes.data(), &encoded, sizeof(encoded));
   return bytes;
@@ -132,6 +174,15 @@ bool TensorMap::decode(const uint8_t *bytes, TensorMap &map) {
   map.strideBytes.assign(encoded.strideBytes, encoded.strideBytes + (encoded.rank - 1));
   map.box.assign(encoded.box, encoded.box + encoded.rank);
   map.elementStrides.assign(encoded.elementStrides, encoded.elementStrides + encoded.rank);
+  map.column.reset();
+  if (encoded.isIm2col) {
+    if (encoded.rank < 3)
+      return false;
+    size_t inner = encoded.rank - 2u;
+    map.column = PixelColumn{{encoded.lower, encoded.lower + inner},
+                             {encoded.upper, encoded.upper + inner},
+                             encoded.pixels};
+  }
   return !llvm::errorToBool(map.check());
 }
 

@@ -322,6 +322,8 @@ INSTANTIATE_TEST_SUITE_P(BulkCopy, TensorCopies, testing::ValuesIn(tensors),
 TEST(BulkCopy, HintsAndPrefetchesAreAccepted) {
   EXPECT_EQ(loadError("  cp.async.bulk.prefetch.L2.global [%rd1], 64;\n"
                       "  cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd1, {%r1, %r2}];\n"
+                      "  cp.async.bulk.prefetch.tensor.4d.L2.global.im2col "
+                      "[%rd1, {%r1, %r2, %r3, %r4}], {%h0, %h1};\n"
                       "  prefetch.tensormap [%rd1];\n"
                       "  cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes"
                       ".L2::cache_hint [tile], [%rd1, {%r1, %r2}], [bar], %rd2;\n"
@@ -336,9 +338,18 @@ TEST(BulkCopy, WhatIsNotSupportedIsRefused) {
   auto refuses = [](const std::string &body, const std::string &reason) {
     EXPECT_NE(loadError("  " + body).find(reason), std::string::npos) << loadError("  " + body);
   };
-  refuses("cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+  refuses("cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes "
           "[tile], [%rd1, {%r1, %r2, %r3}], [bar], {%h0};",
-          "mode '.im2col' is not supported");
+          "mode '.im2col::w' is not supported");
+  refuses("cp.async.bulk.tensor.2d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+          "[tile], [%rd1, {%r1, %r2}], [bar], {%h0};",
+          "im2col mode needs '.3d' to '.5d'");
+  refuses("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+          "[tile], [%rd1, {%r1, %r2, %r3, %r4}], [bar], {%h0};",
+          "expected 2 offsets, got 1");
+  refuses("cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes "
+          "[tile], [%rd1, {%r1, %r2, %r3, %r4, %r5}], [bar];",
+          "four rows at once need the target sm_100");
   refuses("cp.async.bulk.global.global.bulk_group [%rd1], [%rd2], 16;", "expected two of");
   refuses(
       "cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%rd1], [tile], 16, [bar];",

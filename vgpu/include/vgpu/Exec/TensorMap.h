@@ -2,7 +2,8 @@
 //
 // A tensor map describes an array in global memory and the box that one cp.async.bulk.tensor moves
 // (CUDA: CUtensorMap, 128 opaque bytes). The virtual GPU has an encoding of its own; kernels only
-// pass the bytes on. Dimensions are in TMA's order, the innermost first. Tiled mode only.
+// pass the bytes on. Dimensions are in TMA's order, the innermost first. A map is for boxes (tiled
+// mode) or for columns of pixels (im2col).
 //
 //===-----------------------------------------------------------------------------------===//
 #ifndef VGPU_EXEC_TENSORMAP_H
@@ -11,6 +12,7 @@
 #include "vgpu/Ptx/Types.h"
 #include "llvm/Support/Error.h"
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,13 @@ constexpr uint64_t swizzleAddress(uint64_t address, Swizzle swizzle) {
   return address ^ ((address >> 7 & chunks) << 4);
 }
 
+/// Im2col mode (cuTensorMapEncodeIm2col): the innermost dimension are channels, the outermost images,
+/// those between them have a bounding box, in which a copy goes from pixel to pixel.
+struct PixelColumn {
+  std::vector<int32_t> lower, upper; ///< corners: of the first pixel, and beyond the last one
+  uint32_t pixels = 1;
+};
+
 struct TensorMap {
   uint64_t address = 0; ///< device address of element 0
   ptx::Type type = ptx::Type::F32;
@@ -38,8 +47,10 @@ struct TensorMap {
   bool fillsNan = false;                ///< what loads give outside the tensor: NaN, or zero
   std::vector<uint32_t> extents;        ///< elements
   std::vector<uint64_t> strideBytes;    ///< of dimensions 1, 2, ...; one less than extents
-  std::vector<uint32_t> box;            ///< elements
+  std::vector<uint32_t> box;            ///< elements; Im2col: channels of a pixel, else 1
   std::vector<uint32_t> elementStrides; ///< elements between those loaded; empty: all 1
+
+  std::optional<PixelColumn> column; ///< im2col mode
 
   unsigned rank() const { return static_cast<unsigned>(extents.size()); }
   unsigned elementBytes() const { return ptx::byteWidth(type); }
