@@ -48,8 +48,8 @@ class TensorMap:
     swizzle: str = "none"  # "none", "32B", "64B" or "128B"
     oob_fill: str = "zeros"  # what loads give outside the array: "zeros" or "nan"
     #: Im2col mode, for an array of images, rows, columns (or less) and channels: the lower and the
-    #: upper corner of the bounding box, ((-1, -1), (-1, -1)) for 3 x 3 filters with padding. The box
-    #: then is (pixels, channels of each).
+    #: upper corner of the bounding box, ((-1, -1), (-1, -1)) for 3 x 3 filters with padding. The
+    #: box then is (pixels, channels of each).
     corners: tuple[Sequence[int], Sequence[int]] | None = None
 
 
