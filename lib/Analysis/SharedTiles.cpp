@@ -95,4 +95,14 @@ llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
   return ranges;
 }
 
+int64_t getWantedBlocks(KernelOp kernel) {
+  int64_t blocks = 1;
+  kernel.walk([&](HintOp hint) {
+    auto count = hint->getAttrOfType<IntegerAttr>("count");
+    if (hint.getName() == "min_blocks_per_sm" && count)
+      blocks = std::max(blocks, count.getInt());
+  });
+  return blocks;
+}
+
 } // namespace tilewright::analysis

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
+from tilewright.ptxas import find_ptxas
 
 DEVICE = "vgpu:sm_90a"
 
@@ -258,3 +259,51 @@ def test_slices_and_views_as_destinations(dtype: str) -> None:
     np.testing.assert_array_equal(c[64:], a[:, ::-1])
     assert not kernel.findings
     assert "cp.async.bulk" in kernel.ptx or "not copied by TMA" in messages(kernel)
+
+
+@pytest.mark.parametrize("blocks, tile, reason", [
+    (2, (128, 32, 64), ""),
+    (2, (128, 128, 64), "a thread needs about 168 registers, and could have 80"),
+    (3, (128, 128, 64), "each needs 98"),
+    (9, (128, 64, 64), "of 256 threads it takes 8"),
+])  # fmt: skip
+def test_blocks_on_a_processor(blocks: int, tile, reason: str) -> None:
+    """They divide registers and shared memory, or the wish is dropped. With TileLang (2559) roles
+    wait for more registers than there are."""
+    bm, bn, bk = tile
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((128, 256), "float16"),
+        B: T.Tensor((bn, 256), "float16"),
+        C: T.Tensor((128, bn), "float32"),
+    ):
+        with T.Kernel(1, threads=256):
+            T.annotate_min_blocks_per_sm(blocks)
+            a = T.alloc_shared((bm, bk), "float16")
+            b = T.alloc_shared((bn, bk), "float16")
+            c = T.alloc_fragment((bm, bn), "float32")
+            d = T.alloc_fragment((bm, bn), "float32")
+            T.clear(d)
+            for k in T.Pipelined(4, num_stages=3):
+                T.copy(A[0, k * 64], a)
+                T.copy(B[0, k * 64], b)
+                T.clear(c)
+                T.gemm(a, b, c, transpose_B=True)
+                for i, j in T.Parallel(bm, bn):
+                    d[i, j] += c[i, j]
+            T.copy(d, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    rng = np.random.default_rng(3)
+    a = rng.integers(-3, 4, (128, 256)).astype(np.float16)
+    b = rng.integers(-3, 4, (bn, 256)).astype(np.float16)
+    c = np.zeros((128, bn), np.float32)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert not kernel.findings
+    assert (f"{blocks} blocks do not fit on a processor: {reason}" in messages(kernel)) == (
+        bool(reason)
+    )
+    assert (f".minnctapersm {blocks}" in kernel.ptx) == (not reason)
+    assert kernel.cubin() if find_ptxas() else True

@@ -21,6 +21,10 @@ int64_t getPlacedBytes(tile::AllocOp alloc);
 /// is any buffer.
 bool shareBytes(mlir::Value a, mlir::Value b);
 
+/// How many blocks the program wants on one processor at least (`T.annotate_min_blocks_per_sm`); 1 if it
+/// does not say.
+int64_t getWantedBlocks(tile::KernelOp kernel);
+
 /// The part of a kernel in which a tile holds values that may be read: op numbers, both ends
 /// included. A tile from outside a loop that uses it is live in all of the loop.
 struct LiveRange {

@@ -76,8 +76,10 @@ static llvm::DenseMap<Value, Value> beginFunction(Thread &t) {
                                       : NVVM::NVVMDialect::getMaxntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(
                         t.meeting ? llvm::alignTo(numThreads, 4 * kWarpSize) : numThreads)}));
-  if (hasExactRegisters)
-    t.thread->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
+  int64_t blocks = analysis::getWantedBlocks(t.kernel); // on a processor
+  if (hasExactRegisters || blocks > 1)
+    t.thread->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      b.getI32IntegerAttr(int32_t(blocks)));
   Block *entry = t.thread.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   describeParameters(t);

@@ -10,10 +10,12 @@
 // `tile.offset` on allocations and `tile.shared_bytes` on the kernel.
 //===----------------------------------------------------------------------------------------===//
 
+#include "Roles.h"
 #include "SharedArena.h"
 #include "TargetArch.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
@@ -132,6 +134,40 @@ void refuseTotal(KernelOp kernel, const SharedArena &arena, const Arch &arch) {
         << "threads exchange " << arena.scratchBytes << " bytes in this statement";
 }
 
+/// Where the blocks that the program wants on a processor do not fit, says so and drops the wish. Each block
+/// takes 1 KB more than it asks for.
+void checkBlocks(KernelOp kernel, int64_t bytes, const Arch &arch) {
+  int64_t blocks = getWantedBlocks(kernel), threads = kernel.getNumThreads();
+  if (blocks == 1)
+    return;
+  int64_t most = arch.sharedBytesPerProcessor / blocks - 1024;
+  int64_t possible = std::min(arch.blocksPerProcessor, arch.threadsPerProcessor / threads);
+  // A producer's warps take registers too, in fours.
+  bool hasProducer = false;
+  kernel.walk([&](AsyncGroupOp group) { hasProducer |= bool(group.getEmpty()); });
+  int64_t takers = hasProducer ? llvm::alignTo(threads + kWarpSize, 4 * kWarpSize) : threads;
+  int64_t need = estimateRegisters(kernel),
+          given = kRegistersPerProcessor / blocks / takers / 8 * 8;
+  if (bytes <= most && blocks <= possible && need <= given)
+    return;
+  InFlightDiagnostic diag = kernel.emitRemark();
+  diag << blocks << " blocks do not fit on a processor: ";
+  if (blocks > possible)
+    diag << "of " << threads << " threads it takes " << possible;
+  else if (bytes > most)
+    diag << "each needs " << bytes << " bytes of shared memory, and could have " << most;
+  else
+    diag << "a thread needs about " << need << " registers, and could have " << given;
+  describeRemark(diag, "occupancy", "", {{"blocks", blocks}, {"bytes", bytes}});
+  SmallVector<HintOp> hints;
+  kernel.walk([&](HintOp hint) {
+    if (hint.getName() == "min_blocks_per_sm")
+      hints.push_back(hint);
+  });
+  for (HintOp hint : hints)
+    hint.erase();
+}
+
 } // namespace
 
 SharedArena tilewright::planSharedArena(KernelOp kernel) {
@@ -175,7 +211,7 @@ struct PlanSharedMemoryPass : tilewright::impl::PlanSharedMemoryBase<PlanSharedM
       SharedArena arena = planSharedArena(kernel);
       kernel->setAttr(kSharedBytesAttr, b.getI64IntegerAttr(arena.bytes));
       if (arena.bytes <= target->maxSharedBytes)
-        return;
+        return checkBlocks(kernel, arena.bytes, *target);
       refuseTotal(kernel, arena, *target);
       signalPassFailure();
     });

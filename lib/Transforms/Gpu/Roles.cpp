@@ -123,3 +123,14 @@ SmallVector<Value> tilewright::findReleasedTiles(Value empty) {
   }
   return tiles;
 }
+
+int64_t tilewright::estimateRegisters(KernelOp kernel) {
+  constexpr int64_t kOthers = 40; // addresses, counters, temporaries
+  int64_t bytes = 0;
+  kernel.walk([&](AllocOp alloc) {
+    if (auto placement = alloc->getAttrOfType<FragmentAttr>(kPlacementAttr))
+      bytes += placement.getFragment().getSlotsPerThread() *
+               getStorageBytes(alloc.getBuffer().getType().getElementType());
+  });
+  return llvm::divideCeil(bytes, 4) + kOthers;
+}

@@ -27,6 +27,9 @@ llvm::SmallVector<mlir::Value> findFilledTiles(mlir::Value full);
 /// The tiles whose copies wait for arrivals at this row of barriers.
 llvm::SmallVector<mlir::Value> findReleasedTiles(mlir::Value empty);
 
+/// The registers that a thread of the program takes at most: those of all fragments, and some for the rest.
+int64_t estimateRegisters(tile::KernelOp kernel);
+
 } // namespace tilewright
 
 #endif // TILEWRIGHT_LIB_TRANSFORMS_GPU_ROLES_H

@@ -26,6 +26,7 @@
 
 #include "Roles.h"
 #include "TargetArch.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -46,22 +47,9 @@ using namespace tilewright::tile;
 
 namespace {
 
-/// What a thread needs besides its fragments: addresses, counters, temporaries.
-constexpr int64_t kOtherRegisters = 40;
 /// What a producer warpgroup keeps, and the most that an instruction can name.
 constexpr int64_t kProducerRegisters = 24, kMaxRegisters = 240;
 constexpr int64_t kWarpgroup = 128;
-
-/// The registers that the fragments of a kernel take in one thread, if all were live at once.
-int64_t countFragmentRegisters(KernelOp kernel) {
-  int64_t bytes = 0;
-  kernel.walk([&](AllocOp alloc) {
-    if (auto placement = alloc->getAttrOfType<FragmentAttr>(kPlacementAttr))
-      bytes += placement.getFragment().getSlotsPerThread() *
-               getStorageBytes(alloc.getBuffer().getType().getElementType());
-  });
-  return llvm::divideCeil(bytes, 4);
-}
 
 class Splitter {
 public:
@@ -168,17 +156,17 @@ void Splitter::write(Block &from, ImplicitLocOpBuilder &b, IRMapping &mapping) {
 /// own away.
 void Splitter::assignRegisters(int64_t &threads, RoleOp role) {
   Builder b(kernel.getContext());
-  int64_t consumers = kernel.getNumThreads(),
-          need = countFragmentRegisters(kernel) + kOtherRegisters;
-  int64_t granted =
-      kRegistersPerProcessor / llvm::alignTo(consumers + kWarpSize, kWarpgroup) / 8 * 8;
-  if (need <= granted || consumers % kWarpgroup)
+  int64_t consumers = kernel.getNumThreads(), need = estimateRegisters(kernel);
+  // A block has what it is given at launch, of which roles can only pass on.
+  int64_t granted = kRegistersPerProcessor / analysis::getWantedBlocks(kernel) /
+                    llvm::alignTo(consumers + kWarpSize, kWarpgroup) / 8 * 8;
+  int64_t rest = granted * (consumers + kWarpgroup) - kProducerRegisters * kWarpgroup;
+  int64_t registers = std::min(kMaxRegisters, rest / consumers / 8 * 8);
+  if (need <= granted || consumers % kWarpgroup || registers <= granted)
     return;
-  int64_t rest = kRegistersPerProcessor - kWarpgroup * kProducerRegisters;
   threads = kWarpgroup;
   role->setAttr(kRegistersAttr, b.getI64IntegerAttr(kProducerRegisters));
-  kernel->setAttr(kRegistersAttr,
-                  b.getI64IntegerAttr(std::min(kMaxRegisters, rest / consumers / 8 * 8)));
+  kernel->setAttr(kRegistersAttr, b.getI64IntegerAttr(registers));
 }
 
 void Splitter::run() {

@@ -134,13 +134,9 @@ void remarkDirect(const ResultStore &store, StringRef reason) {
 
 /// The bytes of shared memory that one block may have.
 int64_t Stager::getSharedLimit() {
-  int64_t limit = context.arch.maxSharedBytes;
-  kernel.walk([&](HintOp hint) {
-    auto count = hint->getAttrOfType<IntegerAttr>("count");
-    if (hint.getName() == "min_blocks_per_sm" && count && count.getInt() > 1)
-      limit = std::min(limit, context.arch.maxSharedBytes / count.getInt());
-  });
-  return limit;
+  int64_t blocks = analysis::getWantedBlocks(kernel); // each takes 1 KB more
+  return std::min(context.arch.maxSharedBytes,
+                  context.arch.sharedBytesPerProcessor / blocks - 1024);
 }
 
 /// The part of the kernel, in statements of its body, in which a tile is used, and its bytes.

@@ -111,3 +111,27 @@ func.func @bytes_that_are_updated(%x: i8, %y: i32) {
   }
   return
 }
+
+// -----
+
+// Two blocks of 96 KB do not fit on a processor: the wish is dropped. Two of 64 KB do.
+// CHECK-LABEL: func.func @blocks
+func.func @blocks() {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-remark @below {{2 blocks do not fit on a processor: each needs 98304 bytes of shared memory, and could have 82944}}
+  tile.kernel (%bx) in (%c1) threads [64] {
+    // CHECK-NOT: tile.hint
+    // CHECK: tile.alloc "a"
+    tile.hint "min_blocks_per_sm" {count = 2 : i64}
+    %a = tile.alloc "a" : memref<192x128xf32, #tile.space<shared>>
+    tile.fill %zero, %a : f32, memref<192x128xf32, #tile.space<shared>>
+  }
+  tile.kernel (%bx) in (%c1) threads [64] {
+    // CHECK: tile.hint "min_blocks_per_sm"
+    tile.hint "min_blocks_per_sm" {count = 2 : i64}
+    %a = tile.alloc "a" : memref<128x128xf32, #tile.space<shared>>
+    tile.fill %zero, %a : f32, memref<128x128xf32, #tile.space<shared>>
+  }
+  return
+}
