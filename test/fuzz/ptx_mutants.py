@@ -157,6 +157,32 @@ def _read_tile() -> Kernel:
     return Kernel(tilewright.compile(main, device=DEVICE), arrays)
 
 
+def _once() -> Kernel:
+    """Bulk copies outside of pipelines: once, and in a loop into a tile that threads wrote before."""
+
+    @T.prim_func
+    def main(A: T.Tensor((192, 64), "float32"), B: T.Tensor((64, 64), "float32"),
+             C: T.Tensor((64, 64), "float32")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((64, 64), "float32")
+            t = T.alloc_shared((64, 64), "float32")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(B, t)
+            for i, j in T.Parallel(64, 64):
+                s[i, j] = i - j
+            for i, j in T.Parallel(64, 64):
+                c[i, j] = s[j, i] + t[j, i]
+            for r in T.serial(3):
+                T.copy(A[r * 64, 0], s)
+                for i, j in T.Parallel(64, 64):
+                    c[i, j] += s[j, i]
+            T.copy(c, C)
+
+    arrays = [_numbers(1, (192, 64), np.float32), _numbers(2, (64, 64), np.float32),
+              np.zeros((64, 64), np.float32)]  # fmt: skip
+    return Kernel(tilewright.compile(main, device=DEVICE), arrays)
+
+
 def _seed() -> Kernel:
     """The seed's smallest case for sm_90."""
     imports.install()
@@ -178,6 +204,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "gemm with one stage": partial(_gemm, (72, 40, 200), (64, 32, 64), 1, 128),
     "fp8 gemm": partial(_gemm, (136, 80, 656), (128, 64, 128), 3, 256, "float8_e4m3fn"),
     "tile that a loop reads": _read_tile,
+    "copies outside of pipelines": _once,
     "attention": _attention,
     "seed": _seed,
 }
