@@ -158,7 +158,7 @@ def _read_tile() -> Kernel:
 
 
 def _once() -> Kernel:
-    """Bulk copies outside of pipelines: once, and in a loop into a tile that threads wrote before."""
+    """Bulk copies outside of pipelines: once, and in a loop into a tile that threads wrote."""
 
     @T.prim_func
     def main(A: T.Tensor((192, 64), "float32"), B: T.Tensor((64, 64), "float32"),
