@@ -122,8 +122,8 @@ for name, layout in re.findall(r'tile\.alloc "(scores|weights|total)".*?\], "([^
 # The picture shows a corner of `scores`: the thread and the slot of each element. A quad of four threads holds a row.
 
 # %%
-found = re.search(r'tile\.alloc "scores".*?fragment<\[([\d, ]+)\], "([^"]+)"', text)
-scores = T.Fragment.parse(found[2], [int(extent) for extent in found[1].split(",")])
+notation = re.search(r'tile\.alloc "scores".*?\], "([^"]+)"', text)[1]
+scores = T.Fragment.parse(notation, (16, 16))
 picture = scores.plot("scores.svg", title="who holds the scores")
 
 # %% [markdown]

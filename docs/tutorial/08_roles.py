@@ -79,8 +79,9 @@ for remark in kernel.remarks:
         print(f"{remark.kind}: {remark.message}")
 
 # %% [markdown]
-# The product of an iteration runs beside the next one, so that `wgmma` follows `wgmma` without a gap. A timeline of one
-# block shows who waits for whom (the order of events is that of the virtual GPU, the times are a model):
+# The product of an iteration runs beside the next one, so that `wgmma` can follow `wgmma` without a gap. A timeline of
+# one block shows who waits for whom (the order of events is that of the virtual GPU, the times are a model). Copies are
+# in flight all the time, and are the limit here: with a grid of four blocks each one moves much for what it computes.
 
 # %%
 from tilewright.report.pictures import plot_timeline
