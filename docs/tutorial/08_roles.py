@@ -81,7 +81,7 @@ for remark in kernel.remarks:
 # %% [markdown]
 # The product of an iteration runs beside the next one, so that `wgmma` can follow `wgmma` without a gap. A timeline of
 # one block shows who waits for whom (the order of events is that of the virtual GPU, the times are a model). Copies are
-# in flight all the time, and are the limit here: with a grid of four blocks each one moves much for what it computes.
+# in flight all the time, and are the limit here: a block gets the share of main memory that it has on a busy GPU.
 
 # %%
 from tilewright.report.pictures import plot_timeline
