@@ -19,7 +19,7 @@ def _torch_names() -> dict[Any, str]:
     import torch
 
     found = {getattr(torch, name, None): name for name in NAMED}
-    return {kind: str(canonical(name)) for kind, name in found.items() if kind is not None}
+    return {kind: name for kind, name in found.items() if kind is not None}
 
 
 def __getattr__(name: str) -> Any:
