@@ -111,7 +111,9 @@ def __getattr__(name: str) -> Any:
         from tilewright.support.errors import unknown_name
         from tilewright.support.suggest import hint_for
 
-        hint = hint_for(name, [n for n in __dir__() if not n.startswith("_")], "tilewright.")
+        known = [n for n in __dir__() if not n.startswith("_")]
+        known.sort(key=lambda n: n[0].isupper() != name[0].isupper())  # `profiler`, `Profiler`
+        hint = hint_for(name, known, "tilewright.")
         text = f"module 'tilewright' has no attribute '{name}'"
         raise unknown_name(f"{text}; {hint}" if hint else text)
     globals()[name] = value

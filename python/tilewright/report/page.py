@@ -61,10 +61,7 @@ def make_page(reports: Sequence[dict[str, Any]]) -> str:
 
 def write_page(path: str | Path, reports: Sequence[dict[str, Any]]) -> None:
     """Writes the page of these reports to a file."""
-    try:
-        Path(path).write_text(make_page(reports), encoding="utf-8")
-    except OSError as error:
-        raise TilewrightError(f"'{path}' cannot be written: {error.strerror}") from None
+    Path(path).write_text(make_page(reports), encoding="utf-8")
 
 
 def read_page(path: str | Path) -> list[dict[str, Any]]:

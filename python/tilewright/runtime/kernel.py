@@ -548,7 +548,11 @@ class JITKernel(KernelTexts):
         """
         from tilewright.report.page import write_page
 
-        write_page(path, [self.report_data(*args, **options)])
+        data = self.report_data(*args, **options)
+        try:
+            write_page(path, [data])
+        except OSError as error:
+            raise LanguageError(f"'{path}' cannot be written: {error.strerror}") from None
 
     def _repr_html_(self) -> str:
         """For notebooks: the parameters and the launches with their tiles, as tables."""

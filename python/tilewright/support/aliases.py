@@ -71,7 +71,7 @@ class MisspeltFinder:
 
         if hint := hint_for(last, self._names, self._prefix):
             error = ReportedModuleError(f"there is no module '{name}'; {hint}", caller_location())
-            error.name = name  # `from package import name` asks for it
+            error.name = name  # `from package import name` reads it
             raise error
 
 

@@ -21,11 +21,8 @@ def close_name(name: str, known: Iterable[str]) -> str | None:
     for candidate in candidates:
         if not _may_be_meant(name, candidate):
             continue
-        slips = count_slips(name.lower(), candidate.lower(), fewest + 1)
-        is_likelier = best is not None and _changed_case(name, candidate) < _changed_case(
-            name, best
-        )
-        if slips < fewest or (slips == fewest and is_likelier):
+        slips = count_slips(name.lower(), candidate.lower(), fewest)
+        if slips < fewest:
             best, fewest = candidate, slips
     return best
 
@@ -34,11 +31,6 @@ def hint_for(name: str, known: Iterable[str], prefix: str = "") -> str | None:
     """The question for the user, or None."""
     close = close_name(name, known)
     return f"did you mean '{prefix}{close}'?" if close else None
-
-
-def _changed_case(name: str, candidate: str) -> bool:
-    """Whether the names begin with a letter of another case: a class and a module."""
-    return name[0] != candidate[0]
 
 
 def _plain(name: str) -> str:
