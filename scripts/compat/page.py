@@ -219,7 +219,7 @@ def explained(name: str, record: dict[str, Any]) -> dict[str, Any]:
         failed = record["status"] in ("wrong", "host")
         if failed and (code_base, case) == (name, function):
             if note.startswith(_COUNTED):
-                return {**record, "what": note.removeprefix(_COUNTED)}
+                return {**record, "what": note.removeprefix(_COUNTED), "is_note": True}
             return {**record, "status": "explained", "what": note}
     return record
 
@@ -233,7 +233,8 @@ def describe(name: str, records: list[dict[str, Any]]) -> str:
     failed = [r for r in records if r["status"] in ("wrong", "refused", "crash", "host")]
     groups: dict[tuple[str, str], list[str]] = {}
     for record in failed:
-        groups.setdefault((record["status"], construct(record["what"])), []).append(record["case"])
+        what = record["what"] if record.get("is_note") else construct(record["what"])
+        groups.setdefault((record["status"], what), []).append(record["case"])
     if groups:
         lines.append("| cases | status | construct | first case |\n|---:|---|---|---|\n")
     for (status, what), cases in sorted(groups.items(), key=lambda group: -len(group[1])):
