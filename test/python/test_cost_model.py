@@ -144,6 +144,15 @@ def test_the_critical_cycle_is_what_an_iteration_waits_for() -> None:
     assert cycle["shares"][0][0] == ("run", 5)
 
 
+def test_the_clock_sinks_with_tensor_cores_and_issue_slots() -> None:
+    idle = play([["bulk", 0, 3, 128, 0, 64, 0], ["wait", 0, 4, 64, 0]], 1)
+    busy = play([run(warp, 1, 400) for warp in range(16)], 16)
+    products = play([["product", warp, 5, 2 * 16 * 256 * 16, 0] for warp in range(4)] * 8, 4)
+    assert idle.load() == 0
+    assert busy.load() == pytest.approx(1, rel=0.05)
+    assert products.load() == pytest.approx(1, rel=0.05)
+
+
 def test_a_trace_that_was_cut_goes_on_as_in_its_second_half() -> None:
     model = play([run(0, 1, 100) for _ in range(10)], 1)
     assert model.extrapolate(2000) == pytest.approx(2000 * ISSUE_INTERVAL, rel=0.1)

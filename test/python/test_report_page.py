@@ -91,6 +91,9 @@ def test_the_summary_has_the_numbers_of_the_data(shown: tuple[str, Browser]) -> 
     assert grouped(launch["counters"]["global_sectors"]) in shown_text
     assert data["reproduce"]["command"] in shown_text
     assert "a model" in shown_text
+    predicted = text(browser, "#prediction")
+    assert launch["prediction"]["cycle"]["shares"][0][0] in predicted
+    assert f"predicted for {launch['prediction']['machine']}" in shown_text
 
 
 def test_source_lines_have_their_counters_and_decisions(shown: tuple[str, Browser]) -> None:

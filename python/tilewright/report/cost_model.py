@@ -194,6 +194,7 @@ class Model:
         self.end = 0.0
         self.halfway = (0.0, 0)  # a time, and the instructions until then
         self.instructions = 0
+        self.issued = 0.0
         self._rates: dict[tuple[int, str], float] = {}
         self._lanes = {name: ISSUES * 32 / lanes for name, lanes in LANES.items()}
         self._lanes["float32"] = ISSUES * 32 / machine.float_lanes
@@ -301,6 +302,7 @@ class Model:
         issued = max(1, count - classes.get("move", 0))
         part = min(warp.rest, _TURN / issued)
         warp.rest -= part
+        self.issued += issued * part
         quarter = warp.quarter
         issue = self._issue[quarter]
         end, before = issue.take(warp.now, issued * part)
@@ -463,6 +465,12 @@ class Model:
         """The part of the time in which the tensor cores work."""
         busy = sum(span[1] - span[0] for span in self.products)
         return busy / (ISSUES * self.end) if self.end else 0.0
+
+    def load(self) -> float:
+        """What the power of a multiprocessor grows with: the use of its tensor cores and of its
+        issue slots, together."""
+        issue = self.issued / (ISSUES * self.end) if self.end else 0.0
+        return self.tensor_use() + issue
 
     def extrapolate(self, instructions: int) -> float:
         """The time of a block that executed so many instructions, the trace being of its

@@ -38,8 +38,9 @@ class Machine:
     l2_bytes_per_cycle: float | None = None  # of all; None: 32 for each processor
     mma_share: float = 1.0  # of the peak, by mma.sync
     float_lanes: int = 128  # float32 results a cycle and processor [6]
-    #: The share of the clock that a full load of the tensor cores costs, by its power. Only the
-    #: H100's is known: cuBLAS gets 797.8 of 989.4 TFLOPS at 8192^3 (benchmarks/bench_model.py).
+    #: The share of the clock that a full load of the tensor cores costs, by its power; one of the
+    #: issue slots costs as much. Only the H100's is known: cuBLAS gets 797.8 of 989.4 TFLOPS at
+    #: 8192^3 (benchmarks/bench_model.py).
     throttle: float = 0.0
 
     @property

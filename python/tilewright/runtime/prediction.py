@@ -7,7 +7,7 @@ print(prediction)                                     # with the critical cycle
 A few blocks run on the virtual GPU, alone and without checks; the cost model
 (report/cost_model.py) plays their events on one multiprocessor. The rest is arithmetic: how many
 blocks a multiprocessor holds, in which order the blocks of the grid come, what of their memory
-traffic the L2 keeps, and how far the clock sinks under the load of the tensor cores.
+traffic the L2 keeps, and how far the clock sinks under the load.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LaunchPrediction:
     name: str
     microseconds: float
     cycles: float  # of one block, with those it shares its multiprocessor with
-    gigahertz: float  # under the load of the tensor cores
+    gigahertz: float  # under the load
     grid: list[int]
     resident: int  # blocks of a multiprocessor
     waves: float
@@ -308,7 +308,7 @@ def predict_launch(sampler: Sampler, number: int, machine: Machine) -> LaunchPre
     asked, main = _traffic(sampler, number, machine, grid, min(slots, count), samples)
     missing = min(1.0, main / asked) if asked else 1.0
     active = min(machine.processors, count)
-    clock = 1.0  # the part of it that the load of the tensor cores leaves
+    clock = 1.0  # the part of it that the load leaves
 
     def play(sample: Mapping[str, Any], copies: int) -> Model:
         memory = Memory.of(machine, active, missing, clock)
@@ -318,7 +318,7 @@ def predict_launch(sampler: Sampler, number: int, machine: Machine) -> LaunchPre
 
     model = play(trace, resident)
     if machine.throttle:
-        clock = 1 - machine.throttle * model.tensor_use()
+        clock = 1 - machine.throttle * model.load()
         model = play(trace, resident)
     executed = result["counters"]["warp_instructions"] if sampler.is_alone else 0
     known = [(0, model.extrapolate(executed if trace["is_truncated"] else 0))]

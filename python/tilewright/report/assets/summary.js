@@ -24,6 +24,8 @@
       list.push(card(percent(counters.global_sectors_ideal, counters.global_sectors),
         `of sectors are needed (${number(counters.global_sectors)} moved, ${number(counters.global_sectors_ideal)} would do)`));
     }
+    const predicted = launch.prediction; // null where there is no model of the GPU
+    if (predicted) list.push(card(number(predicted.microseconds) + " us", `predicted for ${predicted.machine}, limited by ${predicted.limited_by}`, true));
     if (roofline) list.push(card(number(roofline.microseconds) + " us", `at best on ${roofline.machine.name}, limited by ${roofline.limited_by}`, true));
     if (launch.spilled_bytes) list.push(card(bytes(launch.spilled_bytes), "spilled by each thread"));
     return el("div", { class: "cards" }, list);
@@ -102,6 +104,17 @@
     return el("div", {}, svg, table(heads, rows));
   }
 
+  // The critical cycle: what an iteration waits for, and where the whole critical path is.
+  function prediction(launch) {
+    const found = launch.prediction, cycle = found.cycle;
+    const facts = `${number(found.waves)} waves of ${found.resident} blocks on a multiprocessor at ${number(found.gigahertz)} GHz, ` +
+      `tensor cores busy for ${percent(found.tensor_use, 1)} of a block, ${bytes(found.main_bytes)} of main memory.`;
+    return el("div", { id: "prediction" }, el("p", { class: "note" }, facts),
+      cycle.steps.length ? el("p", {}, `An iteration takes ${number(cycle.cycles)} cycles, on this critical cycle:`) : null,
+      cycle.steps.length ? table(["step", "#cycles"], cycle.steps.map(([name, cycles]) => [name, number(Math.round(cycles))])) : null,
+      table(["in the critical path", "#share"], cycle.shares.slice(0, 8).map(([name, share]) => [name, percent(share, 1)])));
+  }
+
   function findings(report) {
     if (!report.findings.length) return el("p", { class: "good" }, report.launches.some(l => l.is_one_block)
       ? "One block ran without checks; kernel.verify() and tw run --check check all of them."
@@ -127,6 +140,7 @@
         report.made_up ? el("p", { class: "note" }, "Inputs were made up" + (Object.keys(report.made_up).length ?
           ": " + Object.entries(report.made_up).map(([name, value]) => `${name} = ${value}`).join(", ") : "") + ".") : null,
         params(report), el("h2", {}, "Occupancy of this code"), occupancy(report, launch));
+      if (launch.prediction) node.append(el("h2", {}, "Predicted time ", model()), prediction(launch));
       if (launch.work) {
         node.append(el("h2", {}, "Roofline and least time ", model()),
           el("p", { class: "note" }, `${scaled(launch.work.operations, "op")} on ${launch.work.unit}, ${bytes(launch.work.tensor_bytes)} of tensors` +
