@@ -213,3 +213,24 @@ def test_full_shared_memory_leaves_no_room_for_a_barrier() -> None:
     kernel(a, c)
     np.testing.assert_array_equal(c, a[::-1])
     assert "tiles leave no room for a barrier" in messages(kernel)
+
+
+def test_a_tile_of_bytes_that_atomics_update() -> None:
+    """Such a tile starts as zeros, which threads write; the copy comes through another proxy."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "int8"), C: T.Tensor((64, 64), "int8")):
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((64, 64), "int8")
+            T.copy(A, s)
+            for i, j in T.Parallel(64, 64):
+                T.atomic_add(s[i, j // 2], T.int8(1))
+            T.copy(s, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a, c = numbers((64, 64), dtype=np.int8), np.zeros((64, 64), np.int8)
+    kernel(a, c)
+    a[:, :32] += 2
+    np.testing.assert_array_equal(c, a)
+    assert not kernel.findings
+    assert "cp.async.bulk" in kernel.ptx

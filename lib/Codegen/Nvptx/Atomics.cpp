@@ -203,6 +203,8 @@ void clearTiles(Thread &t) {
                                         ArrayRef<LLVM::GEPArg>{t.i64(loop.getInductionVar())});
     LLVM::StoreOp::create(b, zero, address);
   }
+  if (t.arch.hasBulkCopies) // a bulk copy may fill such a tile, through the asynchronous proxy
+    fenceProxy(t, b.getUnitAttr());
   t.barrier();
 }
 
