@@ -135,7 +135,7 @@ void refuseTotal(KernelOp kernel, const SharedArena &arena, const Arch &arch) {
 }
 
 /// Where the blocks that the program wants on a processor do not fit, says so and drops the wish. Each block
-/// takes 1 KB more than it asks for.
+/// takes 1 KB more than it needs.
 void checkBlocks(KernelOp kernel, int64_t bytes, const Arch &arch) {
   int64_t blocks = getWantedBlocks(kernel), threads = kernel.getNumThreads();
   if (blocks == 1)

@@ -157,7 +157,7 @@ void Splitter::write(Block &from, ImplicitLocOpBuilder &b, IRMapping &mapping) {
 void Splitter::assignRegisters(int64_t &threads, RoleOp role) {
   Builder b(kernel.getContext());
   int64_t consumers = kernel.getNumThreads(), need = estimateRegisters(kernel);
-  // A block has what it is given at launch, of which roles can only pass on.
+  // A block has what it is given at launch; its roles can only pass that on.
   int64_t granted = kRegistersPerProcessor / analysis::getWantedBlocks(kernel) /
                     llvm::alignTo(consumers + kWarpSize, kWarpgroup) / 8 * 8;
   int64_t rest = granted * (consumers + kWarpgroup) - kProducerRegisters * kWarpgroup;

@@ -16,8 +16,8 @@ from tilewright.types.layout import Fragment, Layout
 def annotate_layout(layouts: dict[Buffer, Any]) -> None:
     """Fixes where the elements of buffers sit: `{buffer: Layout | Fragment | function}`.
 
-    On a shared tile or a fragment this is a placement and changes no value; a `T.alloc_local` has
-    no other place than its thread. On a global tensor it is visible: the host's array holds element
+    On a shared tile or a fragment this is a placement and changes no value; a `T.alloc_local` stays
+    with its thread. On a global tensor it is visible: the host's array holds element
     (i, j) at `row_major(layout(i, j))`.
 
     Example:
