@@ -30,8 +30,8 @@ def write(root: Path, file: str, text: str) -> Path:
     ],
 )
 def test_a_word_that_was_given_up_is_told(tmp_path: Path, text: str, fault: str) -> None:
-    root = write(tmp_path, "docs/page.md", f"# Title\n{text}\n")
-    assert faults_below(root) == [f"docs/page.md:2: {fault}"]
+    root = write(tmp_path, "docs/index.md", f"# Title\n{text}\n")
+    assert faults_below(root) == [f"docs/index.md:2: {fault}"]
 
 
 @pytest.mark.parametrize(
