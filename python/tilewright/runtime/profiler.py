@@ -66,10 +66,7 @@ def do_bench(
     If `fn` runs kernels on a virtual GPU, it is called once, and the result is the sum of the times
     that the model predicts for them, a PredictedTime, with a warning.
     """
-    if backend not in _BACKENDS:
-        raise LanguageError(f"unknown backend '{backend}'", hint=f"use {', '.join(_BACKENDS)}")
-    if return_mode not in _MODES:
-        raise LanguageError(f"unknown return_mode '{return_mode}'", hint=f"use {', '.join(_MODES)}")
+    _check_words(backend, return_mode)
     call = partial(_timed, fn, deadline, synchronize if gpus()[0] else None)
     with _virtual_calls() as virtual:
         call()  # compiles, and touches memory for the first time
@@ -86,6 +83,13 @@ def do_bench(
         return _MODES[return_mode](times)
     found = [_quantile(sorted(times), q) for q in quantiles]
     return found[0] if len(found) == 1 else found
+
+
+def _check_words(backend: str, return_mode: str) -> None:
+    if backend not in _BACKENDS:
+        raise LanguageError(f"unknown backend '{backend}'", hint=f"use {', '.join(_BACKENDS)}")
+    if return_mode not in _MODES:
+        raise LanguageError(f"unknown return_mode '{return_mode}'", hint=f"use {', '.join(_MODES)}")
 
 
 PREDICTED = (
@@ -225,6 +229,7 @@ class Profiler:
         """Milliseconds of a call of the kernel, or of `func`, on the same kind of inputs. On a
         virtual GPU the kernel is not called: the result is what the model predicts, a
         PredictedTime, with a warning."""
+        _check_words(backend, return_mode)
         inputs = input_tensors
         if inputs is None:
             inputs = self._get_inputs(dynamic_symbolic_constraints=dynamic_symbolic_constraints)
