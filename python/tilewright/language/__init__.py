@@ -26,7 +26,7 @@ from tilewright.frontend.macro import Ref
 from tilewright.frontend.twins import enclosing_locals as _enclosing_locals
 from tilewright.language import names as _names
 from tilewright.language.addresses import make_tensor, make_tensor_from_addr, ptr
-from tilewright.language.allocate import (
+from tilewright.language.allocation import (
     alloc_buffer,
     alloc_fragment,
     alloc_global,
@@ -507,9 +507,6 @@ def __getattr__(name: str) -> Any:
         raise _unknown_name(error.message) from None
     raise error
 
-
-# A module of this package, whose name is a function in TileLang.
-del allocate  # noqa: F821
 
 __all__ = [
     "EQ",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilewright.frontend.trace import Buffer
-from tilewright.language.allocate import _alloc
+from tilewright.language.allocation import _alloc
 from tilewright.language.barriers import arrive_once
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import _meet
