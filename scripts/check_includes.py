@@ -4,7 +4,8 @@
 A room (a folder of include/tilewright/ and lib/, or vgpu/) includes only itself and what lies below
 it. PICTURE is that picture, arrow by arrow; a path of arrows is a permission too. Interp, PlanCheck
 and vgpu are witnesses: no arrow leads from them to the code they judge, nor to each other. Rooms
-without IR (Support, Target, Layout, vgpu) may not include MLIR either; see MLIR_HEADERS.
+without IR (Support, Target, Layout, vgpu) may not include MLIR either; see MLIR_HEADERS. Rt has no
+LLVM at all.
 
 vgpu is a house of its own: its folders are rooms too ("vgpu/Exec"), and who lives outside enters
 through the headers right below vgpu/include/vgpu only.
@@ -25,6 +26,7 @@ from faults import print_faults
 PICTURE: dict[str, tuple[str, ...]] = {
     "tools": ("Driver", "TestPasses"),
     "bindings": ("Driver", "Frontend"),
+    "Api": ("Driver",),
     "FakeCuda": ("vgpu",),
     "TestPasses": ("Transforms", "Codegen", "Interp", "PlanCheck"),
     "Driver": (
@@ -36,8 +38,8 @@ PICTURE: dict[str, tuple[str, ...]] = {
         "Interp",
         "PlanCheck",
     ),
-    "Runtime": ("vgpu", "Tile", "Layout", "Target", "Support"),
-    "Codegen": ("Access",),
+    "Runtime": ("vgpu", "Tile", "Layout", "Target", "Support", "Rt"),
+    "Codegen": ("Access", "Rt"),
     "Transforms": ("Access",),
     "Access": ("Analysis",),
     "Analysis": ("Tile",),
@@ -47,6 +49,7 @@ PICTURE: dict[str, tuple[str, ...]] = {
     "Threads": ("Tile",),
     "Tile": ("Layout", "Target"),
     "Layout": ("Support",),
+    "Rt": ("Target", "Support"),
     "Target": ("Support",),
     "Support": (),
     # The virtual GPU. Events are plain structs; the executor sends them, checks and counters
@@ -64,11 +67,16 @@ PICTURE: dict[str, tuple[str, ...]] = {
 
 # The rooms that may not include all of MLIR, and the MLIR headers they may include.
 MLIR_HEADERS: dict[str, tuple[str, ...]] = {
+    "Rt": (),
     "Support": (),
     "Target": (),
     "Layout": ("mlir/Analysis/Presburger/", "mlir/Support/"),
     "vgpu": (),
 }
+
+# The rooms of libtilewright_rt, which has no LLVM. (What they include of other rooms has none too:
+# the library is compiled without LLVM's headers.)
+WITHOUT_LLVM = ("Rt",)
 
 # Where a room's files lie: a pattern and the room's name, in which {} stands for what the pattern
 # captured. The first match counts. Unit tests and
@@ -131,6 +139,8 @@ def include_fault(path: str, header: str) -> str | None:
         )
     if header.startswith("../") or "/../" in header:
         return f"include of '{header}' climbs out of its folder; name the header by its room"
+    if header.startswith("llvm/") and room in WITHOUT_LLVM:
+        return f"{room} may not include '{header}': exported libraries have no LLVM"
     if header.startswith("mlir/"):
         allowed = MLIR_HEADERS.get(house_of(room))
         if allowed is not None and not header.startswith(allowed):

@@ -1,9 +1,7 @@
 //===- BoundArguments.cpp - the checked arguments of a call -----------------------------------===//
 
 #include "tilewright/Driver/BoundArguments.h"
-#include "tilewright/Analysis/IndexValues.h"
 #include "tilewright/Driver/Launches.h"
-#include "tilewright/Tile/Tile.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -18,35 +16,8 @@ namespace tilewright::driver {
 // The function
 //===----------------------------------------------------------------------------------------===//
 
-SmallVector<bool> findWritten(func::FuncOp function) {
-  SmallVector<bool> written(function.getNumArguments(), false);
-  std::optional<SmallVector<tile::Effect>> effects = tile::getEffects(function);
-  if (!effects)
-    return SmallVector<bool>(function.getNumArguments(), true);
-  for (const tile::Effect &effect : *effects)
-    if (auto argument = dyn_cast<BlockArgument>(effect.root))
-      if (effect.kind != tile::EffectKind::Read && argument.getOwner() == &function.front())
-        written[argument.getArgNumber()] = true;
-  return written;
-}
-
-static llvm::StringSet<> findStrideSymbols(func::FuncOp function) {
-  llvm::StringSet<> names;
-  for (unsigned position = 0; position < function.getNumArguments(); ++position)
-    if (auto shape = function.getArgAttrOfType<tile::ShapeAttr>(position, tile::kShapeAttr)) {
-      ArrayRef<IndexExpr> extents = shape.getExtents();
-      SmallVector<unsigned> symbols;
-      for (const IndexExpr &extent : extents.size() > 1 ? extents.drop_front() : extents)
-        analysis::collectSymbols(extent, symbols);
-      for (unsigned symbol : symbols)
-        names.insert(shape.getSymbols()[symbol].getValue());
-    }
-  return names;
-}
-
 Signature::Signature(func::FuncOp function)
-    : function(function), isWritten(findWritten(function)),
-      strideSymbols(findStrideSymbols(function)) {}
+    : function(function), form(runtime::describeSignature(function)) {}
 
 //===----------------------------------------------------------------------------------------===//
 // Arguments
@@ -80,26 +51,37 @@ BoundArguments::BoundArguments(std::shared_ptr<const Form> form) : form(std::mov
 
 llvm::Expected<BoundArguments> BoundArguments::bind(std::shared_ptr<const Signature> signature,
                                                     ArrayRef<CallArgument> arguments) {
-  auto bound = runtime::bindArguments(signature->function, arguments);
+  auto bound = runtime::bindArguments(signature->function, signature->form, arguments);
   if (!bound)
     return bound.takeError();
   auto form = std::make_shared<Form>();
   for (auto [position, argument] : llvm::enumerate(*bound))
-    if (auto *tensor = std::get_if<BoundTensor>(&argument))
-      form->tensors.push_back({unsigned(position), getBytes(*tensor),
-                               tile::getStorageBytes(tensor->elementType),
-                               signature->isWritten[position]});
+    if (auto *tensor = std::get_if<BoundTensor>(&argument)) {
+      const rt::Parameter &parameter = signature->form.parameters[position];
+      form->tensors.push_back({unsigned(position), parameter.isUsed ? getBytes(*tensor) : 0,
+                               parameter.elementBytes, parameter.isUsed && parameter.isWritten,
+                               tensor->isOnGpu});
+    }
   form->arguments = std::move(*bound);
   form->signature = std::move(signature);
   return BoundArguments(std::move(form));
 }
 
 llvm::Error BoundArguments::setNumber(unsigned position, const CallArgument &number) {
-  auto bound = runtime::bindScalar(getSignature().function, position, number);
+  auto bound = runtime::bindScalar(getSignature().form.parameters[position], number);
   if (!bound)
     return bound.takeError();
   slots[position] = toSlot(*bound);
   return llvm::Error::success();
+}
+
+rt::Binding BoundArguments::getBinding() const {
+  rt::Binding binding;
+  binding.slots.assign(slots.begin(), slots.end());
+  binding.tensors.assign(getTensors().begin(), getTensors().end());
+  ArrayRef<int64_t> symbols = getNumbers().drop_front(getSignature().form.parameters.size());
+  binding.symbols.assign(symbols.begin(), symbols.end());
+  return binding;
 }
 
 std::vector<BoundArgument> BoundArguments::getArguments() const {
@@ -113,31 +95,16 @@ std::vector<BoundArgument> BoundArguments::getArguments() const {
 // Facts
 //===----------------------------------------------------------------------------------------===//
 
-bool BoundArguments::haveOverlap() const {
-  ArrayRef<Tensor> tensors = getTensors();
-  for (const Tensor &tensor : tensors) {
-    if (!tensor.isWritten)
-      continue;
-    uint64_t begin = slots[tensor.position], end = begin + tensor.bytes;
-    for (const Tensor &other : tensors)
-      if (&other != &tensor && begin < slots[other.position] + other.bytes &&
-          slots[other.position] < end)
-        return true;
-  }
-  return false;
-}
+bool BoundArguments::haveOverlap() const { return rt::haveOverlap(getTensors(), slots); }
 
 CallFacts BoundArguments::getFacts() const {
   CallFacts facts;
   facts.disjointArguments = !haveOverlap();
-  const Signature &signature = getSignature();
-  func::FuncOp function = signature.function;
-  for (auto [position, slot] : llvm::enumerate(slots)) {
-    auto symbol = function.getArgAttrOfType<StringAttr>(position, tile::kSymbolAttr);
-    if (symbol && signature.strideSymbols.contains(symbol.getValue()) &&
-        int64_t(slot) % CallFacts::kDivisor == 0)
-      facts.divisibleSymbols.push_back(symbol.str());
-  }
+  const rt::Signature &signature = getSignature().form;
+  for (unsigned symbol = 0; symbol < signature.numSymbolArguments; ++symbol)
+    if (signature.symbols[symbol].isStride &&
+        int64_t(slots[signature.parameters.size() + symbol]) % CallFacts::kDivisor == 0)
+      facts.divisibleSymbols.push_back(signature.symbols[symbol].name);
   return facts;
 }
 

@@ -38,7 +38,7 @@ struct CompilePass : impl::CompileBase<CompilePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const Arch *arch = findArch(target);
+    const Arch *arch = tilewright::findArch(target);
     if (module.getOps<func::FuncOp>().empty() || (!arch && target != "cpu")) {
       module.emitError() << "'tile-compile' needs a function, and 'cpu' or one of "
                          << getArchNames() << " as its target";

@@ -46,7 +46,7 @@ static json::Value toJSON(const TensorMapRecipe &map) {
       texts.push_back(toString(expr, nameArguments(numArguments)));
     return texts;
   };
-  return json::Object{{"argument", map.argument},          {"type", getName(map.type)},
+  return json::Object{{"argument", map.argument},          {"type", StringRef(getName(map.type))},
                       {"arguments", numArguments},         {"extents", print(map.extents)},
                       {"strides", print(map.strideBytes)}, {"box", json::Array(map.box)},
                       {"steps", json::Array(map.steps)},   {"swizzle", map.swizzleBytes},
@@ -145,18 +145,20 @@ std::optional<CompiledArtifact> parseArtifact(StringRef entry) {
 }
 
 /// The name of the entry: everything that the code depends on.
-static std::string makeEntryName(ModuleOp module, const Arch *arch, const CallFacts &calls) {
+static std::string makeEntryName(ModuleOp module, const Arch *arch,
+                                 const PipelineOptions &options) {
   std::string program;
   llvm::raw_string_ostream os(program);
   OpPrintingFlags flags;
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
   module.print(os, flags);
-  std::string facts = calls.getKey();
+  std::string facts = options.calls.getKey();
   if (arch)
     return DiskCache::makeName("ptx", {getBuildId(), arch->name, facts, program});
-  cpu::HostTarget host = cpu::HostTarget::detect();
+  cpu::HostTarget host = options.host ? *options.host : cpu::HostTarget::detect();
   std::string width = std::to_string(host.vectorWidth);
-  return DiskCache::makeName("cpu", {getBuildId(), host.cpu, host.features, width, facts, program});
+  return DiskCache::makeName(
+      "cpu", {getBuildId(), host.cpu, host.features, width, facts, options.symbol, program});
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -234,7 +236,7 @@ llvm::Expected<CompiledArtifact> compileOrLoad(const ProgramRef &program,
   if (mayLoad) {
     NoFork noFork;
     cache = DiskCache::getShared();
-    name = makeEntryName(program->getModule(), arch, options.calls);
+    name = makeEntryName(program->getModule(), arch, options);
     if (std::optional<CompiledArtifact> found = load(*cache, name, options.calls, accept))
       return std::move(*found);
   }

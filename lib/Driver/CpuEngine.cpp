@@ -40,7 +40,6 @@ private:
   llvm::Expected<bool> makeReady(Variant &variant);
   llvm::Error compile(Variant &variant, PipelineOptions options,
                       const frontend::Program::Lock &lock);
-  llvm::Error checkAlignment(const BoundArguments &arguments) const;
   llvm::Expected<bool> keepsOrder(const RunOptions &options) const;
 
   /// Blocks update what they share, so that their order can show in a result: in the rounding of a
@@ -147,28 +146,13 @@ llvm::Expected<std::shared_ptr<const CompiledArtifact>> CpuKernel::getCode(const
 // Runs
 //===----------------------------------------------------------------------------------------===//
 
-/// Elements must lie at multiples of their size; more is not assumed.
-llvm::Error CpuKernel::checkAlignment(const BoundArguments &arguments) const {
-  for (const BoundArguments::Tensor &tensor : arguments.getTensors()) {
-    if (arguments.getSlots()[tensor.position] % tensor.elementBytes == 0 || tensor.bytes == 0)
-      continue;
-    func::FuncOp function = signature->function;
-    auto name = function.getArgAttrOfType<StringAttr>(tensor.position, tile::kNameAttr);
-    return makeProgramError("parameter '" + (name ? name.str() : std::to_string(tensor.position)) +
-                            "': its data is not aligned to the " + Twine(tensor.elementBytes) +
-                            " bytes of an element; pass a copy");
-  }
-  return llvm::Error::success();
-}
-
 /// Whether the blocks of this run follow each other.
 llvm::Expected<bool> CpuKernel::keepsOrder(const RunOptions &options) const {
   if (options.deterministic)
     return *options.deterministic && dependsOnBlockOrder;
-  llvm::Expected<bool> byDefault =
-      environment::readSwitch(environment::Variable::Deterministic, false);
+  Result<bool> byDefault = environment::readSwitch(environment::Variable::Deterministic, false);
   if (!byDefault)
-    return toProgramError(byDefault.takeError());
+    return makeProgramError(byDefault.getFailure().message);
   return *byDefault && dependsOnBlockOrder;
 }
 
@@ -176,8 +160,9 @@ llvm::Expected<RunResult> CpuKernel::run(const BoundArguments &arguments,
                                          const RunOptions &options) {
   if (llvm::Error error = checkArguments(arguments))
     return error;
-  if (llvm::Error error = checkAlignment(arguments))
-    return error;
+  if (MaybeFailure failure =
+          rt::checkAlignment(signature->form, arguments.getTensors(), arguments.getSlots()))
+    return makeProgramError(failure->message);
   llvm::Expected<bool> isDeterministic = keepsOrder(options);
   if (!isDeterministic)
     return isDeterministic.takeError();

@@ -1,12 +1,13 @@
 //===- CudaEngine.cpp - programs on a GPU of this machine -------------------------------------===//
 
 #include "GpuKernel.h"
-#include "tilewright/Driver/CudaGpu.h"
+#include "tilewright/Rt/CudaLaunch.h"
+#include "tilewright/Support/ToError.h"
 
 using namespace mlir;
-using tilewright::runtime::BoundArgument;
-using tilewright::runtime::CudaDriver;
-using tilewright::runtime::CudaScope;
+using tilewright::rt::CudaDriver;
+using tilewright::rt::CudaModule;
+using tilewright::rt::CudaScope;
 
 namespace tilewright::driver {
 namespace {
@@ -20,13 +21,19 @@ public:
                                 const RunOptions &options) override;
 
 private:
-  std::shared_ptr<const CudaModule> findLoaded(const CallFacts &calls) const;
-  llvm::Expected<std::shared_ptr<const CudaModule>> load(const CallFacts &calls, RunResult &result);
+  /// Code that the GPU has loaded.
+  struct Loaded {
+    CallFacts calls;
+    rt::LaunchFormulas launches;
+    std::shared_ptr<const CudaModule> module;
+  };
+  std::shared_ptr<const Loaded> findLoaded(const CallFacts &calls) const;
+  llvm::Expected<std::shared_ptr<const Loaded>> load(const CallFacts &calls, RunResult &result);
 
   CudaDriver &driver;
   const int device;
   mutable ForkedMutex loadedMutex; ///< Held shortly, so that no call waits for a compilation.
-  std::vector<std::shared_ptr<const CudaModule>> loaded;
+  std::vector<std::shared_ptr<const Loaded>> loaded;
 };
 
 class CudaEngine : public Engine {
@@ -50,18 +57,18 @@ private:
 
 } // namespace
 
-std::shared_ptr<const CudaModule> CudaKernel::findLoaded(const CallFacts &calls) const {
+std::shared_ptr<const CudaKernel::Loaded> CudaKernel::findLoaded(const CallFacts &calls) const {
   std::lock_guard lock(loadedMutex);
-  for (const std::shared_ptr<const CudaModule> &known : loaded)
-    if (known->getArtifact()->calls == calls)
+  for (const std::shared_ptr<const Loaded> &known : loaded)
+    if (known->calls == calls)
       return known;
   return nullptr;
 }
 
 /// The code for a call, compiled and loaded on first use. Within a CudaScope.
-llvm::Expected<std::shared_ptr<const CudaModule>> CudaKernel::load(const CallFacts &calls,
-                                                                   RunResult &result) {
-  if (std::shared_ptr<const CudaModule> known = findLoaded(calls))
+llvm::Expected<std::shared_ptr<const CudaKernel::Loaded>> CudaKernel::load(const CallFacts &calls,
+                                                                           RunResult &result) {
+  if (std::shared_ptr<const Loaded> known = findLoaded(calls))
     return known;
   PipelineOptions options;
   options.calls = calls;
@@ -74,40 +81,43 @@ llvm::Expected<std::shared_ptr<const CudaModule>> CudaKernel::load(const CallFac
     return artifact.takeError();
   if (isNew)
     result.compiled = *artifact;
-  if (std::shared_ptr<const CudaModule> known = findLoaded(calls)) // another thread was faster
+  if (std::shared_ptr<const Loaded> known = findLoaded(calls)) // another thread was faster
     return known;
-  llvm::Expected<std::shared_ptr<const CudaModule>> module =
-      CudaModule::load(driver, device, *artifact);
+  Result<std::shared_ptr<CudaModule>> module = CudaModule::load(
+      driver, device, (*artifact)->code.c_str(), describeKernels((*artifact)->kernels));
   if (!module)
-    return toProgramError(module.takeError());
+    return makeProgramError(module.getFailure().message);
   std::lock_guard loadedLock(loadedMutex);
-  loaded.push_back(*module);
-  return module;
+  loaded.push_back(
+      std::make_shared<Loaded>(Loaded{calls, (*artifact)->launches.describe(), *module}));
+  return loaded.back();
 }
 
 llvm::Expected<RunResult> CudaKernel::run(const BoundArguments &bound, const RunOptions &options) {
   if (llvm::Error error = checkArguments(bound))
     return error;
-  llvm::Expected<CudaScope> scope = CudaScope::enter(driver, device);
+  Result<CudaScope> scope = CudaScope::enter(driver, device);
   if (!scope)
-    return toProgramError(scope.takeError());
-  std::vector<BoundArgument> arguments = bound.getArguments();
-  auto tensors = GpuTensors::place(driver, device, signature->function, arguments);
+    return makeProgramError(scope.getFailure().message);
+  rt::Binding binding = bound.getBinding();
+  Result<rt::GpuTensors> tensors = rt::GpuTensors::place(driver, device, signature->form, binding);
   if (!tensors)
-    return toProgramError(tensors.takeError());
+    return makeProgramError(tensors.getFailure().message);
   CallFacts calls = bound.getFacts();
   calls.argumentAlignment = tensors->getAlignment();
   RunResult result;
-  auto poll = [&] { return !options.poll || options.poll({}); };
+  auto askCaller = [&] { return !options.poll || options.poll({}); };
+  FunctionRef<bool()> poll(askCaller);
   for (bool tensorMaps : {true, false}) {
     calls.tensorMaps = tensorMaps;
-    auto module = load(calls, result);
-    if (!module)
-      return module.takeError();
+    auto code = load(calls, result);
+    if (!code)
+      return code.takeError();
     Stopwatch watch;
-    llvm::Expected<bool> hasRun = (*module)->run(bound, arguments, *tensors, options.stream, poll);
+    Result<bool> hasRun = (*code)->module->run((*code)->launches, signature->form, binding,
+                                               *tensors, options.stream, &poll);
     if (!hasRun)
-      return toProgramError(hasRun.takeError());
+      return makeProgramError(hasRun.getFailure().message);
     result.seconds = watch.getSeconds();
     if (*hasRun)
       return result;
@@ -116,15 +126,16 @@ llvm::Expected<RunResult> CudaKernel::run(const BoundArguments &bound, const Run
 }
 
 llvm::Expected<std::shared_ptr<Engine>> makeCudaEngine(int device) {
-  llvm::Expected<CudaDriver &> driver = CudaDriver::get();
-  if (!driver)
-    return driver.takeError();
-  if (size_t(device) >= driver->getDevices().size())
-    return CudaScope::enter(*driver, device).takeError(); // says how many there are
-  llvm::Expected<const Arch *> arch = findArch(driver->getDevices()[device]);
+  Result<CudaDriver *> found = CudaDriver::get();
+  if (!found)
+    return toError(found.getFailure());
+  CudaDriver &driver = **found;
+  if (size_t(device) >= driver.getDevices().size())
+    return toError(CudaScope::enter(driver, device).getFailure()); // says how many there are
+  llvm::Expected<const Arch *> arch = findArch(driver.getDevices()[device]);
   if (!arch)
     return arch.takeError();
-  return std::make_shared<CudaEngine>(**arch, *driver, device);
+  return std::make_shared<CudaEngine>(**arch, driver, device);
 }
 
 } // namespace tilewright::driver

@@ -31,7 +31,7 @@ llvm::Error CompiledKernel::checkArguments(const BoundArguments &arguments) cons
 //===----------------------------------------------------------------------------------------===//
 
 static llvm::Expected<std::shared_ptr<Engine>> getVirtualGpu(StringRef archName) {
-  if (const Arch *arch = findArch(archName))
+  if (const Arch *arch = tilewright::findArch(archName))
     return makeVirtualGpuEngine(*arch);
   return makeProgramError("unknown architecture '" + archName + "'; known are " + getArchNames());
 }
@@ -63,13 +63,13 @@ llvm::Expected<std::shared_ptr<Engine>> Engine::get(StringRef device) {
 //===----------------------------------------------------------------------------------------===//
 
 llvm::Expected<PipelineOptions> addEnvironment(PipelineOptions options) {
-  if (llvm::Error error = environment::check())
-    return toProgramError(std::move(error));
+  if (MaybeFailure failure = environment::check())
+    return makeProgramError(failure->message);
   for (environment::Variable variable :
        {environment::Variable::Check, environment::Variable::CheckPlans}) {
-    llvm::Expected<bool> isOn = environment::readSwitch(variable, false);
+    Result<bool> isOn = environment::readSwitch(variable, false);
     if (!isOn)
-      return toProgramError(isOn.takeError());
+      return makeProgramError(isOn.getFailure().message);
     options.checkPlans |= *isOn;
   }
   return options;

@@ -50,10 +50,10 @@ static llvm::Error makeLimitError(const frontend::Program &program, StringRef ta
 
 llvm::Error runInterruptibly(const ProgramRef &program, const frontend::Program::Lock &lock,
                              StringRef target, const CallFacts &calls, std::function<void()> work) {
-  llvm::Expected<uint64_t> seconds =
+  Result<uint64_t> seconds =
       environment::readNumber(environment::Variable::CompileLimit, kDefaultSeconds);
   if (!seconds)
-    return toProgramError(seconds.takeError());
+    return makeProgramError(seconds.getFailure().message);
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds(*seconds);
   bool isLate = false;
   auto compilation = std::make_shared<AbandonableWork>(std::move(work));

@@ -42,46 +42,21 @@ LaunchFormulas::LaunchFormulas(func::FuncOp planned) : numArguments(planned.getN
   }
 }
 
-/// The value of a formula; nothing if there is none, or it has none.
-static std::optional<int64_t> evaluate(const std::optional<IndexExpr> &formula,
-                                       ArrayRef<int64_t> numbers) {
-  return formula ? formula->evaluate(numbers) : std::nullopt;
+static std::vector<std::optional<rt::Formula>> describe(ArrayRef<LaunchFormulas::Formula> exprs) {
+  std::vector<std::optional<rt::Formula>> formulas;
+  for (const LaunchFormulas::Formula &expr : exprs)
+    formulas.push_back(expr ? std::optional(runtime::toFormula(*expr)) : std::nullopt);
+  return formulas;
 }
 
-llvm::Expected<SmallVector<LaunchFormulas::Grid>>
-LaunchFormulas::evaluateGrids(ArrayRef<int64_t> numbers) const {
-  SmallVector<Grid> evaluated;
-  for (const std::vector<Formula> &extents : grids) {
-    Grid &grid = evaluated.emplace_back(Grid{1, 1, 1});
-    for (auto [position, extent] : llvm::enumerate(extents)) {
-      std::optional<int64_t> value = evaluate(extent, numbers);
-      if (!value)
-        return llvm::createStringError(
-            "the grid of a kernel is not a formula of shapes and integers");
-      if (*value < 0 || *value > INT32_MAX)
-        return llvm::createStringError("grid extent " + Twine(*value) +
-                                       " is not between 0 and 2^31 - 1");
-      grid[position] = *value;
-    }
-  }
-  return evaluated;
-}
-
-llvm::Expected<SmallVector<int64_t>>
-LaunchFormulas::evaluateWorkspaces(ArrayRef<int64_t> numbers) const {
-  SmallVector<int64_t> sizes;
-  for (const Workspace &workspace : workspaces) {
-    int64_t bytes = workspace.elementBytes;
-    for (const Formula &extent : workspace.extents) {
-      std::optional<int64_t> value = evaluate(extent, numbers);
-      if (!value || *value < 0)
-        return llvm::createStringError("an extent of workspace '" + workspace.name +
-                                       "' is no formula of shapes and integers");
-      bytes *= *value;
-    }
-    sizes.push_back(bytes);
-  }
-  return sizes;
+rt::LaunchFormulas LaunchFormulas::describe() const {
+  rt::LaunchFormulas formulas;
+  for (const std::vector<Formula> &grid : grids)
+    formulas.grids.push_back(driver::describe(grid));
+  for (const Workspace &workspace : workspaces)
+    formulas.workspaces.push_back(
+        {workspace.name, workspace.elementBytes, driver::describe(workspace.extents)});
+  return formulas;
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -200,19 +175,46 @@ int64_t getBytes(const runtime::BoundTensor &tensor) {
   return elements * tile::getStorageBytes(tensor.elementType);
 }
 
-std::vector<uint8_t> packNumber(Type type, const runtime::BoundArgument &number) {
-  uint64_t bits = 0;
-  if (auto *real = std::get_if<double>(&number)) {
-    llvm::APFloat value(*real);
-    bool losesInfo = false;
-    value.convert(cast<FloatType>(type).getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                  &losesInfo);
-    bits = value.bitcastToAPInt().getZExtValue();
-  } else {
-    bits = uint64_t(std::get<int64_t>(number));
+//===----------------------------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------------------------===//
+
+rt::TensorMapRecipe describeMap(const nvptx::TensorMapRecipe &recipe) {
+  rt::TensorMapRecipe map;
+  map.argument = recipe.argument;
+  map.type = recipe.type;
+  for (const IndexExpr &extent : recipe.extents)
+    map.extents.push_back(runtime::toFormula(extent));
+  for (const IndexExpr &stride : recipe.strideBytes)
+    map.strideBytes.push_back(runtime::toFormula(stride));
+  map.box = recipe.box;
+  map.steps = recipe.steps;
+  map.swizzleBytes = recipe.swizzleBytes;
+  map.fillsNan = recipe.fillsNan;
+  map.promotionBytes = recipe.promotionBytes;
+  return map;
+}
+
+std::vector<rt::GpuKernel> describeKernels(ArrayRef<nvptx::KernelInfo> kernels) {
+  std::vector<rt::GpuKernel> all;
+  for (const nvptx::KernelInfo &info : kernels) {
+    rt::GpuKernel &kernel = all.emplace_back();
+    kernel.name = info.name;
+    kernel.numThreads = unsigned(info.numThreads);
+    kernel.sharedBytes = unsigned(info.sharedBytes);
+    for (const nvptx::TensorMapRecipe &recipe : info.maps)
+      kernel.maps.push_back(describeMap(recipe));
   }
-  auto *bytes = reinterpret_cast<uint8_t *>(&bits);
-  return std::vector<uint8_t>(bytes, bytes + tile::getStorageBytes(type));
+  return all;
+}
+
+llvm::Expected<const Arch *> findArch(const rt::CudaDeviceInfo &device) {
+  // PTX for an architecture runs on all later ones.
+  if (const Arch *arch = findNewestArch(10 * device.major + device.minor))
+    return arch;
+  return llvm::createStringError("the GPU '" + device.name + "' has compute capability " +
+                                 Twine(device.major) + "." + Twine(device.minor) +
+                                 "; GPU code is for 8.0 and above");
 }
 
 } // namespace tilewright::driver

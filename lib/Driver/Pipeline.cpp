@@ -303,8 +303,12 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     start = std::chrono::steady_clock::now();
   };
   cpu::CompileOptions code;
+  if (options.host)
+    code.target = *options.host;
   cpu::loadHostDialects(*module.getContext());
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
+  if (!options.symbol.empty())
+    (*planned->getOps<func::FuncOp>().begin()).setName(options.symbol);
   {
     DecisionCollector collector(module.getContext(), artifact.decisions);
     PassManager pm(module.getContext());

@@ -1,8 +1,8 @@
 //===- VirtualGpuEngine.cpp - programs on the virtual GPU -------------------------------------===//
 
 #include "GpuKernel.h"
-#include "tilewright/Driver/TensorMaps.h"
 #include "tilewright/Support/Environment.h"
+#include "tilewright/Support/ToError.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "vgpu/Vgpu.h"
@@ -27,7 +27,7 @@ struct LoadedCode {
 /// of a kernel.
 class Parameters {
 public:
-  Parameters(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+  Parameters(const BoundArguments &bound, ArrayRef<BoundArgument> arguments,
              ArrayRef<LaunchFormulas::Workspace> workspaces, ArrayRef<int64_t> workspaceBytes);
   /// Those of a kernel; nothing if one of its tensor maps cannot be made for these numbers.
   std::optional<std::vector<vgpu::Argument>> getValues(const nvptx::KernelInfo &kernel,
@@ -82,13 +82,17 @@ private:
 //===----------------------------------------------------------------------------------------===//
 
 /// An argument as the bytes of a PTX parameter.
-static vgpu::Argument toArgument(func::FuncOp function, unsigned position,
-                                 const BoundArgument &bound) {
-  auto *tensor = std::get_if<BoundTensor>(&bound);
-  if (!tensor)
-    return vgpu::Argument::raw(packNumber(function.getArgumentTypes()[position], bound));
-  auto name = function.getArgAttrOfType<StringAttr>(position, tile::kNameAttr);
-  return vgpu::Argument::buffer(tensor->data, getBytes(*tensor), name ? name.str() : "");
+static vgpu::Argument toArgument(const BoundArguments &bound, unsigned position,
+                                 const BoundArgument &argument) {
+  if (auto *tensor = std::get_if<BoundTensor>(&argument)) {
+    func::FuncOp function = bound.getSignature().function;
+    auto name = function.getArgAttrOfType<StringAttr>(position, tile::kNameAttr);
+    return vgpu::Argument::buffer(tensor->data, getBytes(*tensor), name ? name.str() : "");
+  }
+  rt::PackedNumber number =
+      rt::packNumber(bound.getSignature().form, position, bound.getSlots()[position]);
+  auto *bytes = reinterpret_cast<const uint8_t *>(&number.bits);
+  return vgpu::Argument::raw(std::vector<uint8_t>(bytes, bytes + number.bytes));
 }
 
 /// The arguments that a kernel updates atomically.
@@ -103,12 +107,12 @@ static llvm::SmallBitVector findUpdated(func::FuncOp function) {
   return updated;
 }
 
-Parameters::Parameters(func::FuncOp function, ArrayRef<BoundArgument> arguments,
+Parameters::Parameters(const BoundArguments &bound, ArrayRef<BoundArgument> arguments,
                        ArrayRef<LaunchFormulas::Workspace> workspaces,
                        ArrayRef<int64_t> workspaceBytes) {
-  for (auto [position, bound] : llvm::enumerate(arguments))
-    values.push_back(toArgument(function, position, bound));
-  for (unsigned position : findUpdated(function).set_bits())
+  for (auto [position, argument] : llvm::enumerate(arguments))
+    values.push_back(toArgument(bound, position, argument));
+  for (unsigned position : findUpdated(bound.getSignature().function).set_bits())
     padOdd(position);
   for (auto [workspace, bytes] : llvm::zip_equal(workspaces, workspaceBytes)) {
     std::vector<uint8_t> &own = memory.emplace_back(bytes);
@@ -154,7 +158,7 @@ std::optional<std::vector<vgpu::Argument>> Parameters::getValues(const nvptx::Ke
   // The virtual GPU has each tensor at an address that TMA can take.
   std::vector<uint64_t> addresses(values.size());
   for (const nvptx::TensorMapRecipe &recipe : kernel.maps) {
-    std::optional<TensorMap> map = evaluateTensorMap(recipe, {addresses, numbers});
+    std::optional<TensorMap> map = rt::evaluateTensorMap(describeMap(recipe), {addresses, numbers});
     if (!map)
       return std::nullopt;
     const vgpu::Argument &tensor = values[recipe.argument];
@@ -216,17 +220,17 @@ llvm::Expected<bool> VirtualGpuKernel::launch(const LoadedCode &code, const Boun
                                               const RunOptions &options, RunResult &result) const {
   func::FuncOp function = signature->function;
   std::vector<BoundArgument> arguments = bound.getArguments();
-  const LaunchFormulas &formulas = code.artifact->launches;
+  rt::LaunchFormulas formulas = code.artifact->launches.describe();
   auto grids = formulas.evaluateGrids(bound.getNumbers());
   if (!grids)
-    return grids.takeError();
+    return toError(grids.getFailure());
   auto workspaces = formulas.evaluateWorkspaces(bound.getNumbers());
   if (!workspaces)
-    return workspaces.takeError();
+    return toError(workspaces.getFailure());
   auto checks = vgpu::CheckSet::parse(options.checks);
   if (!checks)
     return checks.takeError();
-  Parameters parameters(function, arguments, formulas.getWorkspaces(), *workspaces);
+  Parameters parameters(bound, arguments, code.artifact->launches.getWorkspaces(), *workspaces);
   std::vector<std::vector<vgpu::Argument>> values;
   for (const nvptx::KernelInfo &info : code.artifact->kernels) {
     auto all = parameters.getValues(info, bound.getNumbers());

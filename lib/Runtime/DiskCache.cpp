@@ -261,11 +261,8 @@ std::string DiskCache::getProblem() const {
 static bool isSharedEnabled = true;
 
 /// A value that means nothing is reported where a compilation begins (environment::check).
-template <typename T> static T valueOr(Expected<T> value, T fallback) {
-  if (value)
-    return *value;
-  consumeError(value.takeError());
-  return fallback;
+template <typename T> static T valueOr(const Result<T> &value, T fallback) {
+  return value ? *value : fallback;
 }
 
 static std::string chooseDirectory() {

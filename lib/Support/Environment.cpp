@@ -2,11 +2,12 @@
 
 #include "tilewright/Support/Environment.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <optional>
 
-using namespace llvm;
+using namespace tilewright;
 using namespace tilewright::environment;
 
 namespace {
@@ -18,7 +19,7 @@ struct Entry {
   const char *name;
   Kind kind;
   uint64_t least = 0, most = 0; ///< of a number
-  StringRef choice = {};        ///< the word that a choice may be
+  std::string_view choice = {}; ///< the word that a choice may be
 };
 
 constexpr Entry table[] = {
@@ -37,27 +38,33 @@ constexpr Entry table[] = {
 
 const Entry &entryOf(Variable variable) { return table[static_cast<unsigned>(variable)]; }
 
-Error refuse(const Entry &entry, const Twine &expected) {
-  return createStringError(Twine(entry.name) + " is '" + getText(entry.variable) + "'; it can be " +
-                           expected);
+Failure refuse(const Entry &entry, const std::string &expected) {
+  return {std::string(entry.name) + " is '" + std::string(getText(entry.variable)) +
+          "'; it can be " + expected};
 }
 
-std::optional<bool> parseSwitch(StringRef text) {
-  return StringSwitch<std::optional<bool>>(text)
-      .CasesLower({"0", "off", "no", "false"}, false)
-      .CasesLower({"1", "on", "yes", "true"}, true)
-      .Default(std::nullopt);
+std::optional<bool> parseSwitch(std::string_view text) {
+  std::string lower;
+  for (unsigned char letter : text)
+    lower += char(std::tolower(letter));
+  for (const char *word : {"0", "off", "no", "false"})
+    if (lower == word)
+      return false;
+  for (const char *word : {"1", "on", "yes", "true"})
+    if (lower == word)
+      return true;
+  return std::nullopt;
 }
 
 } // namespace
 
-StringRef tilewright::environment::getText(Variable variable) {
+std::string_view tilewright::environment::getText(Variable variable) {
   const char *value = std::getenv(entryOf(variable).name);
   return value ? value : "";
 }
 
-Expected<bool> tilewright::environment::readSwitch(Variable variable, bool fallback) {
-  StringRef text = getText(variable);
+Result<bool> tilewright::environment::readSwitch(Variable variable, bool fallback) {
+  std::string_view text = getText(variable);
   if (text.empty())
     return fallback;
   if (std::optional<bool> value = parseSwitch(text))
@@ -65,36 +72,39 @@ Expected<bool> tilewright::environment::readSwitch(Variable variable, bool fallb
   return refuse(entryOf(variable), "1 or 0");
 }
 
-Expected<uint64_t> tilewright::environment::readNumber(Variable variable, uint64_t fallback) {
+Result<uint64_t> tilewright::environment::readNumber(Variable variable, uint64_t fallback) {
   const Entry &entry = entryOf(variable);
-  StringRef text = getText(variable);
+  std::string_view text = getText(variable);
   if (text.empty())
     return fallback;
   uint64_t value = 0;
-  if (text.getAsInteger(10, value) || value < entry.least || value > entry.most)
-    return refuse(entry, "a number from " + Twine(entry.least) + " to " + Twine(entry.most));
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < entry.least ||
+      value > entry.most)
+    return refuse(entry, "a number from " + std::to_string(entry.least) + " to " +
+                             std::to_string(entry.most));
   return value;
 }
 
-Error tilewright::environment::check() {
+MaybeFailure tilewright::environment::check() {
   for (const Entry &entry : table) {
-    StringRef text = getText(entry.variable);
+    std::string_view text = getText(entry.variable);
     switch (entry.kind) {
     case Kind::Switch:
-      if (Error error = readSwitch(entry.variable, false).takeError())
-        return error;
+      if (Result<bool> value = readSwitch(entry.variable, false); !value)
+        return value.takeFailure();
       break;
     case Kind::Number:
-      if (Error error = readNumber(entry.variable, 0).takeError())
-        return error;
+      if (Result<uint64_t> value = readNumber(entry.variable, 0); !value)
+        return value.takeFailure();
       break;
     case Kind::Choice:
       if (!text.empty() && text != entry.choice)
-        return refuse(entry, "'" + entry.choice + "' or empty");
+        return refuse(entry, "'" + std::string(entry.choice) + "' or empty");
       break;
     case Kind::Text:
       break;
     }
   }
-  return Error::success();
+  return std::nullopt;
 }

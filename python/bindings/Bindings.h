@@ -91,6 +91,7 @@ void bindPrograms(nb::module_ &module);
 void bindKernels(nb::module_ &module, nb::class_<driver::Executable> &program);
 void bindCache(nb::module_ &module);
 void bindCuda(nb::module_ &module);
+void bindExports(nb::module_ &module);
 void bindTools(nb::module_ &module);
 
 /// Looks for signals (Ctrl-C) while a run goes on without the GIL.

@@ -1,28 +1,28 @@
 //===- CudaCalls.cpp - kernels on a GPU, from Python -----------------------------------------===//
 
 #include "Bindings.h"
-#include "tilewright/Driver/CudaGpu.h"
+#include "tilewright/Driver/Launches.h"
 
 using namespace tilewright;
 using namespace tilewright::bindings;
 
 namespace {
 
-runtime::CudaDriver &getDriver() {
-  llvm::Expected<runtime::CudaDriver &> driver = runtime::CudaDriver::get();
+rt::CudaDriver &getDriver() {
+  Result<rt::CudaDriver *> driver = rt::CudaDriver::get();
   if (!driver)
-    throw UserError(llvm::toString(driver.takeError()));
-  return *driver;
+    throw UserError(driver.getFailure().message);
+  return **driver;
 }
 
 /// The GPUs of this machine as [(name, architecture, or None and why there is no code for it)]; a
 /// string that says why there is none.
 nb::object getDevices() {
-  llvm::Expected<runtime::CudaDriver &> driver = runtime::CudaDriver::get();
+  Result<rt::CudaDriver *> driver = rt::CudaDriver::get();
   if (!driver)
-    return nb::str(llvm::toString(driver.takeError()).c_str());
+    return nb::str(driver.getFailure().message.c_str());
   nb::list devices;
-  for (const runtime::CudaDeviceInfo &info : driver->getDevices()) {
+  for (const rt::CudaDeviceInfo &info : (*driver)->getDevices()) {
     llvm::Expected<const Arch *> arch = driver::findArch(info);
     nb::object name = arch ? nb::object(nb::str((*arch)->name.data())) : nb::none();
     std::string problem = arch ? "" : llvm::toString(arch.takeError());
@@ -39,13 +39,13 @@ void tilewright::bindings::bindCuda(nb::module_ &module) {
   module.def(
       "cuda_synchronize",
       [] {
-        runtime::CudaDriver &driver = getDriver();
-        llvm::Error error = [&] {
+        rt::CudaDriver &driver = getDriver();
+        MaybeFailure failure = [&] {
           WithoutGil others;
           return driver.synchronize();
         }();
-        if (error)
-          throw UserError(llvm::toString(std::move(error)));
+        if (failure)
+          throw UserError(failure->message);
       },
       "Waits for all kernels on all GPUs.");
 }

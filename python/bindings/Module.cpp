@@ -68,5 +68,6 @@ NB_MODULE(_tilewright_core, module) {
   bindCuda(module);
   bindTraces(module);
   bindVgpu(module);
+  bindExports(module);
   bindTools(module);
 }

@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from tilewright.runtime import profiler
     from tilewright.runtime import tuner as autotuner
     from tilewright.runtime.cache import disable_cache, enable_cache, is_cache_enabled
+    from tilewright.runtime.export import export_library, get_cmake_dir, get_include
     from tilewright.runtime.jitting import compile, jit, par_compile
     from tilewright.runtime.kernel import JITKernel
     from tilewright.runtime.pass_config import PassConfigKey
     from tilewright.runtime.profiler import Profiler
     from tilewright.runtime.supply import TensorSupplyType
+    from tilewright.runtime.torch_op import torch_op
     from tilewright.runtime.tuner import autotune
     from tilewright.support import math
     from tilewright.support.math import cdiv, next_power_of_2
@@ -81,10 +83,14 @@ _LAZY = {
     "compile": "runtime.jitting",
     "disable_cache": "runtime.cache",
     "enable_cache": "runtime.cache",
+    "export_library": "runtime.export",
+    "get_cmake_dir": "runtime.export",
+    "get_include": "runtime.export",
     "is_cache_enabled": "runtime.cache",
     "jit": "runtime.jitting",
     "next_power_of_2": "support.math",
     "par_compile": "runtime.jitting",
+    "torch_op": "runtime.torch_op",
 }
 _MODULES = ("language", *PUBLIC)
 #: Modules of TileLang that only its programs use, and a function of one.
@@ -143,6 +149,9 @@ __all__ = [
     "compile",
     "disable_cache",
     "enable_cache",
+    "export_library",
+    "get_cmake_dir",
+    "get_include",
     "is_cache_enabled",
     "jit",
     "language",
@@ -153,4 +162,5 @@ __all__ = [
     "profiler",
     "set_log_level",
     "testing",
+    "torch_op",
 ]

@@ -12,7 +12,8 @@ from docs_pages.docstrings import parts_of, signature_of
 #: Module -> its public names, in the order of the page; a class is shown with its methods.
 API: dict[str, tuple[str, ...]] = {
     "tilewright": (
-        "jit", "compile", "par_compile", "autotune", "JITKernel", "Layout", "Fragment", "Profiler",
+        "jit", "compile", "par_compile", "autotune", "JITKernel", "export_library", "get_cmake_dir",
+        "get_include", "torch_op", "Layout", "Fragment", "Profiler",
         "TensorSupplyType", "PassConfigKey", "enable_cache", "disable_cache", "is_cache_enabled",
         "cdiv", "next_power_of_2", "set_log_level", "TilewrightError",
     ),

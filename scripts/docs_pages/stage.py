@@ -13,7 +13,16 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from docs_pages import chapters, command_line, dialect, gallery, language, python_api, settings
+from docs_pages import (
+    chapters,
+    command_line,
+    cpp_api,
+    dialect,
+    gallery,
+    language,
+    python_api,
+    settings,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -27,6 +36,7 @@ GENERATED: dict[str, Callable[[Path], str]] = {
     "pass configs": settings.pass_config_page,
     "passes": dialect.passes_page,
     "python api": python_api.page,
+    "cpp api": cpp_api.page,
     **{f"language {family}": language.page_of(family) for family in language.FAMILIES},
     "language index": language.index_page,
 }

@@ -61,9 +61,9 @@ class Tree:
             shutil.copy(source, target)
 
 
-def make_tree(suite: str) -> Tree:
-    """The tree of a Debian suite; skips the test where none can be made."""
-    path = TREES / suite
+def make_tree(suite: str, packages: str = PACKAGES, name: str = "") -> Tree:
+    """The tree of a Debian suite, called `name`; skips the test where none can be made."""
+    path = TREES / (name or suite)
     if not (path / "complete").exists():
         if os.geteuid() != 0:
             pytest.skip("only root can make a Debian tree")
@@ -74,7 +74,7 @@ def make_tree(suite: str) -> Tree:
         command = [
             "debootstrap",
             "--variant=minbase",
-            f"--include={PACKAGES}",
+            f"--include={packages}",
             suite,
             str(path),
             ARCHIVE,

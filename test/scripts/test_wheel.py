@@ -92,8 +92,12 @@ def test_a_wheel_without_its_parts_is_refused(tmp_path: Path) -> None:
     assert list(check_wheel.faults_of(file)) == [
         "'tilewright/_tilewright_core.pyi' is missing",
         "'tilewright/support/commit.py' is missing",
+        "'tilewright/cpp/include/tilewright/runtime.h' is missing",
+        "'tilewright/cpp/lib/cmake/Tilewright/TilewrightConfig.cmake' is missing",
+        "'tilewright/cpp/lib/libtilewright_rt.a' is missing",
+        "'tilewright/cpp/lib/libtilewright_rt.so.0' is missing",
         "'METADATA' is missing",
-        "expected one shared object, got none",
+        "expected one extension module, got none",
     ]
 
 

@@ -13,34 +13,21 @@
 #include "tilewright/Runtime/Arguments.h"
 #include "tilewright/Tile/CallFacts.h"
 
-#include "llvm/ADT/StringSet.h"
 #include <memory>
 
 namespace tilewright::driver {
-
-/// For each argument, whether some statement writes or updates it.
-llvm::SmallVector<bool> findWritten(mlir::func::FuncOp function);
 
 /// What binding and the facts about calls need to know of a function, found once.
 struct Signature {
   explicit Signature(mlir::func::FuncOp function);
 
   mlir::func::FuncOp function;
-  llvm::SmallVector<bool> isWritten; ///< One for each argument.
-  /// The symbols whose divisibility can widen an access: those of strides and of the dimension in
-  /// which memory runs. A symbol that only counts the rows of tensors is neither.
-  llvm::StringSet<> strideSymbols;
+  rt::Signature form; ///< As the check of calls sees it.
 };
 
 class BoundArguments {
 public:
-  /// A tensor among the arguments.
-  struct Tensor {
-    unsigned position;
-    int64_t bytes; ///< What it occupies.
-    int64_t elementBytes;
-    bool isWritten;
-  };
+  using Tensor = rt::Binding::Tensor;
 
   /// Checks `arguments`, one for each parameter. The error names the parameter.
   static llvm::Expected<BoundArguments> bind(std::shared_ptr<const Signature> signature,
@@ -59,6 +46,8 @@ public:
     return {reinterpret_cast<const int64_t *>(slots.data()), slots.size()};
   }
   llvm::ArrayRef<Tensor> getTensors() const { return form->tensors; }
+  /// The same as a launch on a GPU takes it.
+  rt::Binding getBinding() const;
   /// Tensors with their shapes, and numbers; one for each argument of the function.
   std::vector<runtime::BoundArgument> getArguments() const;
 

@@ -9,11 +9,13 @@
 #ifndef TILEWRIGHT_DRIVER_LAUNCHES_H
 #define TILEWRIGHT_DRIVER_LAUNCHES_H
 
+#include "tilewright/Codegen/Nvptx/Ptx.h"
 #include "tilewright/Layout/Notation.h"
+#include "tilewright/Rt/CudaDriver.h"
+#include "tilewright/Rt/GpuCode.h"
 #include "tilewright/Runtime/Arguments.h"
 
 #include "llvm/Support/JSON.h"
-#include <array>
 
 namespace tilewright::driver {
 
@@ -21,7 +23,7 @@ namespace tilewright::driver {
 /// is compiled, since reading a program takes longer than a launch may.
 class LaunchFormulas {
 public:
-  using Grid = std::array<int64_t, 3>;
+  using Grid = rt::LaunchFormulas::Grid;
   /// Nothing for a value that is no arithmetic of shapes and integers.
   using Formula = std::optional<IndexExpr>;
 
@@ -37,12 +39,8 @@ public:
   /// Those of a function after the passes on tile IR: they add workspaces and split kernels.
   explicit LaunchFormulas(mlir::func::FuncOp planned);
 
-  /// The grid of each kernel, in launch order. `numbers` has an entry for each argument of the
-  /// function; those of tensors and floats are ignored.
-  llvm::Expected<llvm::SmallVector<Grid>> evaluateGrids(llvm::ArrayRef<int64_t> numbers) const;
-  /// The bytes of each workspace, in order.
-  llvm::Expected<llvm::SmallVector<int64_t>>
-  evaluateWorkspaces(llvm::ArrayRef<int64_t> numbers) const;
+  /// The same as launches take it.
+  rt::LaunchFormulas describe() const;
   llvm::ArrayRef<Workspace> getWorkspaces() const { return workspaces; }
 
 private:
@@ -66,8 +64,12 @@ constexpr unsigned kMaxArguments = 1 << 16; ///< Of a function; an entry with mo
 /// The bytes of a tensor.
 int64_t getBytes(const runtime::BoundTensor &tensor);
 
-/// The bytes of a parameter that is a number.
-std::vector<uint8_t> packNumber(mlir::Type type, const runtime::BoundArgument &number);
+/// The kernels of compiled code as launches take them.
+std::vector<rt::GpuKernel> describeKernels(llvm::ArrayRef<nvptx::KernelInfo> kernels);
+rt::TensorMapRecipe describeMap(const nvptx::TensorMapRecipe &recipe);
+
+/// The architecture whose PTX runs best on a GPU; an error names what ours is for.
+llvm::Expected<const Arch *> findArch(const rt::CudaDeviceInfo &device);
 
 } // namespace tilewright::driver
 

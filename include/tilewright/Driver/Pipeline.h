@@ -35,6 +35,10 @@ struct PipelineOptions {
   CallFacts calls;
   /// Re-verify every access plan by enumeration (tile-check-plans).
   bool checkPlans = false;
+  /// CPU code: the processor it is for, this machine if none is named, and what its function is
+  /// called in the object file (with ".entry" after it), if not by its own name.
+  std::optional<cpu::HostTarget> host;
+  std::string symbol;
 };
 
 /// Rewrites a traced program that names its threads as one that does not. Each of the pipelines

@@ -1,13 +1,14 @@
 //===- Arguments.h - checks what a caller passes before anything runs ---------------*- C++ -*-===//
 //
-// The only code that compares a call with a function's parameters: count, kind, dtype, rank, shape,
-// strides, layout size. It finds the values of shape symbols from the tensors. Every message names
-// the parameter, what was expected and what came.
+// Describes a function of IR for the one check of calls (Rt/Signature.h), and has it check them.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_RUNTIME_ARGUMENTS_H
 #define TILEWRIGHT_RUNTIME_ARGUMENTS_H
+
+#include "tilewright/Layout/IndexExpr.h"
+#include "tilewright/Rt/Signature.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallVector.h"
@@ -42,13 +43,30 @@ struct BoundTensor {
 };
 using BoundArgument = std::variant<BoundTensor, int64_t, double>;
 
-/// Checks `arguments` against the parameters of `function` and appends the values of its shape
-/// symbols, so that the result has one entry for each argument of the function.
-llvm::Expected<std::vector<BoundArgument>> bindArguments(mlir::func::FuncOp function,
-                                                         llvm::ArrayRef<CallArgument> arguments);
+/// An expression as steps. Its k-th symbol becomes symbol `symbols[k]`; without a list it keeps its
+/// number.
+rt::Formula toFormula(const IndexExpr &expr, llvm::ArrayRef<unsigned> symbols = {});
 
-/// The same for one parameter that is a number.
-llvm::Expected<BoundArgument> bindScalar(mlir::func::FuncOp function, unsigned position,
+/// What the check of a call needs to know of a function.
+rt::Signature describeSignature(mlir::func::FuncOp function);
+
+/// Whether the check of a call looks at all layouts of the function's tensors. (The memory that a
+/// layout of a run-time shape spans may have no formula; `bindArguments` enumerates it then.)
+bool hasFormulasOfLayouts(mlir::func::FuncOp function);
+
+/// Checks `arguments` against the parameters of `function`, whose description is `signature`, and
+/// appends the values of its shape symbols, so that the result has one entry for each argument of
+/// the function.
+llvm::Expected<std::vector<BoundArgument>> bindArguments(mlir::func::FuncOp function,
+                                                         const rt::Signature &signature,
+                                                         llvm::ArrayRef<CallArgument> arguments);
+inline llvm::Expected<std::vector<BoundArgument>>
+bindArguments(mlir::func::FuncOp function, llvm::ArrayRef<CallArgument> arguments) {
+  return bindArguments(function, describeSignature(function), arguments);
+}
+
+/// Checks one parameter that is a number.
+llvm::Expected<BoundArgument> bindScalar(const rt::Parameter &parameter,
                                          const CallArgument &argument);
 
 } // namespace tilewright::runtime

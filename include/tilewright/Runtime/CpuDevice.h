@@ -1,14 +1,13 @@
 //===- CpuDevice.h - runs code that was compiled for the host -----------------------*- C++ -*-===//
 //
-// Provides the services that compiled code needs (Support/HostAbi.h): threads for its grids, an
-// arena for each worker, workspaces, printing, and a way to stop with a message.
+// Rt/CpuRun.h with LLVM's errors and streams.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_RUNTIME_CPUDEVICE_H
 #define TILEWRIGHT_RUNTIME_CPUDEVICE_H
 
-#include "tilewright/Support/HostAbi.h"
+#include "tilewright/Rt/CpuRun.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -35,20 +34,13 @@ public:
   const int64_t line, column;
 };
 
-/// How far the launches of a call have come.
-struct Progress {
-  unsigned launch; ///< Counts from 1.
-  int64_t blocksDone, blocks;
-};
+using rt::Progress;
 
+/// As rt::CpuRunOptions has it.
 struct CpuRunOptions {
-  /// Blocks run one after another in the order of their numbers, so that atomic float sums come out
-  /// the same in each run whatever the number of threads.
   bool isDeterministic = false;
   /// Where `T.print` goes; standard output if null.
   llvm::raw_ostream *output = nullptr;
-  /// Called on the calling thread now and then (20 times a second) while blocks run; gives false to
-  /// stop. Blocks end early then: what they wrote so far stays written.
   std::function<bool(const Progress &)> poll;
 };
 

@@ -1,7 +1,7 @@
 //===- Environment.h - the variables that users set ---------------------------------*- C++ -*-===//
 //
 // All C++ code reads TILEWRIGHT_* variables here; python/tilewright/support/environment.py is the
-// twin for Python code. An empty variable counts as not set. A meaningless value is an error that
+// twin for Python code. It needs no LLVM: the runtime of exported libraries uses it. An empty variable counts as not set. A meaningless value is an error that
 // names the variable: a setting never has silently no effect.
 //
 //   switch     0, 1, off, on, no, yes, false, true
@@ -14,9 +14,10 @@
 #ifndef TILEWRIGHT_SUPPORT_ENVIRONMENT_H
 #define TILEWRIGHT_SUPPORT_ENVIRONMENT_H
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
+#include "tilewright/Support/Result.h"
+
 #include <cstdint>
+#include <string_view>
 
 namespace tilewright::environment {
 
@@ -35,14 +36,14 @@ enum class Variable {
 };
 
 /// The value as it stands there; empty if it is not set.
-llvm::StringRef getText(Variable variable);
+std::string_view getText(Variable variable);
 /// The value of a switch.
-llvm::Expected<bool> readSwitch(Variable variable, bool fallback);
+Result<bool> readSwitch(Variable variable, bool fallback);
 /// The value of a number.
-llvm::Expected<uint64_t> readNumber(Variable variable, uint64_t fallback);
+Result<uint64_t> readNumber(Variable variable, uint64_t fallback);
 
 /// The first variable of the list above whose value means nothing.
-llvm::Error check();
+MaybeFailure check();
 
 } // namespace tilewright::environment
 

@@ -3,18 +3,18 @@
 // A tensor map describes a tensor in global memory and the box of it that one bulk copy moves. The
 // host encodes it before a launch, in 128 bytes whose meaning only the driver knows
 // (cuTensorMapEncodeTiled of the CUDA driver API); kernels pass them on. Dimensions are in the order
-// of TMA, the innermost first, whose elements lie side by side.
+// of TMA, the innermost first, whose elements lie side by side. It needs no LLVM.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_TARGET_TENSORMAP_H
 #define TILEWRIGHT_TARGET_TENSORMAP_H
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 namespace tilewright {
 
@@ -23,8 +23,8 @@ namespace tilewright {
 enum class TensorMapType : uint8_t { U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16 };
 
 /// "u8", "f16", …, and back.
-llvm::StringRef getName(TensorMapType type);
-std::optional<TensorMapType> findTensorMapType(llvm::StringRef name);
+std::string_view getName(TensorMapType type);
+std::optional<TensorMapType> findTensorMapType(std::string_view name);
 
 struct TensorMap {
   static constexpr size_t kMaxRank = 5;
@@ -33,12 +33,12 @@ struct TensorMap {
 
   uint64_t address = 0; ///< Of element 0.
   TensorMapType type = TensorMapType::F32;
-  llvm::SmallVector<uint64_t, kMaxRank> extents;
-  llvm::SmallVector<uint64_t, kMaxRank> strideBytes; ///< Of dimensions 1, 2, …
-  llvm::SmallVector<uint32_t, kMaxRank> box, steps;  ///< `steps` lie between the elements copied.
-  unsigned swizzleBytes = 0;                         ///< 0, 32, 64 or 128.
-  bool fillsNan = false;                             ///< Outside the tensor; else zero.
-  unsigned promotionBytes = 0;                       ///< 0, 64, 128 or 256, to L2.
+  std::vector<uint64_t> extents;
+  std::vector<uint64_t> strideBytes; ///< Of dimensions 1, 2, …
+  std::vector<uint32_t> box, steps;  ///< `steps` lie between the elements copied.
+  unsigned swizzleBytes = 0;         ///< 0, 32, 64 or 128.
+  bool fillsNan = false;             ///< Outside the tensor; else zero.
+  unsigned promotionBytes = 0;       ///< 0, 64, 128 or 256, to L2.
 };
 
 /// An encoded tensor map, at the alignment that a parameter of a kernel has.

@@ -7,6 +7,7 @@
 #include "tilewright/Codegen/Cpu/HostCode.h"
 #include "tilewright/Tile/InternalError.h"
 
+#include "Objects.h"
 #include "SplitMaskedStores.h"
 #include "UseScalef.h"
 #include "tilewright/Support/Environment.h"
@@ -70,8 +71,23 @@ HostTarget HostTarget::detect() {
   return target;
 }
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
-makeTargetMachine(const HostTarget &target) {
+std::optional<HostTarget> HostTarget::find(StringRef name) {
+  if (name == "host")
+    return detect();
+  bool isLevel4 = name == "x86-64-v4";
+  if (!isLevel4 && name != "x86-64-v3")
+    return std::nullopt;
+  HostTarget target;
+  target.cpu = name.str();
+  target.features = isLevel4 ? "-prefer-256-bit" : ""; // as `detect` has it
+  target.vectorWidth = isLevel4 ? 16 : 8;
+  target.hasBf16Dots = target.hasInt8Dots = false;
+  target.hasRange = isLevel4;
+  return target;
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+tilewright::cpu::makeTargetMachine(const HostTarget &target) {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
@@ -147,8 +163,9 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ha
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
-static llvm::Expected<llvm::SmallVector<char, 0>>
-emit(llvm::Module &module, llvm::TargetMachine &machine, llvm::CodeGenFileType type) {
+llvm::Expected<llvm::SmallVector<char, 0>> tilewright::cpu::emit(llvm::Module &module,
+                                                                 llvm::TargetMachine &machine,
+                                                                 llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;

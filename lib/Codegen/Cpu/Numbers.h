@@ -21,6 +21,7 @@
 #ifndef TILEWRIGHT_LIB_CODEGEN_CPU_NUMBERS_H
 #define TILEWRIGHT_LIB_CODEGEN_CPU_NUMBERS_H
 
+#include "tilewright/Rt/FloatFormats.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -84,11 +85,10 @@ private:
 };
 
 /// How the helpers below name a float format; part of the compiled code.
-enum class FloatFormat : int32_t { F8E4M3FN, F8E5M2, F16, BF16, TF32, F32, F64 };
+using rt::FloatFormat;
 FloatFormat getFloatFormat(mlir::Type type);
 
-/// The functions that compiled code calls by name, with their addresses: conversions with unusual
-/// rounding and integer powers, too rare to be worth inline code.
+/// The functions that compiled code calls by name, with their addresses (Rt/FloatFormats.h).
 struct HelperFunction {
   llvm::StringLiteral name;
   void *address;

@@ -27,7 +27,10 @@ examples:
 
 
 #: Stages of `tw compile`, as in `kernel.ir`.
-EMIT = ("tile", "layouts", "threads", "nvvm", "llvm", "ptx", "cubin", "host", "host-llvm", "asm")
+EMIT = (
+    "tile", "layouts", "threads", "nvvm", "llvm", "ptx", "cubin", "host", "host-llvm", "asm",
+    "library",
+)  # fmt: skip
 
 #: What `tw check` writes.
 FORMATS = ("text", "json", "sarif")
@@ -108,9 +111,10 @@ def _add_run(commands: argparse._SubParsersAction) -> None:
 def _add_compile(commands: argparse._SubParsersAction) -> None:
     compile_ = commands.add_parser(
         "compile",
-        help="print what the kernels of a script compile to",
+        help="print what the kernels of a script compile to, or write them as a library for C",
         description="Loads the script without its '__main__' part; kernels are compiled, not run.",
-        epilog="example: tw compile examples/quickstart.py --arch sm_90 --emit ptx",
+        epilog="examples: tw compile examples/quickstart.py --arch sm_90 --emit ptx; "
+        "tw compile examples/quickstart.py --emit library -o out/",
     )
     _add_script_options(compile_)
     _add_loading_options(compile_)
@@ -119,7 +123,8 @@ def _add_compile(commands: argparse._SubParsersAction) -> None:
         choices=EMIT,
         default="tile",
         help="the stage to print. For a GPU: tile IR, layouts, the code of a thread, its NVVM and "
-        "LLVM IR, PTX, machine code by ptxas. For the CPU: loops and vectors, LLVM IR, assembly",
+        "LLVM IR, PTX, machine code by ptxas. For the CPU: loops and vectors, LLVM IR, assembly. "
+        "A library: all kernels as SCRIPT.h, .a and .json in the folder of -o",
     )
     compile_.add_argument(
         "--divisible",
@@ -132,7 +137,21 @@ def _add_compile(commands: argparse._SubParsersAction) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="the output file; the default is standard output, and KERNEL.cubin for a cubin",
+        help="the output file; the default is standard output, and KERNEL.cubin for a cubin. The "
+        "folder of a library; the default is the current one",
+    )
+    library = compile_.add_argument_group("--emit library")
+    _add_list(library, "--cpus", "processors: x86-64-v3, x86-64-v4 (both by default), host")
+    _add_list(library, "--archs", "architectures of GPUs, as sm_80,sm_90a; none by default")
+    _add_list(library, "--formats", "so and o beside the archive; they need a linker")
+    library.add_argument(
+        "--cubins", action="store_true", help="machine code by ptxas beside the PTX"
+    )
+
+
+def _add_list(group: argparse._ArgumentGroup, option: str, help_: str) -> None:
+    group.add_argument(
+        option, metavar="LIST", type=lambda names: names.split(","), default=None, help=help_
     )
 
 

@@ -124,10 +124,28 @@ def compile_script(options: argparse.Namespace, script_arguments: list[str]) -> 
     return 0
 
 
+def _emit_library(options: argparse.Namespace, kernels: list[Any]) -> None:
+    """Writes all kernels as one library; those of one name are the shapes of one function."""
+    from tilewright.runtime.export import CPUS, export_library
+
+    files = export_library(
+        Path(options.output or ".", Path(options.file).stem),
+        kernels,
+        cpus=options.cpus or CPUS,
+        archs=options.archs or ([options.arch] if options.arch else []),
+        formats=options.formats or (),
+        cubins=options.cubins,
+    )
+    for file in files:
+        print(file)
+
+
 def _emit(options: argparse.Namespace, kernels: list[Any]) -> None:
     """Prints or writes the stage that `--emit` selects, for every kernel."""
     from tilewright.cli.summary import describe_gpu
 
+    if options.emit == "library":
+        return _emit_library(options, kernels)
     if options.emit == "cubin":
         for number, kernel in enumerate(kernels, start=1):
             several = f"-{number}" if len(kernels) > 1 else ""

@@ -28,6 +28,8 @@ from tilewright.support.suggest import hint_for
 from tilewright.support.waiting import is_shown, waiting
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tilewright.runtime.prediction import Prediction
     from tilewright.runtime.progress import ProgressLine
     from tilewright.runtime.ptxas import Cubin
@@ -434,6 +436,13 @@ class JITKernel(KernelTexts):
     def cubin(self, arch: str | None = None) -> bytes:
         """Machine code, by ptxas. A kernel that spills registers gets a remark."""
         return self._assembled(arch or self.placement.arch).data
+
+    def export_library(self, path: str | Path, **options: Any) -> list[Path]:
+        """Writes the kernel as a library for C and C++, as `tilewright.export_library` does:
+        "out/gemm" writes out/gemm.h, out/gemm.a and out/gemm.json. Gives the files."""
+        from tilewright.runtime.export import export_library
+
+        return export_library(path, self, **options)
 
     def _assembled(self, arch: str) -> Cubin:
         if arch not in self._cubins:

@@ -55,13 +55,14 @@ TEST(ArtifactTest, AnEntryHoldsTheWholeArtifact) {
   ASSERT_EQ(read->kernels.front().tiles.size(), 1u);
   EXPECT_EQ(read->kernels.front().tiles.front().shape, (std::vector<int64_t>{32, 32}));
   EXPECT_EQ(read->kernels.front().tiles.front().layout, "(i, j) -> (i, j)");
-  auto grids = llvm::cantFail(read->launches.evaluateGrids({5}));
+  std::vector<int64_t> numbers = {5};
+  auto grids = *read->launches.describe().evaluateGrids(numbers);
   ASSERT_EQ(grids.size(), 1u);
   EXPECT_EQ(grids.front(), (LaunchFormulas::Grid{10, 2, 1}));
   ASSERT_EQ(read->launches.getWorkspaces().size(), 1u);
   EXPECT_EQ(read->launches.getWorkspaces().front().name, "w");
   EXPECT_TRUE(read->launches.getWorkspaces().front().isUpdated);
-  EXPECT_EQ(llvm::cantFail(read->launches.evaluateWorkspaces({5})).front(), 60);
+  EXPECT_EQ(read->launches.describe().evaluateWorkspaces(numbers)->front(), 60);
   ASSERT_EQ(read->decisions.size(), 1u);
   EXPECT_EQ(read->decisions.front().file, "main.py");
   EXPECT_EQ(read->decisions.front().data.getInteger("width"), 4);

@@ -1,16 +1,16 @@
 //===- AsyncLaunchTest.cpp - launches on a GPU wait for nothing -------------------------------===//
 
 #include "EngineTestSupport.h"
-#include "tilewright/Driver/CudaGpu.h"
+#include "tilewright/Rt/CudaLaunch.h"
 
 #include <dlfcn.h>
 #include <numeric>
 
 using namespace tilewright;
 using namespace tilewright::driver;
-using runtime::CudaAddress;
-using runtime::CudaDriver;
-using runtime::CudaScope;
+using rt::CudaAddress;
+using rt::CudaDriver;
+using rt::CudaScope;
 
 namespace {
 
@@ -52,11 +52,11 @@ template <typename FunctionT> FunctionT *find(const char *name) {
 class AsyncLaunchTest : public testing::Test {
 protected:
   void SetUp() override {
-    llvm::Expected<CudaScope> entered = CudaScope::enter(driver, 0);
+    Result<CudaScope> entered = CudaScope::enter(driver, 0);
     ASSERT_TRUE(bool(entered));
     scope.emplace(std::move(*entered));
     for (CudaAddress *address : {&gpuA, &gpuB})
-      *address = llvm::cantFail(memory.allocate(256));
+      *address = *memory.allocate(256);
     write(0);
     kernel = getKernel(*program, "cuda:0");
   }
@@ -64,11 +64,11 @@ protected:
   void write(float first) {
     std::vector<float> a(64);
     std::iota(a.begin(), a.end(), first);
-    llvm::cantFail(driver.copyToGpu(gpuA, a.data(), 256));
+    EXPECT_FALSE(driver.copyToGpu(gpuA, a.data(), 256));
   }
   std::vector<float> read() {
     std::vector<float> b(64);
-    llvm::cantFail(driver.copyFromGpu(b.data(), gpuB, 256));
+    EXPECT_FALSE(driver.copyFromGpu(b.data(), gpuB, 256));
     return b;
   }
   static std::vector<float> expect(float first) {
@@ -92,9 +92,9 @@ protected:
     call(*kernel, {a, b}, options);
   }
 
-  CudaDriver &driver = *CudaDriver::get();
+  CudaDriver &driver = **CudaDriver::get();
   std::optional<CudaScope> scope;
-  GpuMemory memory{driver};
+  rt::GpuMemory memory{driver};
   CudaAddress gpuA = 0, gpuB = 0;
   void *stream = reinterpret_cast<void *>(16);
   std::shared_ptr<Executable> program = parseProgram(kChain);

@@ -1,16 +1,17 @@
 //===- TensorMapTest.cpp - tensor maps from recipe to launch ----------------------------------===//
 
 #include "EngineTestSupport.h"
-#include "tilewright/Driver/CudaGpu.h"
-#include "tilewright/Driver/TensorMaps.h"
+#include "tilewright/Driver/Launches.h"
+#include "tilewright/Rt/CudaLaunch.h"
+#include "tilewright/Support/ToError.h"
 
 #include <numeric>
 
 using namespace tilewright;
 using namespace tilewright::driver;
+using rt::CudaDriver;
+using rt::CudaScope;
 using runtime::CallArgument;
-using runtime::CudaDriver;
-using runtime::CudaScope;
 
 namespace {
 
@@ -26,9 +27,16 @@ nvptx::TensorMapRecipe makeRecipe() {
   return recipe;
 }
 
+/// The numbers of a call.
+struct Values {
+  std::vector<uint64_t> addresses;
+  std::vector<int64_t> numbers;
+  operator rt::LaunchValues() const { return {addresses, numbers}; }
+};
+
 std::optional<TensorMap> evaluate(const nvptx::TensorMapRecipe &recipe, uint64_t address,
                                   int64_t n) {
-  return evaluateTensorMap(recipe, {{address, 0, 0}, {0, 0, n}});
+  return rt::evaluateTensorMap(describeMap(recipe), Values{{address, 0, 0}, {0, 0, n}});
 }
 
 TEST(TensorMapTest, FormulasGetTheNumbersOfTheCall) {
@@ -39,9 +47,9 @@ TEST(TensorMapTest, FormulasGetTheNumbersOfTheCall) {
   std::optional<TensorMap> map = evaluate(recipe, 4096, 20);
   ASSERT_TRUE(map.has_value());
   EXPECT_EQ(map->address, 4096u);
-  EXPECT_EQ(llvm::ArrayRef(map->extents), llvm::ArrayRef<uint64_t>({16, 20}));
-  EXPECT_EQ(llvm::ArrayRef(map->strideBytes), llvm::ArrayRef<uint64_t>({80}));
-  EXPECT_EQ(llvm::ArrayRef(map->box), llvm::ArrayRef<uint32_t>({16, 8}));
+  EXPECT_EQ(llvm::ArrayRef<uint64_t>(map->extents), llvm::ArrayRef<uint64_t>({16, 20}));
+  EXPECT_EQ(llvm::ArrayRef<uint64_t>(map->strideBytes), llvm::ArrayRef<uint64_t>({80}));
+  EXPECT_EQ(llvm::ArrayRef<uint32_t>(map->box), llvm::ArrayRef<uint32_t>({16, 8}));
   EXPECT_EQ(map->swizzleBytes, 64u);
   EXPECT_EQ(map->promotionBytes, 128u);
 }
@@ -82,10 +90,10 @@ TEST(TensorMapCacheTest, EqualCallsAreEncodedOnce) {
   nvptx::KernelInfo first, second;
   second.maps = {makeRecipe(), makeRecipe()};
   second.maps[1].argument = 1;
-  TensorMapCache cache({first, second});
+  rt::TensorMapCache cache(describeKernels({first, second}));
   CountingEncoder encoder;
   auto get = [&](uint64_t a, uint64_t b, int64_t other, int64_t n) {
-    return cache.get({{a, b, 0}, {other, 0, n}}, encoder);
+    return cache.get(Values{{a, b, 0}, {other, 0, n}}, encoder);
   };
   auto maps = get(16, 32, 0, 5);
   ASSERT_TRUE(maps);
@@ -108,9 +116,9 @@ TEST(TensorMapCacheTest, EqualCallsAreEncodedOnce) {
 TEST(TensorMapCacheTest, TheLeastRecentlyUsedEntriesGo) {
   nvptx::KernelInfo kernel;
   kernel.maps = {makeRecipe()};
-  TensorMapCache cache({kernel});
+  rt::TensorMapCache cache(describeKernels({kernel}));
   CountingEncoder encoder;
-  auto get = [&](int64_t n) { return cache.get({{16, 0, 0}, {0, 0, n}}, encoder); };
+  auto get = [&](int64_t n) { return cache.get(Values{{16, 0, 0}, {0, 0, n}}, encoder); };
   for (int64_t n = 1; n <= 40; ++n) {
     get(n);
     get(1);
@@ -123,11 +131,11 @@ TEST(TensorMapCacheTest, TheLeastRecentlyUsedEntriesGo) {
 TEST(TensorMapCacheTest, ADriverThatRefusesLeavesNothingBehind) {
   nvptx::KernelInfo kernel;
   kernel.maps = {makeRecipe()};
-  TensorMapCache cache({kernel});
+  rt::TensorMapCache cache(describeKernels({kernel}));
   auto refuse = [](const TensorMap &) -> std::optional<EncodedTensorMap> { return std::nullopt; };
-  EXPECT_FALSE(cache.get({{16, 0, 0}, {0, 0, 5}}, refuse));
+  EXPECT_FALSE(cache.get(Values{{16, 0, 0}, {0, 0, 5}}, refuse));
   CountingEncoder encoder;
-  EXPECT_TRUE(cache.get({{16, 0, 0}, {0, 0, 5}}, encoder));
+  EXPECT_TRUE(cache.get(Values{{16, 0, 0}, {0, 0, 5}}, encoder));
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -247,28 +255,24 @@ struct CopyOnGpu {
 
   llvm::Expected<bool> run(int64_t rows, uint64_t offset) {
     std::iota(a.begin(), a.end(), 1);
-    CudaDriver &driver = *CudaDriver::get();
-    llvm::Expected<CudaScope> scope = CudaScope::enter(driver, 2);
+    CudaDriver &driver = **CudaDriver::get();
+    Result<CudaScope> scope = CudaScope::enter(driver, 2);
     if (!scope)
-      return scope.takeError();
+      return toError(scope.getFailure());
     std::shared_ptr<Executable> program = parseProgram(kCopy);
-    mlir::func::FuncOp function = program->getProgram()->getFunction();
-    auto artifact = std::make_shared<CompiledArtifact>();
-    artifact->code = kCopyPtx;
-    artifact->launches = LaunchFormulas(function);
-    nvptx::KernelInfo &info = artifact->kernels.emplace_back();
+    nvptx::KernelInfo info;
     info.name = "copy_kernel";
     info.numThreads = 32;
     info.maps = {makeRecipe()};
     info.maps.front().swizzleBytes = 64;
-    auto module = CudaModule::load(driver, 2, artifact);
+    auto module = rt::CudaModule::load(driver, 2, kCopyPtx, describeKernels({info}));
     if (!module)
-      return module.takeError();
-    GpuMemory memory(driver);
-    llvm::Expected<runtime::CudaAddress> gpuA = memory.allocate(1024), gpuC = memory.allocate(1024);
+      return toError(module.getFailure());
+    rt::GpuMemory memory(driver);
+    Result<rt::CudaAddress> gpuA = memory.allocate(1024), gpuC = memory.allocate(1024);
     if (!gpuA || !gpuC)
-      return llvm::joinErrors(gpuA.takeError(), gpuC.takeError());
-    llvm::cantFail(driver.copyToGpu(*gpuA + offset, a.data(), a.size() * 4));
+      return toError(gpuA ? gpuC.getFailure() : gpuA.getFailure());
+    EXPECT_FALSE(driver.copyToGpu(*gpuA + offset, a.data(), a.size() * 4));
     runtime::TensorView viewA = makeView(a, {rows, 16}, "float32");
     runtime::TensorView viewC = makeView(c, {rows, 16}, "float32");
     viewA.data = reinterpret_cast<void *>(*gpuA + offset);
@@ -277,15 +281,19 @@ struct CopyOnGpu {
     auto bound = getKernel(*program, "cuda:2")->bind({viewA, viewC});
     if (!bound)
       return bound.takeError();
-    std::vector<runtime::BoundArgument> arguments = bound->getArguments();
-    auto tensors = GpuTensors::place(driver, 2, function, arguments);
+    mlir::func::FuncOp function = program->getProgram()->getFunction();
+    const rt::Signature &signature = bound->getSignature().form;
+    rt::Binding binding = bound->getBinding();
+    auto tensors = rt::GpuTensors::place(driver, 2, signature, binding);
     if (!tensors)
-      return tensors.takeError();
-    auto hasRun = (*module)->run(*bound, arguments, *tensors,
-                                 /*stream=*/nullptr, /*poll=*/nullptr);
-    if (hasRun)
-      llvm::cantFail(driver.copyFromGpu(c.data(), *gpuC, c.size() * 4));
-    return hasRun;
+      return toError(tensors.getFailure());
+    Result<bool> hasRun =
+        (*module)->run(LaunchFormulas(function).describe(), signature, binding, *tensors,
+                       /*stream=*/nullptr, /*poll=*/nullptr);
+    if (!hasRun)
+      return toError(hasRun.getFailure());
+    EXPECT_FALSE(driver.copyFromGpu(c.data(), *gpuC, c.size() * 4));
+    return *hasRun;
   }
 };
 

@@ -1,7 +1,7 @@
 //===- CpuDeviceTest.cpp - what compiled code gets from the runtime ---------------------------===//
 
 #include "tilewright/Runtime/CpuDevice.h"
-#include "tilewright/Runtime/ThreadPool.h"
+#include "tilewright/Rt/ThreadPool.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
@@ -51,7 +51,7 @@ TEST(CpuDeviceTest, BlocksFindWhatTheLastOneOfTheirLaunchHasLeft) {
       workersBegun = 0;
       services->launch(services, leaveAMark, nullptr, &grid, 0);
       EXPECT_GE(workersBegun, 1);
-      EXPECT_LE(workersBegun, llvm::cantFail(ThreadPool::getShared())->getNumThreads());
+      EXPECT_LE(workersBegun, (*rt::ThreadPool::getShared())->getNumThreads());
     }
   };
   EXPECT_FALSE(bool(runOnCpu(entry, {})));

@@ -17,6 +17,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct HostTarget {
 
   /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
   static HostTarget detect();
+  /// "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512) or "host", this machine; nothing for another name.
+  static std::optional<HostTarget> find(llvm::StringRef name);
 };
 
 struct CompileOptions {
@@ -72,6 +75,38 @@ private:
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 emitObject(mlir::ModuleOp host, const CompileOptions &options,
            std::vector<PhaseTime> *phases = nullptr);
+
+/// A function of an exported library's interface (tilewright/runtime.h).
+struct LibraryFunction {
+  /// How a parameter arrives, and what it becomes: a tw_value of this kind.
+  enum class Parameter {
+    Tensor,
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    Float,
+    Double
+  };
+  std::string name;
+  std::vector<Parameter> parameters;
+};
+
+/// What an exported library has beside the code of its kernels.
+struct LibraryInterface {
+  std::string name;
+  std::string image;                ///< Rt/Image.h
+  std::vector<std::string> entries; ///< Symbols of host::Entry functions.
+  std::vector<LibraryFunction> functions;
+};
+
+/// An object file with the interface: the functions of its header, and the tw_library.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> emitInterface(const LibraryInterface &library);
 
 /// Object code linked into this process; it lives as long as this does.
 class HostCode {

@@ -1,6 +1,6 @@
 //===- ThreadPoolTest.cpp - every block runs once, on some thread -----------------------------===//
 
-#include "tilewright/Runtime/ThreadPool.h"
+#include "tilewright/Rt/ThreadPool.h"
 
 #include "gtest/gtest.h"
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-using namespace tilewright::runtime;
+using namespace tilewright::rt;
 
 TEST(ThreadPoolTest, RunsEveryNumberOnce) {
   ThreadPool pool(4);

@@ -14,20 +14,21 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#ifndef TILEWRIGHT_RUNTIME_THREADPOOL_H
-#define TILEWRIGHT_RUNTIME_THREADPOOL_H
+#ifndef TILEWRIGHT_RT_THREADPOOL_H
+#define TILEWRIGHT_RT_THREADPOOL_H
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Support/Error.h"
+#include "tilewright/Support/FunctionRef.h"
+#include "tilewright/Support/Result.h"
+
 #include <cstdint>
 #include <memory>
 
-namespace tilewright::runtime {
+namespace tilewright::rt {
 
 class ThreadPool {
 public:
   /// Runs `first` to `last - 1`; gives false to stop the whole run early.
-  using Task = llvm::function_ref<bool(unsigned worker, int64_t first, int64_t last)>;
+  using Task = FunctionRef<bool(unsigned worker, int64_t first, int64_t last)>;
 
   explicit ThreadPool(unsigned numThreads);
   ~ThreadPool();
@@ -35,7 +36,7 @@ public:
   unsigned getNumThreads() const;
 
   /// Called on the calling thread now and then while it waits; gives false to stop the run.
-  using Idle = llvm::function_ref<bool()>;
+  using Idle = FunctionRef<bool()>;
 
   /// Calls `task` for disjoint ranges that cover 0 to `count - 1`, on all threads, and returns when
   /// all are done. `numWorkers` limits the threads taking part. Not for use from inside a task.
@@ -43,13 +44,13 @@ public:
 
   /// The pool of this process: `TILEWRIGHT_THREADS` threads, by default one for each core. A child
   /// that was forked off gets a pool of its own.
-  static llvm::Expected<std::shared_ptr<ThreadPool>> getShared();
+  static Result<std::shared_ptr<ThreadPool>> getShared();
 
 private:
   struct Impl;
   std::unique_ptr<Impl> impl;
 };
 
-} // namespace tilewright::runtime
+} // namespace tilewright::rt
 
-#endif // TILEWRIGHT_RUNTIME_THREADPOOL_H
+#endif // TILEWRIGHT_RT_THREADPOOL_H

@@ -1,20 +1,18 @@
 //===- CudaDriver.cpp - NVIDIA's driver, loaded where it is installed ------------------------===//
 
-#include "tilewright/Runtime/CudaDriver.h"
+#include "tilewright/Rt/CudaDriver.h"
 #include "tilewright/Support/Environment.h"
 
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
-#include "llvm/ADT/Twine.h"
-#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <bit>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <mutex>
 
 using namespace tilewright;
-using namespace tilewright::runtime;
-using llvm::Twine;
+using namespace tilewright::rt;
 
 namespace {
 // Of the driver's header, which is not on users' machines.
@@ -69,33 +67,33 @@ struct CudaDriver::Functions {
 // Loading
 //===----------------------------------------------------------------------------------------===//
 
-llvm::Expected<CudaDriver &> CudaDriver::get() {
+Result<CudaDriver *> CudaDriver::get() {
   // Kept for good, as contexts are: the driver has ended before destructors of this process run.
   static CudaDriver *driver = nullptr;
   static std::string problem;
   static std::once_flag once;
   std::call_once(once, [] {
-    std::string named = environment::getText(environment::Variable::Libcuda).str();
+    std::string named(environment::getText(environment::Variable::Libcuda));
     auto found = std::unique_ptr<CudaDriver>(new CudaDriver);
-    llvm::Error error = found->load(named.empty() ? "libcuda.so.1" : named.c_str());
-    if (!error)
-      error = found->findDevices();
-    if (error)
-      problem = llvm::toString(std::move(error));
+    MaybeFailure failure = found->load(named.empty() ? "libcuda.so.1" : named.c_str());
+    if (!failure)
+      failure = found->findDevices();
+    if (failure)
+      problem = std::move(failure->message);
     else
       driver = found.release();
   });
   if (!driver)
-    return llvm::createStringError(problem);
-  return *driver;
+    return Failure{problem};
+  return driver;
 }
 
-llvm::Error CudaDriver::load(const char *library) {
-  if (llvm::StringRef(library) == "none")
-    return llvm::createStringError("TILEWRIGHT_LIBCUDA hides the GPUs");
+MaybeFailure CudaDriver::load(const char *library) {
+  if (std::string_view(library) == "none")
+    return Failure{"TILEWRIGHT_LIBCUDA hides the GPUs"};
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    return llvm::createStringError("there is no CUDA driver: " + Twine(dlerror()));
+    return Failure{std::string("there is no CUDA driver: ") + dlerror()};
   functions = std::make_shared<Functions>();
   std::string missing;
 #define TW_FIND(name, ...)                                                                         \
@@ -104,18 +102,17 @@ llvm::Error CudaDriver::load(const char *library) {
     missing = #name;
   TW_CUDA_FUNCTIONS(TW_FIND)
   if (!missing.empty())
-    return llvm::createStringError("the CUDA driver '" + Twine(library) + "' has no '" + missing +
-                                   "'");
+    return Failure{"the CUDA driver '" + std::string(library) + "' has no '" + missing + "'"};
   TW_CUDA_NEW_FUNCTIONS(TW_FIND)
 #undef TW_FIND
-  return llvm::Error::success();
+  return MaybeFailure();
 }
 
-llvm::Error CudaDriver::findDevices() {
-  if (llvm::Error error = check(functions->cuInit(0), "starting the CUDA driver"))
+MaybeFailure CudaDriver::findDevices() {
+  if (MaybeFailure error = check(functions->cuInit(0), "starting the CUDA driver"))
     return error;
   int count = 0;
-  if (llvm::Error error = check(functions->cuDeviceGetCount(&count), "counting GPUs"))
+  if (MaybeFailure error = check(functions->cuDeviceGetCount(&count), "counting GPUs"))
     return error;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     int device = 0;
@@ -125,7 +122,7 @@ llvm::Error CudaDriver::findDevices() {
                      functions->cuDeviceGetName(name, sizeof(name), device),
                      functions->cuDeviceGetAttribute(&info.major, kCapabilityMajor, device),
                      functions->cuDeviceGetAttribute(&info.minor, kCapabilityMinor, device)})
-      if (llvm::Error error = check(code, "reading a GPU's properties"))
+      if (MaybeFailure error = check(code, "reading a GPU's properties"))
         return error;
     info.name = name;
     int hasPools = 0; // a driver that does not know the attribute has none
@@ -136,46 +133,46 @@ llvm::Error CudaDriver::findDevices() {
     devices.push_back(std::move(info));
   }
   if (devices.empty())
-    return llvm::createStringError("the CUDA driver finds no GPU");
+    return Failure{"the CUDA driver finds no GPU"};
   contexts.resize(devices.size());
-  return llvm::Error::success();
+  return MaybeFailure();
 }
 
-llvm::Error CudaDriver::check(int code, const char *what) {
+MaybeFailure CudaDriver::check(int code, const char *what) {
   if (code == kSuccess)
-    return llvm::Error::success();
+    return MaybeFailure();
   const char *name = nullptr, *text = nullptr;
   functions->cuGetErrorName(code, &name);
   functions->cuGetErrorString(code, &text);
-  return llvm::createStringError(Twine(what) + ": " + (text ? text : "unknown error") + " (" +
-                                 (name ? name : "code " + std::to_string(code)) + ")");
+  return Failure{std::string(what) + ": " + (text ? text : "unknown error") + " (" +
+                 (name ? name : "code " + std::to_string(code)) + ")"};
 }
 
-llvm::Expected<void *> CudaDriver::getContext(int device) {
+Result<void *> CudaDriver::getContext(int device) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   void *&context = contexts[device];
   int handle = 0;
   if (context)
     return context;
-  if (llvm::Error error = check(functions->cuDeviceGet(&handle, device), "opening a GPU"))
-    return error;
-  if (llvm::Error error =
+  if (MaybeFailure error = check(functions->cuDeviceGet(&handle, device), "opening a GPU"))
+    return *error;
+  if (MaybeFailure error =
           check(functions->cuDevicePrimaryCtxRetain(&context, handle), "opening a GPU"))
-    return error;
+    return *error;
   return context;
 }
 
-llvm::Expected<CudaScope> CudaScope::enter(CudaDriver &driver, int device) {
+Result<CudaScope> CudaScope::enter(CudaDriver &driver, int device) {
   if (device < 0 || size_t(device) >= driver.devices.size())
-    return llvm::createStringError("there is no GPU " + Twine(device) + "; the driver finds " +
-                                   Twine(driver.devices.size()));
-  llvm::Expected<void *> context = driver.getContext(device);
+    return Failure{"there is no GPU " + std::to_string(device) + "; the driver finds " +
+                   std::to_string(driver.devices.size())};
+  Result<void *> context = driver.getContext(device);
   if (!context)
-    return context.takeError();
-  if (llvm::Error error =
+    return context.takeFailure();
+  if (MaybeFailure error =
           driver.check(driver.functions->cuCtxPushCurrent_v2(*context), "choosing a GPU"))
-    return error;
+    return *error;
   return CudaScope(driver);
 }
 
@@ -189,22 +186,22 @@ CudaScope::~CudaScope() {
 // Memory
 //===----------------------------------------------------------------------------------------===//
 
-llvm::Expected<CudaAddress> CudaDriver::allocate(size_t bytes) {
+Result<CudaAddress> CudaDriver::allocate(size_t bytes) {
   CudaAddress address = 0; // the driver refuses to allocate nothing
-  if (llvm::Error error = check(functions->cuMemAlloc_v2(&address, std::max<size_t>(bytes, 1)),
-                                "allocating memory of the GPU"))
-    return error;
+  if (MaybeFailure error = check(functions->cuMemAlloc_v2(&address, std::max<size_t>(bytes, 1)),
+                                 "allocating memory of the GPU"))
+    return *error;
   return address;
 }
 
 void CudaDriver::free(CudaAddress address) { functions->cuMemFree_v2(address); }
 
-llvm::Expected<CudaAddress> CudaDriver::allocateOnStream(size_t bytes, void *stream) {
+Result<CudaAddress> CudaDriver::allocateOnStream(size_t bytes, void *stream) {
   CudaAddress address = 0;
-  if (llvm::Error error =
+  if (MaybeFailure error =
           check(functions->cuMemAllocAsync(&address, std::max<size_t>(bytes, 1), stream),
                 "allocating memory of the GPU"))
-    return error;
+    return *error;
   return address;
 }
 
@@ -212,27 +209,27 @@ void CudaDriver::freeOnStream(CudaAddress address, void *stream) {
   functions->cuMemFreeAsync(address, stream);
 }
 
-llvm::Error CudaDriver::copyToGpu(CudaAddress to, const void *from, size_t bytes) {
+MaybeFailure CudaDriver::copyToGpu(CudaAddress to, const void *from, size_t bytes) {
   return bytes ? check(functions->cuMemcpyHtoD_v2(to, from, bytes), "copying to the GPU")
-               : llvm::Error::success();
+               : MaybeFailure();
 }
 
-llvm::Error CudaDriver::copyFromGpu(void *to, CudaAddress from, size_t bytes) {
+MaybeFailure CudaDriver::copyFromGpu(void *to, CudaAddress from, size_t bytes) {
   return bytes ? check(functions->cuMemcpyDtoH_v2(to, from, bytes), "copying from the GPU")
-               : llvm::Error::success();
+               : MaybeFailure();
 }
 
-llvm::Expected<int> CudaDriver::findDevice(CudaAddress address) {
+Result<int> CudaDriver::findDevice(CudaAddress address) {
   int device = -1;
-  if (llvm::Error error = check(functions->cuPointerGetAttribute(&device, kDeviceOrdinal, address),
-                                "asking whose memory an address is"))
-    return error;
+  if (MaybeFailure error = check(functions->cuPointerGetAttribute(&device, kDeviceOrdinal, address),
+                                 "asking whose memory an address is"))
+    return *error;
   return device;
 }
 
 /// A number of bytes as the driver counts it: 0, `first`, 2 * first, … are 0, 1, 2, ….
 static int toDriverEnum(unsigned bytes, unsigned first) {
-  return bytes ? 1 + int(llvm::Log2_32(bytes / first)) : 0;
+  return bytes ? 1 + std::bit_width(bytes / first) - 1 : 0;
 }
 
 std::optional<EncodedTensorMap> CudaDriver::encode(const TensorMap &map) {
@@ -251,38 +248,40 @@ std::optional<EncodedTensorMap> CudaDriver::encode(const TensorMap &map) {
 // Kernels
 //===----------------------------------------------------------------------------------------===//
 
-llvm::Expected<void *> CudaDriver::loadModule(const std::string &ptx) {
+Result<void *> CudaDriver::loadModule(const char *image) {
   std::array<char, 4096> log{};
   std::array<int, 2> options{kErrorLog, kErrorLogBytes};
   std::array<void *, 2> values{log.data(), reinterpret_cast<void *>(log.size())};
   void *module = nullptr;
-  int code = functions->cuModuleLoadDataEx(&module, ptx.c_str(), options.size(), options.data(),
-                                           values.data());
-  if (llvm::Error error = check(code, "compiling PTX for the GPU")) {
-    llvm::StringRef words = llvm::StringRef(log.data(), strnlen(log.data(), log.size())).trim();
-    return words.empty() ? std::move(error)
-                         : llvm::createStringError(llvm::toString(std::move(error)) + "\n" + words);
+  int code =
+      functions->cuModuleLoadDataEx(&module, image, options.size(), options.data(), values.data());
+  if (MaybeFailure failure = check(code, "compiling PTX for the GPU")) {
+    std::string_view words(log.data(), strnlen(log.data(), log.size()));
+    while (!words.empty() && std::isspace(static_cast<unsigned char>(words.back())))
+      words.remove_suffix(1);
+    while (!words.empty() && std::isspace(static_cast<unsigned char>(words.front())))
+      words.remove_prefix(1);
+    return words.empty() ? *failure : Failure{failure->message + "\n" + std::string(words)};
   }
   return module;
 }
 
 void CudaDriver::unloadModule(void *module) { functions->cuModuleUnload(module); }
 
-llvm::Expected<void *> CudaDriver::getKernel(void *module, const std::string &name,
-                                             unsigned sharedBytes) {
+Result<void *> CudaDriver::getKernel(void *module, const std::string &name, unsigned sharedBytes) {
   void *kernel = nullptr;
-  if (llvm::Error error =
+  if (MaybeFailure error =
           check(functions->cuModuleGetFunction(&kernel, module, name.c_str()), "finding a kernel"))
-    return error;
-  if (llvm::Error error =
+    return *error;
+  if (MaybeFailure error =
           check(functions->cuFuncSetAttribute(kernel, kMaxDynamicSharedBytes, int(sharedBytes)),
                 "requesting shared memory"))
-    return llvm::createStringError(llvm::toString(std::move(error)) + ": kernel '" + name +
-                                   "' wants " + Twine(sharedBytes) + " bytes");
+    return Failure{error->message + ": kernel '" + name + "' wants " + std::to_string(sharedBytes) +
+                   " bytes"};
   return kernel;
 }
 
-llvm::Error CudaDriver::launch(const Launch &launch, llvm::MutableArrayRef<void *> parameters) {
+MaybeFailure CudaDriver::launch(const Launch &launch, std::span<void *> parameters) {
   auto [x, y, z] = launch.grid;
   return check(functions->cuLaunchKernel(launch.kernel, x, y, z, launch.numThreads, 1, 1,
                                          launch.sharedBytes, launch.stream, parameters.data(),
@@ -290,26 +289,28 @@ llvm::Error CudaDriver::launch(const Launch &launch, llvm::MutableArrayRef<void 
                "launching a kernel");
 }
 
-llvm::Expected<bool> CudaDriver::isDone(void *stream) {
+Result<bool> CudaDriver::isDone(void *stream) {
   int code = functions->cuStreamQuery(stream);
   if (code == kNotReady)
     return false;
-  if (llvm::Error error = check(code, "running a kernel"))
-    return error;
+  if (MaybeFailure error = check(code, "running a kernel"))
+    return *error;
   return true;
 }
 
-llvm::Error CudaDriver::wait() { return check(functions->cuCtxSynchronize(), "waiting for a GPU"); }
+MaybeFailure CudaDriver::wait() {
+  return check(functions->cuCtxSynchronize(), "waiting for a GPU");
+}
 
-llvm::Error CudaDriver::synchronize() {
+MaybeFailure CudaDriver::synchronize() {
   for (size_t device = 0; device < devices.size(); ++device) {
     if (!contexts[device])
       continue;
-    llvm::Expected<CudaScope> scope = CudaScope::enter(*this, int(device));
+    Result<CudaScope> scope = CudaScope::enter(*this, int(device));
     if (!scope)
-      return scope.takeError();
-    if (llvm::Error error = wait())
+      return scope.takeFailure();
+    if (MaybeFailure error = wait())
       return error;
   }
-  return llvm::Error::success();
+  return MaybeFailure();
 }

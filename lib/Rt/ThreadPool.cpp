@@ -1,6 +1,6 @@
 //===- ThreadPool.cpp - runs the blocks of a grid on all cores --------------------------------===//
 
-#include "tilewright/Runtime/ThreadPool.h"
+#include "tilewright/Rt/ThreadPool.h"
 #include "tilewright/Support/Environment.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 #include <vector>
 
 using namespace tilewright;
-using namespace tilewright::runtime;
+using namespace tilewright::rt;
 
 namespace {
 
@@ -239,7 +239,7 @@ void ThreadPool::run(int64_t count, unsigned numWorkers, Task task, Idle idle) {
     impl->run(count, numWorkers, task, idle);
 }
 
-static llvm::Expected<uint64_t> chooseNumThreads() {
+static Result<uint64_t> chooseNumThreads() {
   // Asking reads files of the kernel, which takes longer than a small launch.
   static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   return environment::readNumber(environment::Variable::Threads, cores);
@@ -257,15 +257,15 @@ struct SharedPool {
 std::atomic<SharedPool *> SharedPool::current{new SharedPool};
 } // namespace
 
-llvm::Expected<std::shared_ptr<ThreadPool>> ThreadPool::getShared() {
+Result<std::shared_ptr<ThreadPool>> ThreadPool::getShared() {
   static std::once_flag once;
   std::call_once(
       once, [] { pthread_atfork(nullptr, nullptr, [] { SharedPool::current = new SharedPool; }); });
   SharedPool &shared = *SharedPool::current;
   std::lock_guard lock(shared.mutex);
-  llvm::Expected<uint64_t> wanted = chooseNumThreads();
+  Result<uint64_t> wanted = chooseNumThreads();
   if (!wanted)
-    return wanted.takeError();
+    return wanted.takeFailure();
   if (!shared.pool || shared.pool->getNumThreads() != *wanted)
     shared.pool = std::make_shared<ThreadPool>(*wanted);
   return shared.pool;

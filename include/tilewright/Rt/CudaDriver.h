@@ -6,19 +6,19 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
-#ifndef TILEWRIGHT_RUNTIME_CUDADRIVER_H
-#define TILEWRIGHT_RUNTIME_CUDADRIVER_H
+#ifndef TILEWRIGHT_RT_CUDADRIVER_H
+#define TILEWRIGHT_RT_CUDADRIVER_H
 
+#include "tilewright/Support/Result.h"
 #include "tilewright/Target/TensorMap.h"
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-namespace tilewright::runtime {
+namespace tilewright::rt {
 
 /// One GPU of this machine.
 struct CudaDeviceInfo {
@@ -36,29 +36,30 @@ class CudaDriver {
 public:
   /// Loads the driver at the first call: libcuda.so.1, or the library that TILEWRIGHT_LIBCUDA
   /// names ("none" hides the GPUs). The error says why there is none.
-  static llvm::Expected<CudaDriver &> get();
+  static Result<CudaDriver *> get();
 
-  llvm::ArrayRef<CudaDeviceInfo> getDevices() const { return devices; }
+  std::span<const CudaDeviceInfo> getDevices() const { return devices; }
 
-  llvm::Expected<CudaAddress> allocate(size_t bytes);
+  Result<CudaAddress> allocate(size_t bytes);
   void free(CudaAddress address);
   /// The same as work of a stream: what is launched on it in between may use the memory. Nothing
   /// waits, and a graph that captures the stream has both in it.
-  llvm::Expected<CudaAddress> allocateOnStream(size_t bytes, void *stream);
+  Result<CudaAddress> allocateOnStream(size_t bytes, void *stream);
   void freeOnStream(CudaAddress address, void *stream);
-  llvm::Error copyToGpu(CudaAddress to, const void *from, size_t bytes);
-  llvm::Error copyFromGpu(void *to, CudaAddress from, size_t bytes);
+  MaybeFailure copyToGpu(CudaAddress to, const void *from, size_t bytes);
+  MaybeFailure copyFromGpu(void *to, CudaAddress from, size_t bytes);
   /// The number of the GPU that an address belongs to; an error for memory of the host.
-  llvm::Expected<int> findDevice(CudaAddress address);
+  Result<int> findDevice(CudaAddress address);
 
   /// Encodes a tensor map; nothing if this driver has no tensor maps, or refuses this one.
   std::optional<EncodedTensorMap> encode(const TensorMap &map);
 
-  /// Compiles PTX for the GPU. The error has the words of the driver's assembler.
-  llvm::Expected<void *> loadModule(const std::string &ptx);
+  /// Compiles PTX, a text that ends with 0, for the GPU, or loads a cubin. The error has the words of
+  /// the driver's assembler.
+  Result<void *> loadModule(const char *image);
   void unloadModule(void *module);
   /// A kernel of a module, ready to be launched with that much dynamic shared memory.
-  llvm::Expected<void *> getKernel(void *module, const std::string &name, unsigned sharedBytes);
+  Result<void *> getKernel(void *module, const std::string &name, unsigned sharedBytes);
 
   struct Launch {
     void *kernel = nullptr;
@@ -67,22 +68,22 @@ public:
     void *stream = nullptr;
   };
   /// Each parameter is a pointer to its value. Does not wait for the kernel.
-  llvm::Error launch(const Launch &launch, llvm::MutableArrayRef<void *> parameters);
+  MaybeFailure launch(const Launch &launch, std::span<void *> parameters);
   /// Whether all that was launched on a stream is over. An error of a kernel is told here.
-  llvm::Expected<bool> isDone(void *stream);
+  Result<bool> isDone(void *stream);
   /// Waits for all work of this process on the current GPU.
-  llvm::Error wait();
+  MaybeFailure wait();
   /// The same for all GPUs that have run a kernel.
-  llvm::Error synchronize();
+  MaybeFailure synchronize();
 
 private:
   friend class CudaScope;
   struct Functions;
   CudaDriver() = default;
-  llvm::Error load(const char *library);
-  llvm::Error findDevices();
-  llvm::Error check(int code, const char *what);
-  llvm::Expected<void *> getContext(int device);
+  MaybeFailure load(const char *library);
+  MaybeFailure findDevices();
+  MaybeFailure check(int code, const char *what);
+  Result<void *> getContext(int device);
 
   std::shared_ptr<Functions> functions;
   std::vector<CudaDeviceInfo> devices;
@@ -92,7 +93,7 @@ private:
 /// Makes a GPU the current one of this thread, and the previous one again at its end.
 class CudaScope {
 public:
-  static llvm::Expected<CudaScope> enter(CudaDriver &driver, int device);
+  static Result<CudaScope> enter(CudaDriver &driver, int device);
   CudaScope(CudaScope &&other) : driver(std::exchange(other.driver, nullptr)) {}
   ~CudaScope();
 
@@ -101,6 +102,6 @@ private:
   CudaDriver *driver;
 };
 
-} // namespace tilewright::runtime
+} // namespace tilewright::rt
 
-#endif // TILEWRIGHT_RUNTIME_CUDADRIVER_H
+#endif // TILEWRIGHT_RT_CUDADRIVER_H
