@@ -16,6 +16,7 @@ packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools # MLIR, mlir-tblgen, LLVM, lit and FileCheck
   clang-22 lld-22 libstdc++-12-dev ccache cmake ninja-build
   clang-format-22 libgtest-dev
+  g++ pkg-config # tests build C and C++ programs against exported kernels
   python3 python3-venv python3-dev
 )
 extra_requirements=()
