@@ -682,20 +682,25 @@ def Tile_BulkWaitOp : TileOp<"bulk_wait", [MemoryEffects<[MemRead, MemWrite]>,
 }
 
 def Tile_ProductWaitOp : TileOp<"product_wait", [MemoryEffects<[MemRead, MemWrite]>,
-    DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<TileEffectsOpInterface>]> {
   let summary = "wait until at most `pending` products of this warpgroup are under way";
   let description = [{
     A `tile.gemm` with `tile.async` goes on after its statement: it reads its operands and writes its
     sums until a wait ends it. Products of a warpgroup end in the order in which they started. The
     wait names the fragments of all products under way, ended or not, so that code generation keeps
-    their registers where they are. Placed by `tile-insert-orderings`.
+    their registers where they are: those with sums, and those that products read. Placed by
+    `tile-insert-orderings`.
 
     ```mlir
     tile.product_wait 1 for %c : memref<128x128xf32, #tile.space<fragment>>
+                        reading %a : memref<128x64xf16, #tile.space<fragment>>
     ```
   }];
-  let arguments = (ins I64Attr:$pending, Variadic<TileBuffer>:$registers);
-  let assemblyFormat = "$pending (`for` $registers^ `:` type($registers))? attr-dict";
+  let arguments = (ins I64Attr:$pending, Variadic<TileBuffer>:$sums,
+                       Variadic<TileBuffer>:$factors);
+  let assemblyFormat = [{
+    $pending (`for` $sums^ `:` type($sums))? (`reading` $factors^ `:` type($factors))? attr-dict
+  }];
 }
 
 def Tile_UseSwizzleOp : TileNoteOp<"use_swizzle"> {

@@ -224,28 +224,26 @@ ProductLowering::Registers ProductLowering::loadA() {
   return words;
 }
 
-/// Where the product keeps its share of A until the wait.
-static std::pair<Value, int64_t> heldOperand(Thread &t, GemmOp op) {
-  auto division = access::ProductDivision::get(op, *access::getProductShape(op, t.arch));
-  int64_t count = division.products * division.steps * 4;
-  Value left = access::getOperand(op, access::ProductRoles::get(op).left);
-  Value &words = t.heldOperands[{getRoot(left), count}];
+/// Addresses of the words in which products keep their share of this fragment until the wait. A
+/// product from registers reads all of A, so their number is that of the fragment's slots, packed.
+static SmallVector<Value> heldWords(Thread &t, Value fragment) {
+  const Storage &storage = t.storageOf(fragment);
+  int64_t count = storage.owners.slots * getStorageBits(storage.elementType) / 32;
+  Value &words = t.heldOperands[fragment];
   if (!words)
     words = t.allocateStack(t.b.getI32Type(), count);
-  return {words, count};
-}
-
-static Value heldWord(Thread &t, Value words, int64_t number) {
-  return LLVM::GEPOp::create(t.b, words.getType(), t.b.getI32Type(), words,
-                             ArrayRef<LLVM::GEPArg>{int32_t(number)});
+  SmallVector<Value> addresses;
+  for (int64_t number = 0; number < count; ++number)
+    addresses.push_back(LLVM::GEPOp::create(t.b, words.getType(), t.b.getI32Type(), words,
+                                            ArrayRef<LLVM::GEPArg>{int32_t(number)}));
+  return addresses;
 }
 
 void ProductLowering::keepA(ArrayRef<Value> rows) {
   if (rows.empty())
     return;
-  Value words = heldOperand(t, op).first;
-  for (auto [number, row] : llvm::enumerate(rows))
-    LLVM::StoreOp::create(b, row, heldWord(t, words, number));
+  for (auto [row, address] : llvm::zip_equal(rows, heldWords(t, getRoot(leftBuffer()))))
+    LLVM::StoreOp::create(b, row, address);
 }
 
 /// One instruction: the sums after it.
@@ -426,37 +424,21 @@ LogicalResult lowerProduct(Thread &t, GemmOp op) { return ProductLowering(t, op)
 
 void lowerProductWait(Thread &t, ProductWaitOp op) {
   ImplicitLocOpBuilder &b = t.b;
-  SmallVector<Value> registers, addresses, operands;
-  for (Value root : op.getRegisters()) {
-    const Storage &storage = t.storageOf(root);
-    bool isSums = false;
-    llvm::SmallDenseSet<Value> seen;
-    t.kernel.walk([&](GemmOp gemm) {
-      if (!gemm->hasAttr(kAsyncAttr))
-        return;
-      isSums |= getRoot(gemm.getC()) == root;
-      if (getRoot(gemm.getA()) != root)
-        return;
-      auto [words, count] = heldOperand(t, gemm);
-      if (!seen.insert(words).second)
-        return;
-      for (int64_t number = 0; number < count; ++number)
-        operands.push_back(heldWord(t, words, number));
-    });
-    for (int64_t slot = 0; isSums && slot < storage.owners.slots; ++slot)
-      addresses.push_back(t.registerAddress(storage, slot));
-    Type type = getRegisterType(storage.elementType);
-    for (Value address : ArrayRef(addresses).drop_front(registers.size()))
-      registers.push_back(LLVM::LoadOp::create(b, type, address));
+  SmallVector<Value> addresses, registers;
+  auto hold = [&](Value address, Type type) {
+    addresses.push_back(address);
+    registers.push_back(LLVM::LoadOp::create(b, type, address));
+  };
+  for (Value fragment : op.getSums()) {
+    const Storage &storage = t.storageOf(fragment);
+    for (int64_t slot = 0; slot < storage.owners.slots; ++slot)
+      hold(t.registerAddress(storage, slot), getRegisterType(storage.elementType));
   }
-  size_t sums = registers.size();
-  for (Value address : operands)
-    registers.push_back(LLVM::LoadOp::create(b, b.getI32Type(), address));
+  for (Value fragment : op.getFactors())
+    for (Value address : heldWords(t, fragment))
+      hold(address, b.getI32Type());
   std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
-  registers = passThrough(b, text, registers);
-  for (auto [address, value] : llvm::zip(addresses, ArrayRef(registers).take_front(sums)))
-    LLVM::StoreOp::create(b, value, address);
-  for (auto [address, value] : llvm::zip(operands, ArrayRef(registers).drop_front(sums)))
+  for (auto [address, value] : llvm::zip_equal(addresses, passThrough(b, text, registers)))
     LLVM::StoreOp::create(b, value, address);
 }
 

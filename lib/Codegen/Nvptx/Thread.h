@@ -111,9 +111,9 @@ public:
   int64_t roleScratch = 0; ///< Bytes of the scratch area of each role.
   Iteration *iteration = nullptr;
   llvm::DenseMap<mlir::Operation *, Value> carried; ///< What a loop carries between iterations.
-  /// What open products read from registers, as an array of so many words: one of each fragment,
-  /// since no two products under way read the same one.
-  llvm::DenseMap<std::pair<Value, int64_t>, Value> heldOperands;
+  /// What open products read from registers, as an array of words: one of each fragment, since no
+  /// two products under way read the same one.
+  llvm::DenseMap<Value, Value> heldOperands;
   llvm::SmallVector<Value> maps; ///< Pointers to the tensor maps of the launch.
   Value warp;                    ///< The number of its warp, once `warpNumber` has computed it.
   bool isElected = false;        ///< One thread alone comes to the code that is written.

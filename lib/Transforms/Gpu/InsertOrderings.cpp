@@ -239,7 +239,7 @@ bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
 void Inserter::order(Operation &op, OpenAccesses &open, const Needs &needs, Mode mode) {
   if (!needs.copies && !needs.products && !needs.storesRead && !needs.stores && !needs.barrier)
     return;
-  SmallVector<Value> held = open.getHeldRegisters();
+  OpenAccesses::HeldRegisters held = open.getHeldRegisters();
   if (needs.products)
     open.wait(FlightKind::Product, *needs.products);
   if (needs.copies)
@@ -257,7 +257,7 @@ void Inserter::order(Operation &op, OpenAccesses &open, const Needs &needs, Mode
     return;
   OpBuilder b(&op);
   if (needs.products)
-    ProductWaitOp::create(b, op.getLoc(), *needs.products, held);
+    ProductWaitOp::create(b, op.getLoc(), *needs.products, held.sums, held.factors);
   if (needs.copies)
     AsyncWaitOp::create(b, op.getLoc(), *needs.copies);
   // To wait for all that a group does is to wait for what it reads.
@@ -348,7 +348,7 @@ void Inserter::endBlock(Operation &terminator, OpenAccesses &open, Mode mode) {
 /// Products that are open in front of a loop without products, and in the way of one of its
 /// statements, are waited for once, in front of it.
 void Inserter::endProducts(Operation &loop, OpenAccesses &open, Mode mode) {
-  if (open.getHeldRegisters().empty())
+  if (!open.has(FlightKind::Product))
     return;
   if (loop.walk([](GemmOp gemm) {
             return gemm->hasAttr(kAsyncAttr) ? WalkResult::interrupt() : WalkResult::advance();

@@ -257,12 +257,16 @@ SmallVector<int64_t> OpenAccesses::getFlights() const {
   return flights;
 }
 
-SmallVector<Value> OpenAccesses::getHeldRegisters() const {
-  llvm::SmallSetVector<Value, 4> roots;
-  for (const OpenAccess &access : accesses)
-    if (access.isPrivate && access.root)
-      roots.insert(access.root);
-  return roots.takeVector();
+OpenAccesses::HeldRegisters OpenAccesses::getHeldRegisters() const {
+  llvm::SmallSetVector<Value, 4> sums, factors;
+  for (const OpenAccess &access : accesses) {
+    if (!access.isPrivate || !access.root)
+      continue;
+    GemmOp product = access.flight->product;
+    bool isSums = access.root == getRoot(product.getC());
+    (isSums ? sums : factors).insert(access.root);
+  }
+  return {sums.takeVector(), factors.takeVector()};
 }
 
 /// Whether iterations of a loop wait for what arrives at these barriers.

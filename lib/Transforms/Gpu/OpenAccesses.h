@@ -104,8 +104,11 @@ public:
   void arrive(mlir::Value barriers, mlir::Value version);
   /// The numbers of younger groups of copies under way, each once, greatest first.
   llvm::SmallVector<int64_t> getFlights() const;
-  /// The fragments that products under way read or write, each once.
-  llvm::SmallVector<mlir::Value> getHeldRegisters() const;
+  /// The fragments of products under way, each once.
+  struct HeldRegisters {
+    llvm::SmallVector<mlir::Value> sums, factors;
+  };
+  HeldRegisters getHeldRegisters() const;
 
   /// The same state in terms of a loop's variable at the start of its first iteration; after an
   /// iteration, at the start of the next one (`goesOn`) or where the loop is left; and after the loop.

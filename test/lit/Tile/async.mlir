@@ -20,6 +20,9 @@ func.func @async(%a: memref<64xf32, #tile.space<global>>) {
     %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
     // CHECK: tile.product_wait 1 for %{{.*}} : memref<64x8xf32, #tile.space<fragment>>
     tile.product_wait 1 for %c : memref<64x8xf32, #tile.space<fragment>>
+    %f = tile.alloc "f" : memref<64x16xf16, #tile.space<fragment>>
+    // CHECK: tile.product_wait 0 reading %{{.*}} : memref<64x16xf16, #tile.space<fragment>>
+    tile.product_wait 0 reading %f : memref<64x16xf16, #tile.space<fragment>>
     // CHECK: tile.product_wait 0
     tile.product_wait 0
     // CHECK: tile.bulk_group {

@@ -133,3 +133,18 @@ func.func @one_stays_open_over_the_back_edge(%zero: f16, %other: f32, %n: index)
   }
   return
 }
+
+// The wait tells the registers that a product reads from those that it writes.
+// CHECK-LABEL: func.func @a_from_registers
+// CHECK: tile.gemm
+// CHECK-NEXT: tile.product_wait 0 for %c : memref<64x64xf32, #tile.space<fragment>> reading %a : memref<64x64xf16, #tile.space<fragment>>
+func.func @a_from_registers() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" {tile.placement = #sums} : memref<64x64xf16, #tile.space<fragment>>
+    %b = tile.alloc "b" {tile.placement = #half} : !a
+    %c = tile.alloc "c" {tile.placement = #sums} : !c
+    tile.gemm %a, %b, %c {tile.groups = array<i64: 1, 1>, tile.async} : memref<64x64xf16, #tile.space<fragment>>, !a, !c
+  }
+  return
+}

@@ -2,6 +2,9 @@
 // Each op that orders memory is one instruction, or a short loop around one.
 
 !bars = memref<2xi64, #tile.space<shared>>
+!pair_of_sums = memref<256xf32, #tile.space<fragment>>
+!pair_of_halves = memref<256xf16, #tile.space<fragment>>
+#sums = #tile.fragment<[256], "(i) -> thread (i % 128), slot (i // 128)">
 
 // CHECK-LABEL: llvm.func @groups_kernel
 // CHECK: nvvm.cp.async.wait.group 2
@@ -17,6 +20,21 @@ func.func @groups() {
     tile.product_wait 1
     tile.bulk_wait 1 read
     tile.bulk_wait 0
+  }
+  return
+}
+
+// A wait holds what it names: each sum, and the words in which products keep what they read.
+// CHECK-LABEL: llvm.func @held_kernel
+// CHECK: %[[WAIT:.*]] = llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=r,0,1,2,~{memory}"
+// CHECK-SAME: -> !llvm.struct<(f32, f32, i32)>
+// CHECK-COUNT-3: llvm.store
+func.func @held() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %c = tile.alloc "c" {tile.placement = #sums} : !pair_of_sums
+    %a = tile.alloc "a" {tile.placement = #sums} : !pair_of_halves
+    tile.product_wait 0 for %c : !pair_of_sums reading %a : !pair_of_halves
   }
   return
 }
