@@ -188,13 +188,9 @@ static LogicalResult checkAddresses(Thread &t) {
 static LogicalResult lowerRoles(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
   Block &body = t.kernel.getBody().front();
-  auto lowerProgram = [&]() -> LogicalResult {
-    clearTiles(t);
-    return lowerBlock(t, body);
-  };
   auto roles = body.getOps<RoleOp>();
   if (roles.empty() || !getTeamRoles(t.kernel).empty())
-    return lowerProgram();
+    return lowerBlock(t, body);
   // Shared tiles are known to both.
   for (AllocOp alloc : body.getOps<AllocOp>())
     if (getSpace(alloc.getBuffer()) == Space::Shared)
@@ -209,7 +205,7 @@ static LogicalResult lowerRoles(Thread &t) {
   b.setInsertionPointToStart(&branch.getElseRegion().front());
   if (auto registers = t.kernel->getAttrOfType<IntegerAttr>(kRegistersAttr))
     NVVM::SetMaxRegisterOp::create(b, registers.getInt(), NVVM::SetMaxRegisterAction::increase);
-  return lowerProgram();
+  return lowerBlock(t, body);
 }
 
 LogicalResult lowerKernel(Thread &t) {
@@ -239,7 +235,11 @@ LogicalResult lowerKernel(Thread &t) {
   auto swizzles = t.kernel.getBody().front().getOps<UseSwizzleOp>();
   if (!swizzles.empty() && t.kernel.getGrid().size() >= 2)
     rasterise(t, *swizzles.begin());
-  initBarriers(t);
+  // A producer does not meet the program's threads later: its first copy may go to bytes that were
+  // cleared.
+  bool hasCleared = clearTiles(t), hasBarriers = initBarriers(t);
+  if (hasCleared || hasBarriers)
+    NVVM::Barrier0Op::create(b); // of all roles
   if (failed(lowerRoles(t)))
     return failure();
   LLVM::ReturnOp::create(b, ValueRange());
