@@ -40,6 +40,8 @@ static StringRef getTypeName(Type type) {
     return type.isUnsignedInteger() ? "u8" : "s8";
   if (isa<Float8E4M3FNType, Float8E5M2Type>(type))
     return isa<Float8E4M3FNType>(type) ? "e4m3" : "e5m2";
+  if (isa<FloatTF32Type>(type))
+    return "tf32";
   return type.isF32() ? "f32" : type.isBF16() ? "bf16" : "f16";
 }
 

@@ -145,3 +145,22 @@ func.func @two_groups(%A: memref<128x16xf16, #tile.space<global>>, %B: memref<8x
   }
   return
 }
+
+// Elements of 32 bits, of which the tensor cores read 19: the store rounded them.
+// CHECK-LABEL: llvm.func @rounded_kernel
+// CHECK: cvt.rna.tf32.f32
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, $4, $5, 0, 1, 1;
+func.func @rounded(%A: memref<64x8xf32, #tile.space<global>>, %B: memref<8x8xf32, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  %true = arith.constant true
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x8xtf32, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<8x8xtf32, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x8xf32, #tile.space<global>> to memref<64x8xtf32, #tile.space<shared>>
+    tile.copy %B, %b : memref<8x8xf32, #tile.space<global>> to memref<8x8xtf32, #tile.space<shared>>
+    tile.gemm %a, %b, %c transpose_b clear %true : memref<64x8xtf32, #tile.space<shared>>, memref<8x8xtf32, #tile.space<shared>>, memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x8xf32, #tile.space<fragment>> to memref<64x8xf32, #tile.space<global>>
+  }
+  return
+}
