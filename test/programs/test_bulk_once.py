@@ -237,8 +237,8 @@ def test_a_tile_of_bytes_that_atomics_update() -> None:
 
 
 def test_a_producer_fills_bytes_that_were_cleared() -> None:
-    """The tile of bytes is used after the loop and shares memory with the loop's tiles: the producer's
-    first copy comes after the zeros."""
+    """The tile of bytes is used after the loop and shares memory with the loop's tiles: the first
+    copy of the producer comes after the zeros."""
 
     @T.prim_func
     def main(A: T.Tensor((64, 512), "float16"), B: T.Tensor((512, 64), "float16"),

@@ -1,4 +1,5 @@
-"""`T.ClusterKernel` starts its blocks in clusters on GPUs that have them, and means the same everywhere."""
+"""`T.ClusterKernel` starts its blocks in clusters on GPUs that have them, and means the same on all
+engines."""
 
 from __future__ import annotations
 

@@ -178,8 +178,8 @@ def tf32_gemm(m, n, k, threads, transposed, stages, source, fill, a_in_registers
 
 def check_tf32(m=64, n=64, k=96, threads=128, transposed=(False, True), stages=2,
                source="float32", fill="", **options):  # fmt: skip
-    """Every element of A lies half a digit of tfloat32 above a whole number: it is rounded away from
-    zero, and would lose that digit if it were cut off."""
+    """Every element of A lies half a digit of tfloat32 above a whole number: it is rounded away
+    from zero, and would lose that digit if it were cut off."""
     function = tf32_gemm(m, n, k, threads, transposed, stages, source, fill, **options)
     kernel = tilewright.compile(function, device=DEVICE)
     rng = np.random.default_rng(7)
@@ -189,7 +189,9 @@ def check_tf32(m=64, n=64, k=96, threads=128, transposed=(False, True), stages=2
     c = np.full((m, n), np.nan, np.float32)
     d = np.full((32, m) if transposed[0] else (m, 32), 1 + 2**-11, np.float32)
     left = {"": rounded, "clear": 0 * rounded, "copy": np.full((m, k), 1 + 2**-10)}[fill]
-    stored = (np.ascontiguousarray(x.T if t else x) for x, t in zip((a, b), transposed, strict=True))
+    stored = (
+        np.ascontiguousarray(x.T if t else x) for x, t in zip((a, b), transposed, strict=True)
+    )
     kernel(*stored, c, d)
     np.testing.assert_array_equal(c, (left.astype(np.float64) @ b).astype(np.float32))
     assert not kernel.findings
