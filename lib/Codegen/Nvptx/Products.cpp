@@ -307,11 +307,12 @@ void ProductLowering::multiply(ProductGroup &group, size_t firstSum, size_t coun
       os << (i ? ", " : "") << group.row(first + i);
     os << "}";
   } else {
-    os << group.input(
-        addBytes(descriptorA, left.getStart(product * kProductRows, step * shape.k)));
+    os << group.input(addBytes(descriptorA, left.getStart(product * kProductRows, step * shape.k)));
   }
   os << ", " << group.input(addBytes(descriptorB, right.getStart(column, step * shape.k))) << ", "
-     << (decides ? "p" : start == Start::FromSums ? "1" : "0");
+     << (decides                    ? "p"
+         : start == Start::FromSums ? "1"
+                                    : "0");
   if (!shape.isInteger)
     os << ", 1, 1"; // neither operand is negated
   if (shape.operandBits == 16) {

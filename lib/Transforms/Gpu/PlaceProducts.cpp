@@ -76,8 +76,8 @@ static bool keepsRounded(Operation *user, Value tile) {
   if (auto store = dyn_cast<StoreOp>(user)) {
     // What was copied from other memory has all bits that it had there.
     auto cast = store.getValue().getDefiningOp<CastOp>();
-    bool isRounded = cast ? !isa<FloatTF32Type>(cast.getFrom())
-                          : matchPattern(store.getValue(), m_Constant());
+    bool isRounded =
+        cast ? !isa<FloatTF32Type>(cast.getFrom()) : matchPattern(store.getValue(), m_Constant());
     return isRounded && !changesElement(store.getBuffer());
   }
   std::optional<SmallVector<Effect>> effects = getEffects(user);
