@@ -4,6 +4,7 @@ Each phase is the least processor time of some rounds in a warm process; every r
 compiles anew. Triton compiles the same GEMM and TileLang the same seed, in the same run, where they
 are installed (peers.py). `threads` is the code of one thread, `nvvm`
 its lowering to LLVM's dialects, `llvm` translation and optimisation, `ptx` NVPTX's code generation.
+With `--arch sm_90a`, only Hopper's kernels are compiled, for it and for sm_80.
 """
 
 from __future__ import annotations
@@ -196,8 +197,41 @@ def time_tilelang() -> dict[str, float]:
     return {"source": source, "ptx": source + 1e3 * warm["nvcc_seconds"]}
 
 
+#: Code for Hopper may take so much of sm_80's time.
+HOPPER_BAR = 1.2
+
+
+def compare_hopper() -> Iterator[Figure]:
+    """Python to PTX of hopper.py's kernels for sm_90a, as a part of the time for sm_80."""
+    import os
+    import runpy
+
+    import hopper
+    from tilewright.compat import imports
+
+    imports.install()
+    # The seed has tiles of its own for each architecture, and compiles nothing for the interpreter.
+    os.environ.update(TILEWRIGHT_ARCH=hopper.ARCH, TILEWRIGHT_DEVICE="interp")
+    for row in hopper.ROWS:
+
+        def make(row: hopper.Row = row) -> object:
+            made = runpy.run_path(str(ROOT / row.script))[row.function](**row.size)
+            return getattr(made, "prim_func", made)
+
+        old, new = (
+            sum(measure(make, arch, with_ptxas=False).values()) for arch in ("sm_80", hopper.ARCH)
+        )
+        name = f"{row.name.split(',')[0]}: {hopper.ARCH} / sm_80"
+        yield Figure(
+            name, new / old, "", "the bar", HOPPER_BAR, note=f"  {new:.1f} and {old:.1f} ms"
+        )
+
+
 def figures() -> Iterator[Figure]:
     """A line a phase, the total to PTX and to a cubin, and milliseconds a statement."""
+    if ARCH == "sm_90a":
+        yield from compare_hopper()
+        return
     kernels = {
         "seed": (seed("sm_80"), "sm_80"),
         "seed 128/32/2/256": (seed("sm_90"), "sm_90"),

@@ -37,6 +37,8 @@ std::optional<ProductShape> getProductShape(GemmOp gemm, const Arch &arch) {
     return std::nullopt;
   if (a == b && ((a.isF16() && (c.isF32() || c.isF16())) || (a.isBF16() && c.isF32())))
     return ProductShape{16, 16, false, 0};
+  if (a == b && isa<FloatTF32Type>(a) && c.isF32())
+    return ProductShape{8, 32, false, 0};
   if (a.isInteger(8) && b.isInteger(8) && c.isInteger(32))
     return ProductShape{32, 8, true, 0};
   auto isFp8 = [](Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); };

@@ -234,3 +234,38 @@ def test_a_tile_of_bytes_that_atomics_update() -> None:
     np.testing.assert_array_equal(c, a)
     assert not kernel.findings
     assert "cp.async.bulk" in kernel.ptx
+
+
+def test_a_producer_fills_bytes_that_were_cleared() -> None:
+    """The tile of bytes is used after the loop and shares memory with the loop's tiles: the first
+    copy of the producer comes after the zeros."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 512), "float16"), B: T.Tensor((512, 64), "float16"),
+             C: T.Tensor((64, 64), "float32"), D: T.Tensor((4096,), "uint8")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "float16")
+            b = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            counts = T.alloc_shared((4096,), "uint8")
+            T.clear(c)
+            for k in T.Pipelined(8, num_stages=2):
+                T.copy(A[0, k * 64], a)
+                T.copy(B[k * 64, 0], b)
+                T.gemm(a, b, c)
+            T.copy(c, C)
+            T.fill(counts, T.uint8(3))
+            for i in T.Parallel(4096):
+                T.atomic_add(counts[i // 2], T.uint8(1))
+            T.copy(counts, D)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a, b = numbers((64, 512)), numbers((512, 64), 2)
+    c, d = np.zeros((64, 64), np.float32), np.zeros(4096, np.uint8)
+    kernel(a, b, c, d)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    np.testing.assert_array_equal(d, np.repeat([5, 3], 2048))
+    assert not kernel.findings
+    assert "a producer of 32 threads" in messages(kernel)
+    shared_bytes = kernel.summary()["kernels"][0]["gpu"]["shared_bytes"]
+    assert shared_bytes < 2 * 2 * 64 * 64 * 2 + 4096  # the tiles share bytes

@@ -140,6 +140,95 @@ def test_what_wgmma_cannot_do_says_why(m, n, k, dtype, accum, threads, transpose
     assert any(reason in text for text in texts), texts
 
 
+def tf32_gemm(m, n, k, threads, transposed, stages, source, fill, a_in_registers=False):
+    """Tiles of tfloat32, filled from tensors of `source`; `fill` writes some of A once more."""
+    transpose_a, transpose_b = transposed
+    a_shape = (32, m) if transpose_a else (m, 32)
+    b_shape = (n, 32) if transpose_b else (32, n)
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((k, m) if transpose_a else (m, k), source),
+        B: T.Tensor((n, k) if transpose_b else (k, n), source),
+        C: T.Tensor((m, n), "float32"),
+        D: T.Tensor(a_shape, "tfloat32"),
+    ):
+        with T.Kernel(1, threads=threads):
+            a = T.alloc_shared(a_shape, "tfloat32")
+            b = T.alloc_shared(b_shape, "tfloat32")
+            a_registers = T.alloc_fragment(a_shape, "tfloat32")
+            c = T.alloc_fragment((m, n), "float32")
+            T.clear(c)
+            for i in T.Pipelined(k // 32, num_stages=stages):
+                T.copy(A[i * 32, 0] if transpose_a else A[0, i * 32], a)
+                T.copy(B[0, i * 32] if transpose_b else B[i * 32, 0], b)
+                if fill == "clear":
+                    T.clear(a)
+                if fill == "copy":
+                    T.copy(D, a)
+                if a_in_registers:
+                    T.copy(A[0, i * 32], a_registers)
+                    T.gemm(a_registers, b, c, transpose_B=transpose_b)
+                else:
+                    T.gemm(a, b, c, transpose_A=transpose_a, transpose_B=transpose_b)
+            T.copy(c, C)
+
+    return main
+
+
+def check_tf32(m=64, n=64, k=96, threads=128, transposed=(False, True), stages=2,
+               source="float32", fill="", **options):  # fmt: skip
+    """Every element of A lies half a digit of tfloat32 above a whole number: it is rounded away
+    from zero, and would lose that digit if it were cut off."""
+    function = tf32_gemm(m, n, k, threads, transposed, stages, source, fill, **options)
+    kernel = tilewright.compile(function, device=DEVICE)
+    rng = np.random.default_rng(7)
+    signs = rng.choice([-1.0, 1.0], (m, k)).astype(np.float32)
+    a, rounded = signs * np.float32(1 + 2**-11), signs * np.float32(1 + 2**-10)
+    b = rng.integers(-2, 3, (k, n)).astype(np.float32)
+    c = np.full((m, n), np.nan, np.float32)
+    d = np.full((32, m) if transposed[0] else (m, 32), 1 + 2**-11, np.float32)
+    left = {"": rounded, "clear": 0 * rounded, "copy": np.full((m, k), 1 + 2**-10)}[fill]
+    stored = (
+        np.ascontiguousarray(x.T if t else x) for x, t in zip((a, b), transposed, strict=True)
+    )
+    kernel(*stored, c, d)
+    np.testing.assert_array_equal(c, (left.astype(np.float64) @ b).astype(np.float32))
+    assert not kernel.findings
+    return kernel
+
+
+@pytest.mark.parametrize("mode", ["", "late"])
+@pytest.mark.parametrize("m, n, threads", [(64, 64, 128), (128, 40, 256), (64, 256, 256)])
+@pytest.mark.parametrize("stages", [0, 2])
+def test_tfloat32_that_was_rounded(m, n, threads, stages, mode, monkeypatch) -> None:
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+    kernel = check_tf32(m, n, threads=threads, stages=stages)
+    assert len(instructions(kernel)) == 1 and "k8.f32.tf32.tf32" in kernel.ptx
+    assert "mma.sync" not in kernel.ptx
+
+
+def test_tfloat32_of_a_constant() -> None:
+    assert instructions(check_tf32(fill="clear"))
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"source": "tfloat32"}, "elements of 'a' may have bits that are still to be rounded"),
+        ({"fill": "copy"}, "elements of 'a' may have bits that are still to be rounded"),
+        ({"transposed": (False, False)}, "only along K"),
+        ({"transposed": (True, True)}, "only along K"),
+        ({"a_in_registers": True}, "A lives in registers as tfloat32"),
+    ],
+)
+def test_tfloat32_that_wgmma_would_not_round(options, reason) -> None:
+    kernel = check_tf32(**options)
+    assert not instructions(kernel)
+    texts = [remark.message for remark in kernel.remarks]
+    assert any(reason in text for text in texts), texts
+
+
 def pipelined(m, n, k, block_k, stages, threads):
     @T.prim_func
     def main(

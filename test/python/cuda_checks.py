@@ -98,6 +98,22 @@ def which_gpu_and_which_code() -> None:
     assert "has 4 GPU" in message_of(lambda: doubler(4, device="cuda:x"))
 
 
+def blocks_start_in_clusters() -> None:
+    """What the code requires, a plain launch does."""
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 32), "float32")):
+        with T.ClusterKernel(8, cluster_dims=4, threads=32) as block:
+            for i in T.Parallel(32):
+                A[block, i] = T.block_rank_in_cluster()
+
+    kernel = tilewright.compile(main, device="cuda")
+    a = np.full((8, 32), -1, np.float32)
+    kernel(a)
+    np.testing.assert_array_equal(a[:, 0], [0, 1, 2, 3, 0, 1, 2, 3])
+    assert ".reqnctapercluster 4, 1, 1" in kernel.ptx
+
+
 def without_a_gpu_the_cpu_runs_the_kernel(reason: str) -> None:
     kernel = doubler(300)
     assert kernel.placement.device == "cpu"

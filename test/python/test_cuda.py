@@ -55,6 +55,10 @@ def test_on_one_gpu(check: Callable) -> None:
     run(check)
 
 
+def test_clusters() -> None:
+    run(cuda_checks.blocks_start_in_clusters, gpus="9.0")
+
+
 def test_an_old_driver_has_neither_tensor_maps_nor_memory_of_streams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -180,7 +180,7 @@ static Value updateByCas(Emitter &e, AtomicKind kind, const Storage &storage, Va
 }
 
 /// Two bytes at a time, as they are updated: padding after an odd tile is cleared, too.
-void clearTiles(Thread &t) {
+bool clearTiles(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
   SmallVector<AllocOp> tiles;
   t.kernel.walk([&](AllocOp alloc) {
@@ -188,7 +188,9 @@ void clearTiles(Thread &t) {
       tiles.push_back(alloc);
   });
   if (tiles.empty())
-    return;
+    return false;
+  auto extra = t.kernel->getAttrOfType<IntegerAttr>(kExtraThreadsAttr);
+  int64_t numThreads = t.kernel.getNumThreads() + (extra ? extra.getInt() : 0);
   Type pair = b.getI16Type();
   Value zero = arith::ConstantOp::create(b, b.getZeroAttr(pair));
   for (AllocOp alloc : tiles) {
@@ -196,16 +198,17 @@ void clearTiles(Thread &t) {
     int64_t offset = alloc->getAttrOfType<IntegerAttr>(kOffsetAttr).getInt();
     Value base = LLVM::GEPOp::create(b, t.arena.getType(), b.getI8Type(), t.arena,
                                      ArrayRef<LLVM::GEPArg>{int32_t(offset)});
-    auto loop = scf::ForOp::create(b, t.threadId, t.index(pairs), t.index(t.getNumThreads()));
+    auto loop = scf::ForOp::create(b, t.threadId, t.index(pairs), t.index(numThreads));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value address = LLVM::GEPOp::create(b, t.arena.getType(), pair, base,
                                         ArrayRef<LLVM::GEPArg>{t.i64(loop.getInductionVar())});
     LLVM::StoreOp::create(b, zero, address);
   }
-  if (t.arch.hasBulkCopies) // a bulk copy may fill such a tile, through the asynchronous proxy
+  // A bulk copy may fill such a tile, or one that shares its bytes, through the asynchronous proxy.
+  if (t.arch.hasBulkCopies)
     fenceProxy(t, b.getUnitAttr());
-  t.barrier();
+  return true;
 }
 
 /// Updates an element; gives its old value if that is used.

@@ -43,7 +43,7 @@ static Value barrierAddress(Thread &t, Value barriers, Value index) {
                                        b.createOrFold<arith::MulIOp>(number, makeNumber(t, 8)));
 }
 
-void initBarriers(Thread &t) {
+bool initBarriers(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
   SmallVector<BarrierAllocOp> rows;
   t.kernel.walk([&](BarrierAllocOp row) {
@@ -51,7 +51,7 @@ void initBarriers(Thread &t) {
       rows.push_back(row);
   });
   if (rows.empty())
-    return;
+    return false;
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, t.threadId, t.index(0));
   t.guarded(isFirst, [&] {
     for (BarrierAllocOp row : rows) {
@@ -68,7 +68,7 @@ void initBarriers(Thread &t) {
     if (t.arch.version >= 90)
       callPtx(b, "fence.mbarrier_init.release.cluster;", "~{memory}", {}, {});
   });
-  NVVM::Barrier0Op::create(b); // of all roles
+  return true;
 }
 
 /// `T.sync_threads(id, n)`, or only the arrival of it.

@@ -60,7 +60,9 @@ mlir::LogicalResult lowerAtomic(Thread &t, mlir::Operation *op, tile::AtomicKind
                                 Value buffer, mlir::ValueRange indices, tile::MemoryOrder order,
                                 Value result);
 mlir::LogicalResult lowerReducerUpdate(Thread &t, tile::ReducerUpdateOp op);
-void clearTiles(Thread &t);
+/// All threads of the block, those of other roles too, write the zeros that tiles start as. False if no
+/// tile does; else the block has to meet.
+bool clearTiles(Thread &t);
 /// Adds neighbouring elements by one `red` (access::getAtomicWidth says which there are).
 void updateVector(Emitter &e, const Storage &storage, Value address,
                   llvm::ArrayRef<Value> operands);
@@ -100,8 +102,8 @@ Value finishReduction(Emitter &e, tile::ReduceOp op, Value combined, mlir::Type 
                       llvm::function_ref<Value()> loadOld);
 
 // Bulk.cpp
-/// Makes the kernel's barriers; all threads meet after it.
-void initBarriers(Thread &t);
+/// Makes the kernel's barriers. False if it has none; else the block has to meet.
+bool initBarriers(Thread &t);
 void lowerBarrierWait(Thread &t, tile::BarrierWaitOp op);
 void lowerBarrierArrive(Thread &t, tile::BarrierArriveOp op);
 mlir::LogicalResult lowerBulkGroup(Thread &t, tile::AsyncGroupOp op);

@@ -2,13 +2,14 @@
 //
 // A product is asynchronous: wgmma returns at once, and the registers it writes (and those of A it
 // reads) belong to it until a wait. LLVM knows nothing of that. So every such register is an operand
-// and a result of the fence before the first product and of the wait after the last one, and of each
-// product in between that writes it: there is no moment at which LLVM could put something else there.
+// and a result of the group of instructions and of the wait after it: there is no moment at which LLVM
+// could put something else there.
 //
-//   fence     {sums, A} = asm("wgmma.fence")(sums, A)
-//   products  sums = asm("wgmma.mma_async …")(sums, A, descriptor of B)      for each step of K
-//   commit
+//   group     {sums, A} = asm("wgmma.fence; wgmma.mma_async …; …; wgmma.commit_group")(sums, A, descriptors)
 //   wait      {sums, A} = asm("wgmma.wait_group 0")(sums, A)
+//
+// A group is one statement to LLVM, whose time grows with the operands: a statement for each step of K
+// would name all sums again, up to 128 of them.
 //
 // The wait is an op of its own (`tile.product_wait`) where the product is left open. Meanwhile the sums
 // are where the fragment C always is, and nothing touches them. The registers of A are a copy, 32 bits
@@ -39,7 +40,67 @@ static StringRef getTypeName(Type type) {
     return type.isUnsignedInteger() ? "u8" : "s8";
   if (isa<Float8E4M3FNType, Float8E5M2Type>(type))
     return isa<Float8E4M3FNType>(type) ? "e4m3" : "e5m2";
+  if (isa<FloatTF32Type>(type))
+    return "tf32";
   return type.isF32() ? "f32" : type.isBF16() ? "bf16" : "f16";
+}
+
+static StringRef getConstraint(Type type) { return type.isF32() ? "f" : "r"; }
+
+namespace {
+/// Instructions that LLVM sees as one. Its results are the registers that they work on: sums, then A.
+class ProductGroup {
+public:
+  /// Sums that only come into being here need not be brought, and must not be said to be read.
+  ProductGroup(ArrayRef<Value> sums, ArrayRef<Value> rows, bool bringsSums)
+      : numSums(sums.size()), numRows(rows.size()) {
+    if (bringsSums)
+      llvm::append_range(operands, sums);
+    llvm::append_range(operands, rows);
+    for (ArrayRef<Value> registers : {sums, rows})
+      for (Value value : registers)
+        types.push_back(value.getType());
+    numTied = operands.size();
+  }
+
+  /// The name of a register in the text.
+  std::string sum(size_t number) const { return "$" + std::to_string(number); }
+  std::string row(size_t number) const { return sum(numSums + number); }
+  std::string input(Value value);
+  bool hasRows() const { return numRows; }
+  void add(const Twine &instruction) { text += (instruction + "\n\t").str(); }
+  SmallVector<Value> emit(ImplicitLocOpBuilder &b);
+
+private:
+  size_t numSums, numRows, numTied;
+  SmallVector<Type> types;     ///< Of the results.
+  SmallVector<Value> operands; ///< Those that results take the place of, then inputs.
+  std::string text;
+};
+} // namespace
+
+/// The name of a value that the instructions only read.
+std::string ProductGroup::input(Value value) {
+  auto inputs = MutableArrayRef(operands).drop_front(numTied);
+  size_t number = llvm::find(inputs, value) - inputs.begin();
+  if (number == inputs.size())
+    operands.push_back(value);
+  return "$" + std::to_string(types.size() + numTied + number);
+}
+
+/// Gives the registers after the instructions. A result is written while later instructions still
+/// have to read their inputs (`&`).
+SmallVector<Value> ProductGroup::emit(ImplicitLocOpBuilder &b) {
+  SmallVector<std::string> constraints;
+  for (Type type : types)
+    constraints.push_back("=&" + getConstraint(type).str());
+  for (size_t i = types.size() - numTied; i < types.size(); ++i)
+    constraints.push_back(std::to_string(i));
+  for (Value value : ArrayRef(operands).drop_front(numTied))
+    constraints.push_back(value.getType().isInteger(64) ? "l" : "r");
+  // Products read memory that LLVM must not move its own accesses across.
+  constraints.push_back("~{memory}");
+  return callPtx(b, StringRef(text).rtrim(), llvm::join(constraints, ","), types, operands);
 }
 
 /// The code of one gemm.
@@ -66,10 +127,8 @@ private:
   void keepA(ArrayRef<Value> rows);
   /// Where the sums of an instruction start.
   enum class Start { FromSums, FromZero, Decided };
-  Registers multiply(ArrayRef<Value> sums, ArrayRef<Value> rows, Value descriptorA,
-                     Value descriptorB, Start start);
-  void issue(MutableArrayRef<Value> part, ArrayRef<Value> rows, int64_t product, int64_t column,
-             int64_t step, Start start);
+  void multiply(ProductGroup &group, size_t firstSum, size_t count, int64_t product, int64_t column,
+                int64_t step, Start start);
   Registers accumulate(const Registers &sums, const Registers &rows);
   Registers accumulatePartial(const Registers &sums, Registers rows);
   Value i32(int64_t value) { return t.constant(b.getI32IntegerAttr(int32_t(value))); }
@@ -136,29 +195,6 @@ Value ProductLowering::addBytes(Value descriptor, int64_t bytes) {
   if (bytes == 0)
     return descriptor;
   return arith::AddIOp::create(b, descriptor, i64(bytes / 16));
-}
-
-static StringRef getConstraint(Type type) { return type.isF32() ? "f" : "r"; }
-
-/// `=f,=r,…,0,1,…`: results that take the place of as many operands.
-static std::string getTiedConstraints(ArrayRef<Value> registers) {
-  SmallVector<std::string> constraints;
-  for (Value value : registers)
-    constraints.push_back("=" + getConstraint(value.getType()).str());
-  for (size_t i = 0; i < registers.size(); ++i)
-    constraints.push_back(std::to_string(i));
-  return llvm::join(constraints, ",");
-}
-
-/// An instruction without operands that LLVM takes to change these registers.
-static SmallVector<Value> passThrough(ImplicitLocOpBuilder &b, StringRef text,
-                                      ArrayRef<Value> registers) {
-  SmallVector<Type> types;
-  for (Value value : registers)
-    types.push_back(value.getType());
-  // Products read memory that LLVM must not move its own accesses across.
-  std::string tied = getTiedConstraints(registers);
-  return callPtx(b, text, tied + (tied.empty() ? "" : ",") + "~{memory}", types, registers);
 }
 
 /// The thread's sums, one value a register: pairs of float16 share one. Those of a product that is
@@ -246,83 +282,44 @@ void ProductLowering::keepA(ArrayRef<Value> rows) {
     LLVM::StoreOp::create(b, row, address);
 }
 
-/// One instruction: the sums after it.
-ProductLowering::Registers ProductLowering::multiply(ArrayRef<Value> sums, ArrayRef<Value> rows,
-                                                     Value descriptorA, Value descriptorB,
-                                                     Start start) {
+/// One instruction, for 64 rows, some columns and one step of K.
+void ProductLowering::multiply(ProductGroup &group, size_t firstSum, size_t count, int64_t product,
+                               int64_t column, int64_t step, Start start) {
   Type elementA = cast<MemRefType>(leftBuffer().getType()).getElementType(),
        elementB = cast<MemRefType>(rightBuffer().getType()).getElementType();
   std::string text;
   llvm::raw_string_ostream os(text);
-  // A cleared product writes sums that nothing has to bring.
-  bool readsSums = start != Start::FromZero;
-  size_t last = sums.size() * (readsSums ? 2 : 1) + (rows.empty() ? 1 : 4) + 1;
   bool decides = start == Start::Decided;
   if (decides)
-    os << "{ .reg .pred p; setp.eq.b32 p, $" << last << ", 0; ";
+    os << "{ .reg .pred p; setp.eq.b32 p, " << group.input(isCleared) << ", 0; ";
   os << "wgmma.mma_async.sync.aligned.m64n" << division.columns << "k" << shape.k << "."
      << getTypeName(accumulatorType()) << "." << getTypeName(elementA) << "."
      << getTypeName(elementB) << " {";
-  for (size_t i = 0; i < sums.size(); ++i)
-    os << (i ? ", $" : "$") << i;
+  for (size_t i = 0; i < count; ++i)
+    os << (i ? ", " : "") << group.sum(firstSum + i);
   os << "}, ";
-  size_t next = readsSums ? 2 * sums.size() : sums.size();
-  if (rows.empty()) {
-    os << "$" << next++;
+  if (group.hasRows()) {
+    size_t first = (product * division.steps + step) * 4;
+    os << "{";
+    for (size_t i = 0; i < 4; ++i)
+      os << (i ? ", " : "") << group.row(first + i);
+    os << "}";
   } else {
-    os << "{$" << next << ", $" << next + 1 << ", $" << next + 2 << ", $" << next + 3 << "}";
-    next += 4;
+    os << group.input(addBytes(descriptorA, left.getStart(product * kProductRows, step * shape.k)));
   }
-  os << ", $" << next << ", " << (decides ? "p" : readsSums ? "1" : "0");
+  os << ", " << group.input(addBytes(descriptorB, right.getStart(column, step * shape.k))) << ", "
+     << (decides                    ? "p"
+         : start == Start::FromSums ? "1"
+                                    : "0");
   if (!shape.isInteger)
     os << ", 1, 1"; // neither operand is negated
   if (shape.operandBits == 16) {
-    if (rows.empty())
+    if (!group.hasRows())
       os << ", " << (left.isKMajor ? 0 : 1);
     os << ", " << (right.isKMajor ? 0 : 1);
   }
   os << (decides ? "; }" : ";");
-  std::string constraints;
-  SmallVector<Value> operands;
-  if (readsSums) {
-    constraints = getTiedConstraints(sums);
-    llvm::append_range(operands, sums);
-  } else {
-    for (size_t i = 0; i < sums.size(); ++i)
-      constraints += (i ? ",=" : "=") + getConstraint(sums[i].getType()).str();
-  }
-  if (rows.empty()) {
-    constraints += ",l";
-    operands.push_back(descriptorA);
-  } else {
-    constraints += ",r,r,r,r";
-    llvm::append_range(operands, rows);
-  }
-  constraints += ",l";
-  operands.push_back(descriptorB);
-  if (decides) {
-    constraints += ",r";
-    operands.push_back(isCleared);
-  }
-  SmallVector<Type> types;
-  for (Value value : sums)
-    types.push_back(value.getType());
-  return callPtx(b, text, constraints, types, operands);
-}
-
-/// The instruction of one product of 64 rows, some columns and one step of K; `part` are its sums,
-/// `rows` all registers of A.
-void ProductLowering::issue(MutableArrayRef<Value> part, ArrayRef<Value> rows, int64_t product,
-                            int64_t column, int64_t step, Start start) {
-  ArrayRef<Value> rowsOfStep;
-  if (!rows.empty())
-    rowsOfStep = rows.slice((product * division.steps + step) * 4, 4);
-  Value fromA;
-  if (descriptorA)
-    fromA = addBytes(descriptorA, left.getStart(product * kProductRows, step * shape.k));
-  Value fromB = addBytes(descriptorB, right.getStart(column, step * shape.k));
-  Registers next = multiply(part, rowsOfStep, fromA, fromB, start);
-  llvm::copy(next, part.begin());
+  group.add(text);
 }
 
 /// All instructions as one group; gives the sums, which belong to the group until the wait.
@@ -331,24 +328,20 @@ ProductLowering::Registers ProductLowering::accumulate(const Registers &sums,
   auto [products, groupColumns, columns, steps] = division;
   size_t perProduct = sums.size() / products, perInstruction = perProduct * columns / groupColumns;
   Start start = isClear ? Start::FromZero : isCleared ? Start::Decided : Start::FromSums;
-  // A register that nothing wrote needs no fence, and must not be said to be read.
-  Registers brought = isClear ? Registers() : sums;
-  llvm::append_range(brought, rows);
-  Registers held = isClear ? sums : Registers();
-  llvm::append_range(held, passThrough(b, "wgmma.fence.sync.aligned;", brought));
+  ProductGroup group(sums, rows, /*bringsSums=*/!isClear);
+  group.add("wgmma.fence.sync.aligned;");
   for (int64_t step = 0; step < steps; ++step)
     for (int64_t product = 0; product < products; ++product)
-      for (int64_t column = 0; column < groupColumns; column += columns) {
-        size_t first = product * perProduct + column / columns * perInstruction;
-        issue(MutableArrayRef(held).slice(first, perInstruction),
-              ArrayRef(held).drop_front(sums.size()), product, column, step,
-              step == 0 ? start : Start::FromSums);
-      }
-  passThrough(b, "wgmma.commit_group.sync.aligned;", {});
-  if (op->hasAttr(kAsyncAttr))
+      for (int64_t column = 0; column < groupColumns; column += columns)
+        multiply(group, product * perProduct + column / columns * perInstruction, perInstruction,
+                 product, column, step, step == 0 ? start : Start::FromSums);
+  group.add("wgmma.commit_group.sync.aligned;");
+  bool isOpen = op->hasAttr(kAsyncAttr);
+  if (!isOpen)
+    group.add("wgmma.wait_group.sync.aligned 0;");
+  Registers held = group.emit(b);
+  if (isOpen)
     keepA(ArrayRef(held).drop_front(sums.size()));
-  else
-    held = passThrough(b, "wgmma.wait_group.sync.aligned 0;", held);
   held.truncate(sums.size());
   return held;
 }
@@ -372,22 +365,22 @@ ProductLowering::Registers ProductLowering::accumulatePartial(const Registers &s
       sum = isFirst && isClear ? value : arith::AddFOp::create(b, start, value).getResult();
     }
   };
+  Registers blank(perInstruction, LLVM::PoisonOp::create(b, b.getF32Type()));
   for (int64_t begin = 0; begin < steps; begin += shape.promotedSteps)
     for (int64_t product = 0; product < products; ++product)
       for (int64_t column = 0; column < groupColumns; column += columns) {
-        size_t first = (product * (groupColumns / columns) + column / columns) * perInstruction;
-        rows = passThrough(b, "wgmma.fence.sync.aligned;", rows);
-        Registers part(perInstruction, LLVM::PoisonOp::create(b, b.getF32Type()));
+        ProductGroup group(blank, rows, /*bringsSums=*/false);
+        group.add("wgmma.fence.sync.aligned;");
         int64_t end = std::min(begin + shape.promotedSteps, steps);
         for (int64_t step = begin; step < end; ++step)
-          issue(part, rows, product, column, step,
-                step == begin ? Start::FromZero : Start::FromSums);
-        passThrough(b, "wgmma.commit_group.sync.aligned;", {});
-        llvm::append_range(part, rows);
-        part = passThrough(b, "wgmma.wait_group.sync.aligned 0;", part);
-        rows.assign(part.begin() + perInstruction, part.end());
-        part.truncate(perInstruction);
-        add(part, first, begin == 0);
+          multiply(group, 0, perInstruction, product, column, step,
+                   step == begin ? Start::FromZero : Start::FromSums);
+        group.add("wgmma.commit_group.sync.aligned;");
+        group.add("wgmma.wait_group.sync.aligned 0;");
+        Registers held = group.emit(b);
+        rows.assign(held.begin() + perInstruction, held.end());
+        size_t first = (product * (groupColumns / columns) + column / columns) * perInstruction;
+        add(ArrayRef(held).take_front(perInstruction), first, begin == 0);
       }
   return total;
 }
@@ -434,11 +427,14 @@ void lowerProductWait(Thread &t, ProductWaitOp op) {
     for (int64_t slot = 0; slot < storage.owners.slots; ++slot)
       hold(t.registerAddress(storage, slot), getRegisterType(storage.elementType));
   }
+  size_t sums = registers.size();
   for (Value fragment : op.getFactors())
     for (Value address : heldWords(t, fragment))
       hold(address, b.getI32Type());
-  std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
-  for (auto [address, value] : llvm::zip_equal(addresses, passThrough(b, text, registers)))
+  ProductGroup wait(ArrayRef(registers).take_front(sums), ArrayRef(registers).drop_front(sums),
+                    /*bringsSums=*/true);
+  wait.add("wgmma.wait_group.sync.aligned " + Twine(op.getPending()) + ";");
+  for (auto [address, value] : llvm::zip_equal(addresses, wait.emit(b)))
     LLVM::StoreOp::create(b, value, address);
 }
 

@@ -11,8 +11,10 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "LayoutSolver.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/Questions.h"
 #include "tilewright/Tile/Remarks.h"
+#include "tilewright/Tile/Statements.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -67,6 +69,36 @@ static llvm::Expected<ProductOperand> checkOperand(GemmOp gemm, access::GemmOper
   return plan;
 }
 
+/// Whether a statement leaves only rounded elements in a tile of tfloat32.
+static bool keepsRounded(Operation *user, Value tile) {
+  if (isa<SliceOp, ViewOp, AnnotateLayoutOp>(user))
+    return true;
+  if (auto store = dyn_cast<StoreOp>(user)) {
+    // What was copied from other memory has all bits that it had there.
+    auto cast = store.getValue().getDefiningOp<CastOp>();
+    bool isRounded =
+        cast ? !isa<FloatTF32Type>(cast.getFrom()) : matchPattern(store.getValue(), m_Constant());
+    return isRounded && !changesElement(store.getBuffer());
+  }
+  std::optional<SmallVector<Effect>> effects = getEffects(user);
+  return effects && llvm::all_of(*effects, [&](const Effect &effect) {
+           return effect.root != tile || effect.kind == EffectKind::Read;
+         });
+}
+
+/// A tile of tfloat32 whose elements may have bits beyond those of the type, which wgmma cuts off
+/// where a gemm rounds them; null if neither operand has.
+static Value findUnrounded(GemmOp gemm) {
+  for (Value operand : {Value(gemm.getA()), Value(gemm.getB())}) {
+    Value root = getRoot(operand);
+    auto tile = root.getDefiningOp<AllocOp>();
+    if (!tile || !llvm::all_of(analysis::getUsersThroughViews(tile),
+                               [&](Operation *user) { return keepsRounded(user, root); }))
+      return root;
+  }
+  return Value();
+}
+
 /// Where C lives if its transpose lives here.
 static Fragment transpose(const Fragment &fragment) {
   SmallVector<IndexExpr> swapped{IndexExpr::dim(1), IndexExpr::dim(0)};
@@ -83,10 +115,11 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
     return false;
   };
   std::optional<access::ProductShape> shape = access::getProductShape(gemm, context.arch);
-  if (isa<FloatTF32Type>(gemm.getA().getType().getElementType()))
-    return refuseProduct(
-        "tfloat32 elements in memory may have bits that are still to be rounded, and "
-        "wgmma would cut them off");
+  bool isTf32 = isa<FloatTF32Type>(gemm.getA().getType().getElementType());
+  if (Value unrounded = isTf32 ? findUnrounded(gemm) : Value())
+    return refuseProduct("elements of '" + tile::getName(unrounded) +
+                         "' may have bits that are still to be rounded to tfloat32, and wgmma "
+                         "would cut them off; fill it from a float32 tensor");
   if (!shape) {
     auto describe = [](Value buffer) {
       return describeElementType(cast<MemRefType>(buffer.getType()).getElementType());
@@ -109,6 +142,8 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
   if (m * n > access::kMaxProductSlots * numThreads)
     return refuseProduct(Twine(numThreads) + " threads have no registers for " + Twine(m) + " x " +
                          Twine(n) + " sums");
+  if (a && isTf32)
+    return refuseProduct("A lives in registers as tfloat32");
   if (a && (gemm.getTransposeA() || a.getBuffer() != gemm.getA()))
     return refuseProduct("A lives in registers, transposed or as a part of a tile");
   if (roles.isSwapped && (a || b))

@@ -19,7 +19,8 @@ from tilewright.support.errors import LanguageError
 
 class ClusterKernel(Kernel):
     """`with T.ClusterKernel(*grid, cluster_dims=2, threads=128) as bx:` is a `T.Kernel` whose
-    blocks form clusters of `cluster_dims`.
+    blocks form clusters of `cluster_dims`. GPUs that have clusters (sm_90 and later) start them
+    together, where the extents of the grid are constants.
 
     Example:
         with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
@@ -36,7 +37,8 @@ class ClusterKernel(Kernel):
             raise LanguageError(
                 f"cluster_dims of T.ClusterKernel: 1 to 3 positive integers, got {cluster_dims!r}"
             )
-        for number, (extent, dim) in enumerate(zip(self._grid, dims, strict=False)):
+        grid = [*self._grid, 1, 1]
+        for number, (extent, dim) in enumerate(zip(grid, dims, strict=False)):
             if not is_kernel_value(extent) and extent % dim:
                 raise LanguageError(
                     f"grid extent {number} of T.ClusterKernel is {extent}, not a multiple of the "
@@ -46,7 +48,9 @@ class ClusterKernel(Kernel):
 
     def __enter__(self) -> Any:
         blocks = super().__enter__()
-        trace.require("T.ClusterKernel").cluster = self._cluster
+        state = trace.require("T.ClusterKernel")
+        state.cluster = self._cluster
+        state.core.hint("cluster", [], dict(zip("xyz", [*self._cluster, 1, 1], strict=False)))
         return blocks
 
 
