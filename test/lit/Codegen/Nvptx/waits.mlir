@@ -26,7 +26,7 @@ func.func @groups() {
 
 // A wait holds what it names: each sum, and the words in which products keep what they read.
 // CHECK-LABEL: llvm.func @held_kernel
-// CHECK: %[[WAIT:.*]] = llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=r,0,1,2,~{memory}"
+// CHECK: %[[WAIT:.*]] = llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=&f,=&f,=&r,0,1,2,~{memory}"
 // CHECK-SAME: -> !llvm.struct<(f32, f32, i32)>
 // CHECK-COUNT-3: llvm.store
 func.func @held() {
