@@ -1,6 +1,7 @@
 //===- InterpreterEngine.cpp - programs on the reference interpreter --------------------------===//
 
 #include "Engines.h"
+#include "tilewright/Frontend/Diagnostics.h"
 
 using namespace mlir;
 using tilewright::runtime::BoundArgument;
@@ -19,6 +20,10 @@ public:
     return nullptr;
   }
   std::vector<Decision> getDecisions() const override { return {}; }
+
+private:
+  llvm::Expected<OwningOpRef<ModuleOp>> schedule(const BoundArguments &bound,
+                                                 const RunOptions &options);
 };
 
 class InterpreterEngine : public Engine {
@@ -37,6 +42,26 @@ static interp::Argument toArgument(const BoundArgument &argument) {
   if (auto *integer = std::get_if<int64_t>(&argument))
     return *integer;
   return std::get<double>(argument);
+}
+
+/// The program as an architecture's code runs it, for a call with these arguments.
+llvm::Expected<OwningOpRef<ModuleOp>> InterpretedKernel::schedule(const BoundArguments &bound,
+                                                                  const RunOptions &options) {
+  const Arch *arch = tilewright::findArch(options.schedule);
+  if (!arch)
+    return makeProgramError("unknown architecture '" + options.schedule + "'; known are " +
+                            getArchNames());
+  if (options.bounds)
+    return makeProgramError("error radii are those of the program as written: 'bounds' and "
+                            "'schedule' exclude each other");
+  PipelineOptions pipeline;
+  pipeline.calls = bound.getFacts();
+  frontend::DiagnosticCapture capture(program->getModule().getContext());
+  FailureOr<OwningOpRef<ModuleOp>> scheduled =
+      scheduleForGpu(program->getModule(), *arch, pipeline);
+  if (failed(scheduled))
+    return llvm::make_error<ProgramError>(capture.takeError());
+  return std::move(*scheduled);
 }
 
 llvm::Expected<RunResult> InterpretedKernel::run(const BoundArguments &bound,
@@ -67,8 +92,15 @@ llvm::Expected<RunResult> InterpretedKernel::run(const BoundArguments &bound,
   llvm::Expected<frontend::Program::Lock> lock = program->lock();
   if (!lock)
     return toProgramError(lock.takeError());
+  func::FuncOp function = program->getFunction();
+  OwningOpRef<ModuleOp> scheduled;
+  if (!options.schedule.empty()) {
+    if (llvm::Error error = schedule(bound, options).moveInto(scheduled))
+      return error;
+    function = *scheduled->getOps<func::FuncOp>().begin();
+  }
   Stopwatch watch;
-  llvm::Expected<interp::Result> run = interp::run(program->getFunction(), values, interpOptions);
+  llvm::Expected<interp::Result> run = interp::run(function, values, interpOptions);
   if (!run)
     return toProgramError(run.takeError());
   result.seconds = watch.getSeconds();

@@ -222,26 +222,49 @@ LogicalResult checkProgram(ModuleOp traced, const PipelineOptions &options) {
   return result;
 }
 
-/// What `compileForGpu` does, on a thread of its own.
-static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &arch,
-                                                  const PipelineOptions &options) {
+/// A copy of the module after all passes on tile IR of a compilation for a GPU. Remarks are emitted.
+static FailureOr<OwningOpRef<ModuleOp>> planForGpu(ModuleOp module, const Arch &arch,
+                                                   const PipelineOptions &options) {
   DialectRegistry registry;
   nvptx::registerDialects(registry);
   module.getContext()->appendDialectRegistry(registry);
   module.getContext()->loadAllAvailableDialects();
-  CompiledArtifact artifact;
-  artifact.calls = options.calls;
-  DecisionCollector collector(module.getContext(), artifact.decisions);
-  StageRecorder recorder(options, artifact.phases);
   OwningOpRef<ModuleOp> planned = cast<ModuleOp>(module->clone());
-  auto function = *planned->getOps<func::FuncOp>().begin();
-  options.calls.annotate(function);
+  options.calls.annotate(*planned->getOps<func::FuncOp>().begin());
   PassManager pm(module.getContext());
   buildGpuPipeline(pm, arch.name, options);
   if (options.afterPass)
     pm.addInstrumentation(std::make_unique<DumpInstrumentation>(options));
   if (failed(pm.run(*planned)) || isAbandoned())
     return failure();
+  return planned;
+}
+
+FailureOr<OwningOpRef<ModuleOp>> scheduleForGpu(ModuleOp module, const Arch &arch,
+                                                const PipelineOptions &options) {
+  FailureOr<OwningOpRef<ModuleOp>> planned = failure();
+  std::optional<std::string> stop = runGuarded([&] {
+    std::vector<Decision> decisions; // those of the compilation, which tells them
+    DecisionCollector collector(module.getContext(), decisions);
+    planned = planForGpu(module, arch, options);
+  });
+  if (stop)
+    return emitInternalError(module) << reportStop(module, arch.name, options.calls, *stop);
+  return planned;
+}
+
+/// What `compileForGpu` does, on a thread of its own.
+static FailureOr<CompiledArtifact> compileGuarded(ModuleOp module, const Arch &arch,
+                                                  const PipelineOptions &options) {
+  CompiledArtifact artifact;
+  artifact.calls = options.calls;
+  DecisionCollector collector(module.getContext(), artifact.decisions);
+  StageRecorder recorder(options, artifact.phases);
+  FailureOr<OwningOpRef<ModuleOp>> copy = planForGpu(module, arch, options);
+  if (failed(copy))
+    return failure();
+  OwningOpRef<ModuleOp> &planned = *copy;
+  auto function = *planned->getOps<func::FuncOp>().begin();
   recorder.finish("passes");
   artifact.kernels = nvptx::describeKernels(function);
   artifact.launches = LaunchFormulas(function);

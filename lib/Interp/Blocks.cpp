@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Blocks.h"
+#include "Scheduled.h"
 #include "Threads.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
@@ -48,7 +49,9 @@ public:
     parts.push_back({begin, body.steps.size()});
     if (parts.size() > 1)
       findLiveSlots(kernel);
-    if (namesThreads(kernel))
+    if (isScheduled(kernel))
+      schedule.emplace(machine, kernel, body);
+    else if (namesThreads(kernel))
       threads.emplace(machine, kernel, body);
   }
 
@@ -68,7 +71,9 @@ private:
       kernel.number = kernel.base + number;
       if (part > 0)
         restore(number);
-      if (threads) {
+      if (schedule) { // has one part: the passes have split it
+        schedule->run(kernel.block);
+      } else if (threads) {
         threads->run(kernel.block, parts[part].begin, parts[part].end);
       } else {
         for (auto [slot, coordinate] : llvm::zip_equal(body.arguments, kernel.block))
@@ -157,6 +162,7 @@ private:
   LiveSlots live;
   std::map<int64_t, Kept> kept;
   std::optional<ThreadRunner> threads;
+  std::optional<ScheduledRunner> schedule;
 };
 
 } // namespace

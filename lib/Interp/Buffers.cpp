@@ -1,6 +1,7 @@
 //===- Buffers.cpp - allocations, parts of buffers, single elements ---------------------------===//
 
 #include "Machine.h"
+#include "tilewright/Tile/Schedule.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -45,6 +46,8 @@ static void allocate(Machine &machine, const Step &step) {
   } else {
     known->forget();
   }
+  if (op->hasAttr(tile::kClearedAttr)) // a schedule relies on zeros at the start
+    known->clear();
   known->iterationBase = machine.parallel ? machine.parallel->iteration : 0;
   machine.views[step.out[0]] = View::whole(*known, known->format, shape);
 }

@@ -310,6 +310,7 @@ bool resolveGemm(mlir::Operation *op, Step &step);
 bool resolveNote(mlir::Operation *op, Step &step);
 bool resolveControl(mlir::Operation *op, Step &step);
 bool resolveThreads(mlir::Operation *op, Step &step);
+bool resolveSchedule(mlir::Operation *op, Step &step);
 
 /// Calls `visit` with each step of a body and of those nested in it.
 template <typename VisitT> void forEachStep(const Body &body, VisitT &&visit) {

@@ -1,6 +1,6 @@
 //===- Program.cpp - resolves a function once into steps and slots ----------------------------===//
 
-#include "Machine.h"
+#include "Scheduled.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -191,9 +191,12 @@ llvm::Error Resolver::resolveOp(Operation &op, Body &body) {
   bool isKnown = resolveArith(&op, step) || resolveMathFunction(&op, step) ||
                  resolveCast(&op, step) || resolveBuffer(&op, step) || resolveAtomic(&op, step) ||
                  resolveStatement(&op, step) || resolveGemm(&op, step) || resolveNote(&op, step) ||
-                 resolveControl(&op, step) || resolveThreads(&op, step);
+                 resolveControl(&op, step) || resolveThreads(&op, step) ||
+                 resolveSchedule(&op, step);
   if (!isKnown)
     return refuse(op, "it has no meaning in tile IR");
+  if (auto kernel = dyn_cast<tile::KernelOp>(op); kernel && options.bounds && isScheduled(kernel))
+    return refuse(op, "error radii are those of the program as written, not of its schedule");
   if (options.bounds)
     resolveBound(&op, step, fastMath);
   if (options.check)

@@ -57,6 +57,12 @@ void Storage::forget() {
     std::memset(sums.data(), 0, sums.size() * sizeof(SumShadow));
 }
 
+void Storage::clear() {
+  std::memset(owned.data(), 0, owned.size());
+  if (!poison.empty())
+    std::memset(poison.data(), 0, poison.size());
+}
+
 template <typename T> static std::vector<T> copyOf(const ShadowArray<T> &array) {
   return std::vector<T>(array.data(), array.data() + array.size());
 }

@@ -101,6 +101,8 @@ struct Storage {
   void allocate(bool tracksPoison);
   /// Starts a new life of an allocation: nothing is written.
   void forget();
+  /// Sets all of an allocation to zero.
+  void clear();
   /// All of it is poison from now on.
   void markUnwritten();
   /// Holds what another life of the same allocation holds.

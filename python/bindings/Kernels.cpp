@@ -26,6 +26,7 @@ static RunOptions toRunOptions(nb::dict options) {
   read(options, "check", result.check);
   read(options, "bounds", result.bounds);
   read(options, "thread_order", result.threadOrder);
+  read(options, "schedule", result.schedule);
   read(options, "unwritten", result.unwritten);
   read(options, "deterministic", result.deterministic);
   read(options, "checks", result.checks);

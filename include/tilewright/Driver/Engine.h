@@ -49,6 +49,9 @@ struct RunOptions {
   bool bounds = false;
   /// Interpreter: in which order threads take turns, as interp::Options has it.
   uint64_t threadOrder = 0;
+  /// Interpreter: an architecture, to run what its code is made of: the program as the passes have
+  /// scheduled it, in the order of `threadOrder`.
+  std::string schedule;
   /// Interpreter: tensors that the call allocated, so that nothing has written them yet.
   std::vector<unsigned> unwritten;
   /// CPU: blocks run one after another, so that atomic sums come out the same in each run;

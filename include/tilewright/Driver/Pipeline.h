@@ -77,6 +77,11 @@ void buildHostLlvmPipeline(mlir::OpPassManager &pm);
 mlir::FailureOr<CompiledArtifact> compileForGpu(mlir::ModuleOp module, const Arch &arch,
                                                 const PipelineOptions &options = {});
 
+/// A copy of a checked module as `compileForGpu` lowers it: planned and scheduled tile IR, which the
+/// interpreter can run too. Errors are emitted as diagnostics; remarks are dropped.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
+scheduleForGpu(mlir::ModuleOp module, const Arch &arch, const PipelineOptions &options = {});
+
 /// Compiles a checked module to an object file for this machine; the module stays as it is. What is
 /// wrong with the program is a cpu::CompileError; remarks become decisions of the result.
 llvm::Expected<CompiledArtifact> compileForCpu(mlir::ModuleOp module,

@@ -13,6 +13,7 @@
 //   lib/Interp   Program.cpp resolves each op once to a handler; the handlers stand by family:
 //                Arith, MathFunctions, Casts, Buffers, Statements, Gemm, Control
 //                Threads.cpp runs kernels that name their threads, as they were traced
+//                Scheduled.cpp runs kernels as the passes for GPUs have scheduled them
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -55,7 +56,9 @@ struct Options {
   bool bounds = false;
   /// In which order the roles of a kernel that names its threads take turns. 0 is the order of the
   /// text, which is the program's meaning. 1 is the reverse, any other number the seed of a random
-  /// order; then accesses of two roles that no barrier orders are findings (`race`).
+  /// order; then accesses of two roles that no barrier orders are findings (`race`). Of a scheduled
+  /// kernel also when asynchronous effects take place: at once, late, or at random; there a race is a
+  /// finding in each order (lib/Interp/Scheduled.h).
   uint64_t threadOrder = 0;
   /// Findings of one kind at one statement are counted, not repeated; this limits distinct ones.
   uint64_t maxFindings = 100;

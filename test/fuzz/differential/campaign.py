@@ -21,7 +21,7 @@ from pathlib import Path
 
 from differential.coverage import REQUIRED, Cell, Coverage, cells_of, widened
 from differential.kinds import KINDS
-from differential.witnesses import ENGINES, Verdict, examine
+from differential.witnesses import ENGINES, INTERPRETERS, Verdict, examine
 
 #: A program that computes longer hangs. Processor time counts: the machine may be busy with other
 #: things. One that waits for something uses none and gets longer.
@@ -36,7 +36,8 @@ WORKER = Path(__file__).parent
 class Plan:
     """What a campaign does with each seed: makes a program of `kind`, and runs it on `engines`;
     where none are named, on one of the CPU's variants and one GPU in turn (programs of pipelines on
-    sm_90a in both modes), or, if `thorough`, on all."""
+    sm_90a in both modes, and in the interpreter as scheduled for it), or, if `thorough`, on
+    all."""
 
     kind: str = "tiles"
     engines: tuple[str, ...] = ()
@@ -47,7 +48,8 @@ class Plan:
             return list(self.engines or ENGINES)
         processor = ("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3]
         if self.kind == "pipelines":  # both modes must agree
-            return [processor, "sm_90a", "sm_90a-late"]
+            schedule = ("schedule", "schedule-late", "schedule-80")[seed % 3]
+            return [processor, "sm_90a", "sm_90a-late", schedule]
         turned = ["interp-turned"] if self.kind == "threads" else []
         return [
             *turned,
@@ -87,7 +89,7 @@ class Outcome:
         if any(verdict.kind == "agree" for verdict in verdicts):
             self.coverage.add("interp", cells)
         for verdict in verdicts:
-            if verdict.kind == "agree" and verdict.engine != "interp-turned":
+            if verdict.kind == "agree" and verdict.engine not in INTERPRETERS:
                 self.coverage.add(verdict.engine, [*cells, *map(tuple, verdict.code)])
             self.tally[f"{verdict.engine} {verdict.kind}"] += 1
             if verdict.kind == "ill-formed":
