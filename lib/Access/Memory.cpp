@@ -2,6 +2,7 @@
 
 #include "tilewright/Access/Memory.h"
 #include "Surroundings.h"
+#include "tilewright/Analysis/Conditions.h"
 #include "tilewright/Analysis/ValueFacts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -146,7 +147,7 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
   Value root = getRoot(buffer);
   for (unsigned dim = 0; dim < result.coordinates.size(); ++dim)
     result.extents.push_back(analysis::translateExtent(root, dim, translator));
-  result.known = getKnownNonNegative(access, translator, numbers);
+  result.known = analysis::getKnownNonNegative(access, translator, numbers);
   result.symbols = analysis::getSymbolFacts(numbers);
   for (unsigned symbol = 0; symbol < numbers.size(); ++symbol)
     result.arguments.emplace_back(translator.getArguments(symbol));

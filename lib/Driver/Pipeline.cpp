@@ -46,6 +46,7 @@ static void addThreadPasses(OpPassManager &pm, RoleForm form) {
 void buildThreadsPipeline(OpPassManager &pm) { addThreadPasses(pm, RoleForm::Turns); }
 
 void buildCheckPipeline(OpPassManager &pm) {
+  pm.addPass(createCheckBounds()); // while tiles have the user's extents
   buildThreadsPipeline(pm);
   pm.addPass(createCheckFragments());
   pm.addPass(createCheckParallel());
@@ -59,6 +60,7 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   addThreadPasses(pm, disjoint ? RoleForm::Warps : RoleForm::WarpsOverlapping);
   pm.addPass(
       createGuardIndices(GuardIndicesOptions{/*hostPart=*/false})); // index values have 64 bits
+  pm.addPass(createGuardTiles());          // and elements lie in their tile
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createFlattenLoops());        // none inside another
   pm.addPass(createUnrollFragmentLoops()); // registers have names

@@ -63,6 +63,38 @@ def CheckUnwritten : Pass<"tile-check-unwritten"> {
   }];
 }
 
+def CheckBounds : Pass<"tile-check-bounds"> {
+  let summary = "Refuse accesses that certainly leave their on-chip tile";
+  let description = [{
+    An on-chip tile has no elements outside its extents, and no safe value there. The pass changes
+    nothing; it fails at an access that leaves its tile at some point of the program, whatever the
+    data, and names the element and the iteration.
+
+    ```mlir
+    tile.parallel (%i, %j) in (8, 16) {
+      %k = arith.addi %j, %c2 : index
+      %v = tile.load %s[%i, %k] : memref<8x16xf32, #tile.space<shared>>
+                                     // error: read of 's' at [0, 16] is outside its extents (8, 16)
+    ```
+  }];
+}
+
+def GuardTiles : Pass<"tile-guard-tiles"> {
+  let summary = "Test accesses of on-chip tiles whose indices do not prove that they stay inside";
+  let description = [{
+    An access of an on-chip tile that may leave its extents gets an assertion for each dimension
+    without a proof. Proofs use the ranges of loops, the branches around the access, and `T.assume`.
+
+    ```mlir
+    %k = tile.cast %v from i32 to index      ->    %k = tile.cast %v from i32 to index
+    %x = tile.load %s[%k] : ...                    %b = arith.cmpi ult, %k, %c16 : index
+                                                   tile.assert %b, "an index of 's' is …"
+                                                   %x = tile.load %s[%k] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def GuardIndices : Pass<"tile-guard-indices"> {
   let summary = "Check index values whose range does not prove that they have 64 bits";
   let description = [{
