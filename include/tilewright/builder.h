@@ -306,7 +306,7 @@ template <typename F, size_t N = 0> constexpr size_t arity() {
     return arity<F, N + 1>();
 }
 template <typename F, size_t... I>
-auto call(F &function, std::span<const Value> values, std::index_sequence<I...>) {
+auto call(F &function, [[maybe_unused]] std::span<const Value> values, std::index_sequence<I...>) {
   return function(values[I]...);
 }
 

@@ -105,20 +105,21 @@ TW_BINARY(pow, Pow, "'T.pow'")
 #undef TW_BINARY
 
 Value ceildiv(const Operand &a, const Operand &b) {
-  Operand one(1, a.where());
-  return Value(attempt(a.where(), [&](State &state) -> detail::Handle {
-    mlir::MLIRContext *context = state.trace.getContext();
-    for (const Operand *operand : {&a, &b}) {
-      mlir::Type type =
-          frontend::getOperandDType(toOperand(operand->get(), "'T.ceildiv'"), context);
-      if (type && !llvm::isa<mlir::IndexType>(type))
-        throw UserError("'T.ceildiv' in C++ takes sizes and indices; cast other integers first");
-    }
-    std::optional<IndexExpr> divisor = toSize(b.get());
-    if (!divisor || divisor->getConstant().value_or(0) <= 0)
-      throw UserError("'T.ceildiv' in C++ divides by a positive number");
-    return floordiv(Operand(a + Operand(b - one, a.where()), a.where()), b).get();
-  }));
+  std::optional<IndexExpr> size = toSize(a.get()), divisor = toSize(b.get());
+  bool isPositive = divisor && divisor->getConstant().value_or(0) > 0;
+  if (size && isPositive)
+    return Value(wrap(tilewright::floorDiv(*size + (*divisor - IndexExpr(1)), *divisor)));
+  return attempt(a.where(), [&](State &state) {
+    frontend::Operand dividend = toOperand(a.get(), "'T.ceildiv'");
+    mlir::Type type = frontend::getOperandDType(dividend, state.trace.getContext());
+    if (!isPositive || !type || !llvm::isa<mlir::IndexType>(type))
+      throw UserError("'ceildiv' divides a size or an index by a positive number; use 'floordiv' "
+                      "for other integers");
+    frontend::Arithmetic &arithmetic = state.trace.arithmetic;
+    int64_t by = *divisor->getConstant();
+    frontend::Scalar sum = arithmetic.binary(BinaryKind::Add, dividend, Literal::ofInt(by - 1));
+    return Value(wrap(arithmetic.binary(BinaryKind::FloorDiv, sum, Literal::ofInt(by))));
+  });
 }
 
 Value operator&&(const Operand &lhs, const Operand &rhs) { return if_then_else(lhs, rhs, false); }
