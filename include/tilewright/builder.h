@@ -14,7 +14,9 @@
 //
 // A mistake is a value too: the first one ends the building, later statements do nothing, and `build`
 // gives the Error with the line of C++. Remarks and findings have those lines as well. Macros are C++
-// functions. A Value is used where it was made or deeper, in the `build` that made it.
+// functions. A Value is used where it was made or deeper, in the `build` that made it. C++ does not fix
+// the order in which arguments are evaluated: the order of independent ops may depend on the compiler,
+// what they compute does not.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -127,7 +129,9 @@ Value operator~(const Operand &x);
 Value floordiv(const Operand &a, const Operand &b);
 /// a / b rounded up; of integers.
 Value ceildiv(const Operand &a, const Operand &b);
-constexpr int64_t ceildiv(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
+constexpr int64_t ceildiv(int64_t a, int64_t b) {
+  return a / b + (a % b != 0 && (a < 0) == (b < 0));
+}
 /// A NaN loses.
 Value min(const Operand &a, const Operand &b);
 Value max(const Operand &a, const Operand &b);
@@ -197,8 +201,8 @@ class Buffer {
 public:
   Buffer() = default;
   /// An element if each dimension has a scalar, else a region; dimensions without an entry are whole.
-  Part operator()(Index i0, Index i1 = {}, Index i2 = {}, Index i3 = {}, Index i4 = {}, Index i5 = {},
-                  Where where = Where::current()) const;
+  Part operator()(Index i0, Index i1 = {}, Index i2 = {}, Index i3 = {}, Index i4 = {},
+                  Index i5 = {}, Where where = Where::current()) const;
   /// The extents; none of a buffer without content.
   std::vector<Value> shape() const;
 
@@ -260,7 +264,8 @@ private:
 using Shape = std::vector<Value>;
 
 /// Parameters of the function, in the order of the calls; before the first kernel.
-Buffer tensor(std::string_view name, const Shape &shape, DType dtype, Where where = Where::current());
+Buffer tensor(std::string_view name, const Shape &shape, DType dtype,
+              Where where = Where::current());
 Value scalar(std::string_view name, DType dtype, Where where = Where::current());
 
 /// Tiles of a kernel, as in Python. The name is for messages.
@@ -369,7 +374,8 @@ void kernel(const Shape &grid, int64_t threads, F &&body, Where where = Where::c
   detail::kernel(grid, {threads}, detail::toBody(body), where);
 }
 /// Independent iterations, `parallel({m, n}, [&](Value i, Value j) { … })`.
-template <typename F> void parallel(const Shape &extents, F &&body, Where where = Where::current()) {
+template <typename F>
+void parallel(const Shape &extents, F &&body, Where where = Where::current()) {
   detail::parallel(extents, std::nullopt, detail::toBody(body), where);
 }
 

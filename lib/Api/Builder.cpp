@@ -97,7 +97,8 @@ frontend::Operand toOperand(const detail::Handle &node, llvm::StringRef what) {
   if (auto *operand = std::get_if<frontend::Operand>(&require(node, what).content))
     return *operand;
   throw UserError(
-      (what + ": expected a scalar, got a whole tile; index it, or write a 'T.Parallel' loop").str());
+      (what + ": expected a scalar, got a whole tile; index it, or write a 'T.Parallel' loop")
+          .str());
 }
 
 std::vector<frontend::Operand> toOperands(const Shape &values, llvm::StringRef what) {
@@ -140,7 +141,8 @@ frontend::Buffer toBuffer(const detail::Handle &node, llvm::StringRef what) {
   frontend::TileOperand tile = toTile(node, what);
   if (auto *buffer = std::get_if<frontend::Buffer>(&tile))
     return *buffer;
-  throw UserError((what + ": expected a buffer, got one element of it; use ranges for a part").str());
+  throw UserError(
+      (what + ": expected a buffer, got one element of it; use ranges for a part").str());
 }
 
 mlir::Type toType(State &state, DType dtype) {
@@ -177,9 +179,9 @@ Value scalar(std::string_view name, DType dtype, Where where) {
 static Buffer allocate(const Shape &shape, DType dtype, std::string_view name,
                        tilewright::tile::Space space, const Where &where) {
   return attempt(where, [&](State &state) {
-    return Buffer(wrap(state.trace.buffers.allocTile(llvm::StringRef(name),
-                                                     toShape(shape, "shape of a tile"),
-                                                     toType(state, dtype), space, std::nullopt)));
+    return Buffer(
+        wrap(state.trace.buffers.allocTile(llvm::StringRef(name), toShape(shape, "shape of a tile"),
+                                           toType(state, dtype), space, std::nullopt)));
   });
 }
 Buffer alloc_shared(const Shape &shape, DType dtype, std::string_view name, Where where) {
@@ -206,9 +208,9 @@ Variable alloc_var(DType dtype, const Value &init, std::string_view name, Where 
 
 Buffer view(const Buffer &buffer, const Shape &shape, DType dtype, Where where) {
   return attempt(where, [&](State &state) {
-    return Buffer(wrap(state.trace.buffers.view(toBuffer(buffer.get(), "'T.view'"),
-                                                toShape(shape, "shape of a view"),
-                                                toType(state, dtype))));
+    return Buffer(
+        wrap(state.trace.buffers.view(toBuffer(buffer.get(), "'T.view'"),
+                                      toShape(shape, "shape of a view"), toType(state, dtype))));
   });
 }
 

@@ -35,7 +35,8 @@ void detail::kernel(const Shape &grid, const std::vector<int64_t> &threads, cons
       where,
       [&](State &state) {
         if (state.trace.regions.getDepth() > 0)
-          throw UserError("'T.Kernel' inside another region: kernels are launched one after another");
+          throw UserError(
+              "'T.Kernel' inside another region: kernels are launched one after another");
         if (grid.empty())
           throw UserError("a kernel has 1 to 3 grid extents, got 0");
         checkCount(grid.size(), body.count, "the grid");
@@ -80,9 +81,9 @@ static void loop(const Value &start, const Value &stop, LoopKind kind, const Loo
   inRegion(
       where,
       [&](State &state) {
-        return wrapAll({state.trace.controlFlow.forBegin(toOperand(start.get(), "start of a loop"),
-                                                         toOperand(stop.get(), "stop of a loop"), 1,
-                                                         kind)});
+        return wrapAll(
+            {state.trace.controlFlow.forBegin(toOperand(start.get(), "start of a loop"),
+                                              toOperand(stop.get(), "stop of a loop"), 1, kind)});
       },
       [&](std::span<const Value> indices) { body(indices[0]); });
 }

@@ -128,9 +128,8 @@ Value operator||(const Operand &lhs, const Operand &rhs) { return if_then_else(l
 Value if_then_else(const Operand &condition, const Operand &a, const Operand &b) {
   return attempt(condition.where(), [&](State &state) {
     llvm::StringRef what = "'T.if_then_else'";
-    return Value(wrap(state.trace.conditionals.ifThenElse(toOperand(condition.get(), what),
-                                                          toOperand(a.get(), what),
-                                                          toOperand(b.get(), what))));
+    return Value(wrap(state.trace.conditionals.ifThenElse(
+        toOperand(condition.get(), what), toOperand(a.get(), what), toOperand(b.get(), what))));
   });
 }
 
@@ -167,9 +166,9 @@ TW_UNARY(abs, Abs, "'T.abs'")
 #undef TW_UNARY
 
 /// The kind with this name, or the mistake that there is none.
-template <typename Kind> static std::optional<Kind> orRefuse(std::optional<Kind> kind,
-                                                             std::string_view name,
-                                                             const Where &where) {
+template <typename Kind>
+static std::optional<Kind> orRefuse(std::optional<Kind> kind, std::string_view name,
+                                    const Where &where) {
   if (!kind)
     attempt(where, [&](State &) -> detail::Handle {
       throw UserError("unknown function '" + std::string(name) + "'");
@@ -188,8 +187,8 @@ Value apply(std::string_view function, const Operand &a, const Operand &b) {
 
 Value cast(const Operand &x, DType dtype) {
   return attempt(x.where(), [&](State &state) {
-    return Value(wrap(
-        state.trace.arithmetic.cast(toOperand(x.get(), "'T.cast'"), toType(state, dtype))));
+    return Value(
+        wrap(state.trace.arithmetic.cast(toOperand(x.get(), "'T.cast'"), toType(state, dtype))));
   });
 }
 

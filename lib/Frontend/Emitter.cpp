@@ -59,11 +59,11 @@ static void refuseEscapedValues(Operation *root) {
       // Python keeps the names of loops and branches inside; a kernel in C++ may carry them out.
       bool isSameKernel = op->getParentOfType<tile::KernelOp>() && findKernel(operand) &&
                           findKernel(operand) == op->getParentOfType<tile::KernelOp>();
-      UserError error(isSameKernel
-                          ? "this uses a value outside the loop or branch that made it; keep it in a "
-                            "tile or a variable"
-                          : "this uses a tile or an index of another T.Kernel, which ended; a tile "
-                            "lives in its kernel, pass values between kernels through a tensor");
+      UserError error(
+          isSameKernel ? "this uses a value outside the loop or branch that made it; keep it in a "
+                         "tile or a variable"
+                       : "this uses a tile or an index of another T.Kernel, which ended; a tile "
+                         "lives in its kernel, pass values between kernels through a tensor");
       error.position = toPosition(op->getLoc());
       if (std::optional<SourcePosition> definition = toPosition(operand.getLoc()))
         error.notes.push_back({*definition, "it is defined here"});

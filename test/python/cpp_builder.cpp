@@ -138,9 +138,11 @@ static void mistakesAreValues() {
   in([](Buffer, Buffer) { parallel({}, [] {}); });
   in([](Buffer, Buffer) { tensor("late", {4}, DType::Float32); });
   in([](Buffer, Buffer) { kernel({1}, 64, [](Value) {}); });
-  in([](Buffer a, Buffer) { annotate_layout(a, layout({64, 64}, [](Value i, Value j) {
-                              return std::vector<Value>{i, j * dynamic("n")};
-                            })); });
+  in([](Buffer a, Buffer) {
+    annotate_layout(a, layout({64, 64}, [](Value i, Value j) {
+                      return std::vector<Value>{i, j * dynamic("n")};
+                    }));
+  });
   in([](Buffer a, Buffer) { a(0, 0) = apply("nothing", a(0, 0)); });
   in([](Buffer a, Buffer) { pipelined(a(0, 0), {}, [](Value) {}); });
   in([](Buffer, Buffer) { infinity(DType::Int32); });

@@ -101,8 +101,8 @@ inline tw::Result<tw::Program> attention_forward(int64_t batch, int64_t heads, i
 /// The layout of dQ: neighbours of an 8 x 8 fragment lie together.
 inline Layout reordered(const Buffer &tensor) {
   return layout(tensor.shape(), [](Value b, Value h, Value l, Value d) {
-    return std::vector<Value>{b, h, floordiv(l, 8), floordiv(d, 8), d % 2,
-                              4 * (l % 8) + floordiv(d % 8, 2)};
+    return std::vector<Value>{
+        b, h, floordiv(l, 8), floordiv(d, 8), d % 2, 4 * (l % 8) + floordiv(d % 8, 2)};
   });
 }
 
@@ -148,9 +148,8 @@ inline tw::Result<tw::Program> attention_backward(int64_t batch, int64_t heads, 
         clear(qkT);
         gemm(K_shared, q, qkT, transposed);
         copy(lse(bz, bx, range(k * N, (k + 1) * N)), lse_shared);
-        parallel({M, N}, [&](Value i, Value j) {
-          qkT(i, j) = exp2(qkT(i, j) * scale - lse_shared(j));
-        });
+        parallel({M, N},
+                 [&](Value i, Value j) { qkT(i, j) = exp2(qkT(i, j) * scale - lse_shared(j)); });
         parallel({M, N}, [&](Value i, Value j) {
           qkT(i, j) = if_then_else(by * M + i <= k * N + j, qkT(i, j), 0);
         });

@@ -1,4 +1,4 @@
-"""Kernels written in C++ (tilewright/builder.h): they run, and are the programs that Python traces."""
+"""Kernels written in C++ (tilewright/builder.h): they run, and equal those that Python traces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ TWINS: dict[str, Callable[[], Any]] = {
     "matmul": lambda: tilewright.compile(of_script("matmul.py")["matmul"](256, 256, 128)),
     "dynamic": lambda: tilewright.compile(dynamic_matmul()),
     "softmax": lambda: of_script("softmax.py")["softmax"](30, 256),
-    "forward": lambda: of_script("seed/attention_forward.py")["attention_forward"](1, 4, 256, 64, 2),
+    "forward": lambda: of_script("seed/attention_forward.py")["attention_forward"](
+        1, 4, 256, 64, 2
+    ),
     "backward": seed,
 }
 
