@@ -300,6 +300,21 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
+/// A program that was written in C++ (tilewright/builder.h).
+class Program {
+public:
+  /// The name of the function, and its tile IR; with the lines of the source if wanted.
+  std::string name() const;
+  std::string text(bool with_locations = false) const;
+
+  struct Impl;
+  explicit Program(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
+
+private:
+  friend class Compiler;
+  std::shared_ptr<const Impl> impl;
+};
+
 /// What an exported library is made for (docs/howto/embed-in-cpp.md).
 struct ExportOptions {
   std::vector<std::string> cpus = {"x86-64-v4", "x86-64-v3"};
@@ -310,6 +325,8 @@ class Compiler {
 public:
   /// A program from the text of its tile IR, checked and compiled. Code is kept on disk.
   Result<Kernel> compile(std::string_view text, const Device &device = Device::cpu()) const;
+  /// A program that was written in C++, in the same way.
+  Result<Kernel> compile(const Program &program, const Device &device = Device::cpu()) const;
 
   /// Writes kernels as a library: PATH.h, PATH.a and PATH.json.
   Result<void> export_library(const std::string &path,

@@ -1,7 +1,7 @@
 //===- Kernel.cpp - compile, run and verify, over the engines of the driver -------------------===//
 
+#include "Program.h"
 #include "tilewright/Driver/Export.h"
-#include "tilewright/tilewright.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,8 +23,7 @@ struct Kernel::Impl {
 // Between the driver's types and ours
 //===----------------------------------------------------------------------------------------===//
 
-static Error toError(llvm::Error error) {
-  frontend::UserError report = driver::takeReport(std::move(error));
+Error toError(const frontend::UserError &report) {
   Error made{report.message, {}, {}};
   if (report.position)
     made.location = {report.position->file, report.position->line, report.position->column};
@@ -33,6 +32,8 @@ static Error toError(llvm::Error error) {
         {note.text, {note.position.file, note.position.line, note.position.column}});
   return made;
 }
+
+static Error toError(llvm::Error error) { return toError(driver::takeReport(std::move(error))); }
 
 static runtime::CallArgument toCallArgument(const Argument &argument) {
   auto *tensor = std::get_if<Tensor>(&argument.get());
@@ -298,12 +299,24 @@ Result<Kernel> Compiler::compile(std::string_view text, const Device &device) co
   auto program = driver::Executable::parse(std::string(text));
   if (!program)
     return toError(program.takeError());
-  if (llvm::Error error = (*program)->check())
+  return compile(Program(std::make_shared<Program::Impl>(Program::Impl{*program})), device);
+}
+
+Result<Kernel> Compiler::compile(const Program &program, const Device &device) const {
+  const std::shared_ptr<driver::Executable> &executable = program.impl->executable;
+  if (llvm::Error error = executable->check())
     return toError(std::move(error));
-  auto kernel = (*program)->getKernel(device.name());
+  auto kernel = executable->getKernel(device.name());
   if (!kernel)
     return toError(kernel.takeError());
-  return Kernel(std::make_shared<Kernel::Impl>(Kernel::Impl{*program, *kernel, device}));
+  return Kernel(std::make_shared<Kernel::Impl>(Kernel::Impl{executable, *kernel, device}));
+}
+
+std::string Program::name() const {
+  return impl->executable->getProgram()->getFunction().getName().str();
+}
+std::string Program::text(bool with_locations) const {
+  return impl->executable->getProgram()->getText(with_locations);
 }
 
 static Result<void> write(const std::string &path, const std::string &content) {

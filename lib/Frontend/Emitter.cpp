@@ -2,6 +2,7 @@
 
 #include "tilewright/Frontend/Emitter.h"
 #include "tilewright/Frontend/Diagnostics.h"
+#include "tilewright/Tile/Tile.h"
 
 #include "mlir/IR/Verifier.h"
 #include <atomic>
@@ -41,6 +42,13 @@ void Emitter::checkOwn(uint64_t traceId) const {
     fail("a value of another kernel is used here; values live only while their kernel is traced");
 }
 
+/// The kernel that a value is made in; null outside kernels.
+static tile::KernelOp findKernel(Value value) {
+  Operation *parent = value.getParentRegion()->getParentOp();
+  auto kernel = dyn_cast<tile::KernelOp>(parent);
+  return kernel ? kernel : parent->getParentOfType<tile::KernelOp>();
+}
+
 /// Refuses a use of a value outside the region that defines it: a tile or an index of a kernel that
 /// has ended.
 static void refuseEscapedValues(Operation *root) {
@@ -48,8 +56,14 @@ static void refuseEscapedValues(Operation *root) {
     for (Value operand : op->getOperands()) {
       if (operand.getParentRegion()->isAncestor(op->getParentRegion()))
         continue;
-      UserError error("this uses a tile or an index of another T.Kernel, which ended; a tile lives "
-                      "in its kernel, pass values between kernels through a tensor");
+      // Python keeps the names of loops and branches inside; a kernel in C++ may carry them out.
+      bool isSameKernel = op->getParentOfType<tile::KernelOp>() && findKernel(operand) &&
+                          findKernel(operand) == op->getParentOfType<tile::KernelOp>();
+      UserError error(
+          isSameKernel ? "this uses a value outside the loop or branch that made it; keep it in a "
+                         "tile or a variable"
+                       : "this uses a tile or an index of another T.Kernel, which ended; a tile "
+                         "lives in its kernel, pass values between kernels through a tensor");
       error.position = toPosition(op->getLoc());
       if (std::optional<SourcePosition> definition = toPosition(operand.getLoc()))
         error.notes.push_back({*definition, "it is defined here"});

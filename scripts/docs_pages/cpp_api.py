@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parents[2] / "include"
-HEADERS = ("tilewright/runtime.h", "tilewright/tilewright.h")
+HEADERS = ("tilewright/runtime.h", "tilewright/tilewright.h", "tilewright/builder.h")
 
 #: A title between two rules.
 _SECTION = re.compile(r"^//===-+===//\n// (.+)\n//===-+===//\n", re.MULTILINE)
@@ -60,7 +60,9 @@ def without_frame(code: str) -> str:
     lines = [
         line
         for line in code.splitlines()
-        if not re.match(r"#(ifndef|define|endif|include).*(TILEWRIGHT_|<|/\*)", line)
-        and line not in ("namespace tw {", "} // namespace tw", " TILEWRIGHT_TILEWRIGHT_H")
+        if not re.match(r"#(ifndef|define|endif|include).*(TILEWRIGHT_|<|\"|/\*)", line)
+        and not re.match(
+            r"(namespace tw|\} // namespace tw)(::lang)?( \{)?$| TILEWRIGHT_\w+_H$", line
+        )
     ]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
