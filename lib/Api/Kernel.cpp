@@ -117,7 +117,7 @@ std::string Kernel::name() const {
 }
 const Device &Kernel::device() const { return impl->device; }
 std::string Kernel::text() const {
-  return impl->program->getProgram()->getText(/*withLocations=*/false);
+  return llvm::cantFail(impl->program->getText(/*withLocations=*/false));
 }
 
 std::vector<Remark> Kernel::remarks() const {
@@ -316,7 +316,7 @@ std::string Program::name() const {
   return impl->executable->getProgram()->getFunction().getName().str();
 }
 std::string Program::text(bool with_locations) const {
-  return impl->executable->getProgram()->getText(with_locations);
+  return llvm::cantFail(impl->executable->getText(with_locations));
 }
 
 static Result<void> write(const std::string &path, const std::string &content) {

@@ -64,6 +64,13 @@ llvm::Error Executable::checkArguments(ArrayRef<runtime::CallArgument> arguments
   return toProgramError(runtime::bindArguments(program->getFunction(), arguments).takeError());
 }
 
+llvm::Expected<std::string> Executable::getText(bool withLocations) const {
+  llvm::Expected<frontend::Program::Lock> lock = program->lock();
+  if (!lock)
+    return toProgramError(lock.takeError());
+  return program->getText(withLocations);
+}
+
 llvm::Expected<std::shared_ptr<Executable>> Executable::withSetting(StringRef name,
                                                                     bool isSet) const {
   llvm::Expected<frontend::Program::Lock> lock = program->lock();

@@ -22,6 +22,9 @@ std::unique_ptr<MLIRContext> makeContext() {
   registry.insert<tile::TileDialect, arith::ArithDialect, func::FuncDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect>();
   auto context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  // The constructor leaves the uniquers of types and attributes with caches for each thread, which
+  // look through the caches of all living contexts at each new kind of type.
+  context->disableMultithreading();
   context->loadAllAvailableDialects();
   // Otherwise every remark prints its operation, and that numbers the whole program.
   context->printOpOnDiagnostic(false);

@@ -264,7 +264,7 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
       .def(
           "text",
           [](const Executable &self, bool locations) {
-            return self.getProgram()->getText(locations);
+            return unwrap(compileWithoutGil([&] { return self.getText(locations); }));
           },
           nb::arg("locations") = false)
       .def("summary", &getSummary)

@@ -439,7 +439,7 @@ def test_examples_run_with_plain_python(name: str) -> None:
 def test_a_long_wait_is_told(tmp_path: Path) -> None:
     """Compilation, verification and launches on the interpreter say what is going on."""
     script = tmp_path / "script.py"
-    patience = "from tilewright.support import waiting\nwaiting.PATIENCE = 0.01\n"
+    patience = "from tilewright.support import waiting\nwaiting.PATIENCE = 0.001\n"
     script.write_text(patience + SMALL_SCRIPT)
     cache = str(tmp_path / "cache")
     arguments = ("run", script.name, "--device", "vgpu:sm_80")

@@ -39,6 +39,10 @@ public:
   /// Checks the arguments of a call without making anything ready for it.
   llvm::Error checkArguments(llvm::ArrayRef<runtime::CallArgument> arguments) const;
 
+  /// The tile IR. Printing makes attributes, so it waits until the context is free; the error is
+  /// an interruption of the wait.
+  llvm::Expected<std::string> getText(bool withLocations) const;
+
   /// A copy, in a context of its own, that differs in a unit attribute of the function, as
   /// `tile.fast_math`.
   llvm::Expected<std::shared_ptr<Executable>> withSetting(llvm::StringRef name, bool isSet) const;

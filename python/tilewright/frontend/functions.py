@@ -6,7 +6,7 @@ import ast
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -148,6 +148,8 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
     return PrimFunc(function.__name__, program, location, watch.seconds, notes, outputs)
 
 
+# A tuner traces one function with many parameters; its tree stays the same.
+@lru_cache(maxsize=1024)
 def declared_in_body(node: ast.FunctionDef) -> tuple[str, ...]:
     """The parameters that the body declares as tensors (`A: T.Tensor[...]`), by the signature."""
     declared = {
@@ -161,6 +163,7 @@ def declared_in_body(node: ast.FunctionDef) -> tuple[str, ...]:
     return tuple(argument.arg for argument in arguments if argument.arg in declared)
 
 
+@lru_cache(maxsize=1024)
 def _returns_tensors(node: ast.FunctionDef) -> bool:
     """The function makes tensors with `T.empty`, which it returns."""
     return any(

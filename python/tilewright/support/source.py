@@ -4,30 +4,55 @@ from __future__ import annotations
 
 import ast
 import linecache
+from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType
 
 from tilewright.support.errors import LanguageError, Location
 
-_parsed: dict[str, tuple[list[str], ast.Module]] = {}
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass
+class _ParsedFile:
+    lines: list[str]
+    tree: ast.Module
+
+    @cached_property
+    def definitions(self) -> dict[tuple[str, int], _Definition]:
+        """The functions of the file by name and first line; kernels are traced many times."""
+        found: dict[tuple[str, int], _Definition] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, _Definition):
+                found.setdefault((node.name, _first_line(node)), node)
+        return found
+
+
+_parsed: dict[str, _ParsedFile] = {}
 
 
 def parse_file(file: str) -> ast.Module | None:
     """The tree of `file`, or None if its text is not reachable or does not parse."""
+    parsed = _parse(file)
+    return parsed.tree if parsed else None
+
+
+def _parse(file: str) -> _ParsedFile | None:
     lines = linecache.getlines(file)
     if not lines:
         return None
     known = _parsed.get(file)
-    if known is not None and known[0] is lines:
-        return known[1]
+    if known is not None and known.lines is lines:
+        return known
     try:
         tree = ast.parse("".join(lines), file)
     except SyntaxError:
         return None
-    _parsed[file] = (lines, tree)
-    return tree
+    _parsed[file] = _ParsedFile(lines, tree)
+    return _parsed[file]
 
 
-def _first_line(node: ast.FunctionDef) -> int:
+def _first_line(node: _Definition) -> int:
     return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
@@ -36,25 +61,23 @@ def function_node(function: FunctionType) -> ast.FunctionDef:
     code = function.__code__
     if code.co_name == "<lambda>":
         raise LanguageError("a lambda cannot be a kernel", hint="define it with 'def'")
-    tree = parse_file(code.co_filename)
-    if tree is None:
+    parsed = _parse(code.co_filename)
+    if parsed is None:
         raise LanguageError(
             f"the source text of '{code.co_name}' is not reachable ({code.co_filename})",
             hint="kernels are rewritten from their source: define them in a file",
         )
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name:
-            if _first_line(node) == code.co_firstlineno:
-                if isinstance(node, ast.AsyncFunctionDef):
-                    raise LanguageError(
-                        "an 'async def' cannot be a kernel",
-                        location=location_of(code.co_filename, node),
-                    )
-                return node
-    raise LanguageError(
-        f"'{code.co_name}' is not found in {code.co_filename}",
-        hint="the file changed since it was loaded",
-    )
+    node = parsed.definitions.get((code.co_name, code.co_firstlineno))
+    if node is None:
+        raise LanguageError(
+            f"'{code.co_name}' is not found in {code.co_filename}",
+            hint="the file changed since it was loaded",
+        )
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise LanguageError(
+            "an 'async def' cannot be a kernel", location=location_of(code.co_filename, node)
+        )
+    return node
 
 
 def location_of(file: str, node: ast.AST) -> Location:
