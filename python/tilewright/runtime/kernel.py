@@ -498,12 +498,13 @@ class JITKernel(KernelTexts):
         """Runs the kernel on every engine and compares all values with the interpreter's.
 
         Arguments are those of a call, and are copied. Without any, inputs are made up; `sizes`
-        gives shape symbols their values. The engines are the CPU and the virtual GPU of each
-        architecture, or that of `arch` alone. Values agree when they differ by at most the error
-        radii that the interpreter carries for both runs. Prints one line, and what is wrong. The
-        result is true if all engines agree and no check found anything; of each tensor that differs
-        it names the first element, by its logical index, both values, and the Python line that
-        wrote it. `ptx` runs in place of the kernel's own PTX.
+        gives shape symbols their values. The engines are the CPU and the virtual GPUs of sm_80,
+        sm_90 and sm_90a, one for each kind of code; with `arch` the virtual GPU of that one alone,
+        with `arch="all"` the CPU and those of all. Values agree when they differ by at most the
+        error radii that the interpreter carries for both runs. Prints one line, and what is wrong.
+        The result is true if all engines agree and no check found anything; of each tensor that
+        differs it names the first element, by its logical index, both values, and the Python line
+        that wrote it. `ptx` runs in place of the kernel's own PTX.
         """
         from tilewright.runtime.verify import verify
 
