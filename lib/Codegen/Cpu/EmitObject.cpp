@@ -8,6 +8,7 @@
 #include "tilewright/Tile/InternalError.h"
 
 #include "Objects.h"
+#include "SplitFunctions.h"
 #include "SplitMaskedStores.h"
 #include "UseScalef.h"
 #include "tilewright/Support/Guarded.h"
@@ -99,6 +100,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ha
   llvm::PassInstrumentationCallbacks callbacks;
   skipIfAbandoned(callbacks);
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager &passes, auto) { passes.addPass(SplitFunctionsPass()); });
   if (hasAvx512)
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes, auto, auto) {
       llvm::FunctionPassManager last;
