@@ -57,6 +57,7 @@ static json::Value toJSON(const KernelInfo &kernel) {
   return json::Object{{"name", kernel.name},
                       {"threads", kernel.numThreads},
                       {"shared_bytes", kernel.sharedBytes},
+                      {"overlaps_launch", kernel.overlapsLaunch},
                       {"tiles", json::Array(kernel.tiles)},
                       {"maps", json::Array(kernel.maps)}};
 }
@@ -110,7 +111,8 @@ static bool fromJSON(const json::Value &value, TensorMapRecipe &map, json::Path 
 static bool fromJSON(const json::Value &value, KernelInfo &kernel, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
-         map.map("shared_bytes", kernel.sharedBytes) && map.map("tiles", kernel.tiles) &&
+         map.map("shared_bytes", kernel.sharedBytes) &&
+         map.map("overlaps_launch", kernel.overlapsLaunch) && map.map("tiles", kernel.tiles) &&
          map.map("maps", kernel.maps);
 }
 

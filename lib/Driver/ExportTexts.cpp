@@ -176,6 +176,7 @@ static json::Value describe(const rt::Form &form) {
       kernels.push_back(json::Object{{"name", kernel.name},
                                      {"threads", kernel.numThreads},
                                      {"shared_bytes", kernel.sharedBytes},
+                                     {"overlaps_launch", kernel.overlapsLaunch},
                                      {"tensor_maps", kernel.maps.size()}});
     bool isPtx = !code.code.empty() && code.code.back() == '\0' && code.code[0] != '\x7f';
     gpu.push_back(json::Object{{"arch", code.arch},

@@ -77,7 +77,9 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createSplitRoles()); // copies that wait for their readers get threads of their own
-  pm.addPass(createScheduleProducts()); // and products run beside the next iteration,
+  pm.addPass(createPlanLaunch(PlanLaunchOptions{arch.str()})); // blocks may start together,
+  pm.addPass(createShareCopies());                             // and copy for each other;
+  pm.addPass(createScheduleProducts()); // products run beside the next iteration,
   pm.addPass(createPeelMasks());        // most of which needs no mask
   pm.addPass(createClearProducts());    // and no zeros to start from
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
