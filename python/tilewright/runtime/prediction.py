@@ -145,8 +145,7 @@ def find_machine(arch: str) -> Machine:
     """The GPU that stands for an architecture."""
     machine = MACHINES.get(arch)
     if machine is None:
-        known = ", ".join(MACHINES)
-        raise LanguageError(f"there is no model of a GPU of {arch}", hint=f"there is of {known}")
+        raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(MACHINES)}")
     return machine
 
 
