@@ -158,9 +158,8 @@ static std::string makeEntryName(ModuleOp module, const Arch *arch,
   if (arch)
     return DiskCache::makeName("ptx", {getBuildId(), arch->name, facts, program});
   cpu::HostTarget host = options.host ? *options.host : cpu::HostTarget::detect();
-  std::string width = std::to_string(host.vectorWidth);
-  return DiskCache::makeName(
-      "cpu", {getBuildId(), host.cpu, host.features, width, facts, options.symbol, program});
+  return DiskCache::makeName("cpu", {getBuildId(), host.cpu, host.features, host.getChoices(),
+                                     facts, options.symbol, program});
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -200,8 +199,8 @@ static llvm::Expected<CompiledArtifact> compile(const ProgramRef &program,
                                                 const frontend::Program::Lock &lock,
                                                 const Arch *arch, const PipelineOptions &options) {
   std::shared_ptr<Job> job(new Job{program, arch, detachListener(options), std::nullopt});
-  if (llvm::Error error =
-          runInterruptibly(program, lock, arch ? arch->name : "cpu", options.calls, [job] {
+  if (llvm::Error error = runInterruptibly(
+          program, lock, Work::Compilation, arch ? arch->name : "cpu", options.calls, [job] {
             job->result.emplace(compileHere(job->program->getModule(), job->arch, job->options));
           }))
     return error;

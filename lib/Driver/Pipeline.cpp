@@ -98,8 +98,9 @@ void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const Call
     pm.addPass(createForwardRowCopies()); // without a copy of the row
   }
   // What code generation would otherwise have to find out from other statements.
-  pm.addPass(createPlanCpuOperands(
-      PlanCpuOperandsOptions{disjoint, host.vectorWidth, host.hasBf16Dots, host.hasInt8Dots}));
+  pm.addPass(createPlanCpuOperands(PlanCpuOperandsOptions{disjoint, host.vectorWidth,
+                                                          host.hasBf16Dots, host.hasInt8Dots,
+                                                          host.hasBf16Tiles, host.hasInt8Tiles}));
   pm.addPass(createPlanCpuPrefetches());
   pm.addPass(createPlanCpuAccumulators(PlanCpuAccumulatorsOptions{disjoint}));
   pm.addPass(createPlanCpuRows());
@@ -123,8 +124,8 @@ void buildNvvmPipeline(OpPassManager &pm, bool fastMath) {
 }
 
 void buildHostCodePipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
-  pm.addPass(createLowerToHost(
-      LowerToHostOptions{calls.disjointArguments, host.vectorWidth, host.hasRange}));
+  pm.addPass(createLowerToHost(LowerToHostOptions{calls.disjointArguments, host.vectorWidth,
+                                                  host.hasRange, host.tilesInSoftware}));
 }
 
 void buildHostLlvmPipeline(OpPassManager &pm) {

@@ -571,7 +571,7 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
     (`tile.prepares`, which gemms name by number), whether the tile itself is never filled because
     nothing needs it (`tile.direct`), and whether it is kept for the next block of a worker
     (`tile.kept`). Products that the host computes by dot products of narrow elements are marked
-    (`tile.dots`).
+    (`tile.dots`), and among them those that its matrix unit computes (`tile.matrix_unit`).
 
     ```mlir
     tile.copy %As, %a : ...         ->   tile.copy %As, %a {tile.direct, tile.prepares = [
@@ -584,7 +584,9 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
            "no argument that is written shares memory">,
     Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
     Option<"bf16Dots", "bf16-dots", "bool", "false", "the host multiplies pairs of bfloat16">,
-    Option<"int8Dots", "int8-dots", "bool", "false", "the host multiplies quadruples of bytes">];
+    Option<"int8Dots", "int8-dots", "bool", "false", "the host multiplies quadruples of bytes">,
+    Option<"bf16Tiles", "bf16-tiles", "bool", "false", "the host has a matrix unit for bfloat16">,
+    Option<"int8Tiles", "int8-tiles", "bool", "false", "the host has a matrix unit for bytes">];
 }
 
 def PlanCpuPrefetches : Pass<"tile-plan-cpu-prefetches"> {
