@@ -19,6 +19,7 @@ function(tw_add_runtime)
       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
   endforeach()
   # The shared one needs libc and libm only: programs in C link it like any library of theirs.
+  target_sources(tilewright_rt_shared PRIVATE OldGlibc.c)
   set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
   target_link_options(tilewright_rt_shared PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections
     -Wl,--strip-all -Wl,--version-script=${exports})

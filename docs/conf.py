@@ -12,11 +12,17 @@ project_copyright = author
 _version = Path(__file__).parents[1] / "python" / "tilewright" / "support" / "version.py"
 release = re.search(r'RELEASE = "([^"]+)"', _version.read_text(encoding="utf-8"))[1]
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "breathe"]
+breathe_default_project = "tilewright"  # scripts/build_docs.py says where Doxygen's output is
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = ["attrs_inline", "colon_fence"]
 myst_heading_anchors = 4
 nitpicky = True
+# Names of the standard, of templates' parameters, and of what headers keep to themselves.
+nitpick_ignore_regex = [
+    (r"c(pp)?:identifier", r"std(::.*)?|u?int\d+_t|size_t|detail(::.*)?|Impl|Where(::.*)?|Number"),
+    (r"cpp:identifier", r".*::@\d+"),  # a union without a name
+]
 # Sections of generated pages skip levels; excerpts of code have ellipses.
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 

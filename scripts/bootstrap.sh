@@ -26,7 +26,10 @@ for group in "$@"; do
     bench) packages+=(libbenchmark-dev) ;;
     browser) packages+=(chromium-headless-shell fonts-dejavu-core) ;; # tests of reports click through them
     dask) extra_requirements+=(requirements-dask.txt) ;; # tuning on a cluster of processes
-    docs) extra_requirements+=(requirements-docs.txt) ;; # Sphinx, from PyPI
+    docs) # Sphinx, from PyPI, and Doxygen for the C++ headers
+      packages+=(doxygen)
+      extra_requirements+=(requirements-docs.txt)
+      ;;
     lint) packages+=(clang-tidy-22) ;;
     mutants) packages+=(libclang1-22); extra_requirements+=(requirements-mutants.txt) ;; # clang's syntax tree
     wheel) packages+=(zlib1g-dev libzstd-dev debootstrap) ;; # archives that LLVM needs; trees to try wheels in

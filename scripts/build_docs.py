@@ -5,7 +5,8 @@ usage: scripts/build_docs.py [OUT]      default: build/docs
 
 `docs_pages.stage` writes the pages as Sphinx reads them: a marker `<!-- generate: NAME -->` is
 replaced by what `docs_pages/` makes from docstrings, parsers and tables, a chapter of the tutorial
-is run and shown with its output. Sphinx renders them; a link that leads nowhere is an error.
+is run and shown with its output. Doxygen reads the C and C++ headers. Sphinx renders all of it; a
+link that leads nowhere is an error.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from docs_pages.cpp_api import run_doxygen
 from docs_pages.stage import ROOT, stage
 
 
@@ -23,7 +25,9 @@ def main(arguments: list[str]) -> int:
     source = out.parent / f"{out.name}-source"
     shutil.rmtree(source, ignore_errors=True)
     pages = stage(source)
+    headers = run_doxygen(out.parent / f"{out.name}-doxygen")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going"]
+    command += ["-D", f"breathe_projects.tilewright={headers}"]
     command += ["-c", ROOT / "docs", "-d", out.parent / f"{out.name}-doctrees", source, out]
     status = subprocess.run(command, cwd=ROOT, check=False).returncode
     if status != 0:

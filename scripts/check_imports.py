@@ -21,17 +21,19 @@ from check_includes import rooms_below
 from faults import print_faults
 
 # package -> the packages right below it. `runtime.device` is a module that is a package of its own
-# here: which GPU is meant is a fact that the language needs.
+# here: which GPU is meant is a fact that the language needs. So is `report.machines`: what that GPU
+# has.
 PICTURE: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
     "cli": ("compat",),
     "compat": ("runtime", "facade"),
     "runtime": ("language", "report"),
-    "report": ("support",),
+    "report": ("report.machines", "support"),
     "language": ("frontend", "runtime.device"),
     "frontend": ("types",),
     "types": ("support",),
-    "runtime.device": ("support",),
+    "runtime.device": ("report.machines", "support"),
+    "report.machines": ("support",),
     "facade": ("support",),
     "support": ("_core",),
     "_core": (),

@@ -105,6 +105,11 @@ def words(fix: bool) -> bool:
     return run(sys.executable, "scripts/check_words.py")
 
 
+def commits(fix: bool) -> bool:
+    del fix
+    return run(sys.executable, "scripts/check_commits.py")
+
+
 @dataclass(frozen=True)
 class Lint:
     check: Callable[[bool], bool]
@@ -121,6 +126,7 @@ LINTS = {
     "passes": Lint(passes),
     "classes": Lint(classes),
     "words": Lint(words),
+    "commits": Lint(commits),
     "clang-tidy": Lint(clang_tidy, quick=False),
 }
 

@@ -76,11 +76,6 @@ llvm::Error Exporter::checkNames() const {
 
 /// What the runtime of libraries cannot do for a kernel.
 static llvm::Error checkForm(func::FuncOp function, const rt::Signature &signature) {
-  for (const rt::Parameter &parameter : signature.parameters)
-    if (!parameter.strides.empty())
-      return makeProgramError("parameter '" + parameter.name + "' of '" + signature.name +
-                              "' is declared with strides; kernels of a library take dense tensors "
-                              "only");
   if (!runtime::hasFormulasOfLayouts(function))
     return makeProgramError("'" + signature.name +
                             "' has a layout of run-time shape whose size has no formula; a library "

@@ -8,6 +8,7 @@
 
 #include "tilewright/Rt/CpuRun.h"
 #include "tilewright/Rt/CudaLaunch.h"
+#include "tilewright/Rt/DenseCopies.h"
 #include "tilewright/Rt/Image.h"
 #include "tilewright/Support/Environment.h"
 #include "tilewright/runtime.h"
@@ -207,6 +208,7 @@ MaybeFailure convert(std::span<const tw_value> values, Place &place) {
 const Form *findForm(const Function &function, tw_error *error) {
   std::string refusals;
   for (const Form &form : function.forms) {
+    DenseCopies::mark(form.signature, scratch.arguments);
     MaybeFailure failure = bindArguments(form.signature, scratch.arguments, scratch.binding);
     if (!failure)
       return &form;
@@ -384,9 +386,15 @@ int32_t tw_call(tw_library *library, uint32_t number, const tw_value *values, ui
     const Form *form = findForm(function, error);
     if (!form)
       return TW_BAD_ARGUMENT;
-    if (place.isOnGpu || form->cpu.empty())
-      return runOnGpu(function, *form, *state, place.device, stream, error);
-    return runOnHost(function, *form, *library, error);
+    DenseCopies copies;
+    if (MaybeFailure failure = copies.make(form->signature, scratch.arguments, scratch.binding))
+      return report(error, TW_BAD_ARGUMENT, failure->message);
+    code = place.isOnGpu || form->cpu.empty()
+               ? runOnGpu(function, *form, *state, place.device, stream, error)
+               : runOnHost(function, *form, *library, error);
+    if (code == TW_OK)
+      copies.writeBack();
+    return code;
   });
 }
 

@@ -19,6 +19,7 @@ from tilewright.report.machines import (
     PRODUCT_LATENCY,
     tensor_rate,
 )
+from tilewright.runtime.device import ARCHS
 from tilewright.runtime.prediction import _overlap, _schedule
 
 A100, H100 = MACHINES["sm_80"], MACHINES["sm_90a"]
@@ -226,10 +227,13 @@ def test_blocks_with_less_to_do_count_as_such() -> None:
     assert 0.4 < make(True) / make(False) < 0.9
 
 
-def test_an_architecture_without_figures_is_refused() -> None:
+def test_every_architecture_has_its_figures() -> None:
     kernel = make_matmul(128, 128, 128, 2, "vgpu:sm_80")
-    with pytest.raises(tilewright.TilewrightError, match="no model of a GPU of sm_103"):
-        kernel.predict(arch="sm_103")
+    assert set(MACHINES) == set(ARCHS)
+    for arch in ("sm_103", "sm_121"):
+        assert kernel.predict(arch=arch).machine == MACHINES[arch].name
+    with pytest.raises(tilewright.TilewrightError, match="unknown architecture 'sm_91'"):
+        kernel.predict(arch="sm_91")
 
 
 # ---- The benchmark ----

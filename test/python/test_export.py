@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 import tilewright
 from exported import Exported, Tensor, chain, gemm, integers, runtime, shift, softmax, tensor
+from tilewright.ptxas import find_ptxas
 from tilewright.support.errors import TilewrightError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -345,6 +347,20 @@ def test_tensors_of_a_gpu_run_there(folder: Path, gpus: str) -> None:
     assert (done.returncode, done.stdout) == (0, "agree\n"), done.stderr
 
 
+@pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
+def test_cubins_are_for_their_gpu_and_ptx_for_others(tmp_path: Path) -> None:
+    kernels = {"gemm": gemm(), "shift": shift(), "chain": chain()}
+    options = {"cpus": ["x86-64-v3"], "archs": ["sm_80"], "cubins": True, "formats": ["so"]}
+    tilewright.export_library(tmp_path / "ops", kernels, **options)
+    library = json.loads((tmp_path / "ops.json").read_text())
+    forms = [code["form"] for code in library["functions"][1]["forms"][0]["gpu"]]
+    assert forms == ["cubin", "ptx"] * (len(forms) // 2)
+    done = on_gpu(tmp_path, "8.6")  # the driver compiles PTX
+    assert (done.returncode, done.stdout) == (0, "agree\n"), done.stderr
+    done = on_gpu(tmp_path, "8.0")  # the stand-in for the driver runs PTX only
+    assert "(4, " in done.stderr and r"got '\x7f'" in done.stderr, done.stderr
+
+
 def test_a_gpu_without_code_is_told(folder: Path) -> None:
     done = on_gpu(folder, "7.5")
     assert (
@@ -411,6 +427,37 @@ def test_the_runtime_is_small_and_needs_libc_only() -> None:
         ["nm", "-D", "--defined-only", file], capture_output=True, text=True
     ).stdout
     assert all(line.split()[-1].startswith("tw_") for line in symbols.splitlines())
+
+
+def test_the_runtime_needs_no_newer_libc_than_a_wheel() -> None:
+    """manylinux_2_34; what it takes from a newer one is in lib/Rt/OldGlibc.c."""
+    file = Path(tilewright.get_cmake_dir()).parents[1] / "libtilewright_rt.so.0"
+    symbols = subprocess.run(["nm", "-D", file], capture_output=True, text=True, check=True).stdout
+    versions = {tuple(map(int, v.split("."))) for v in re.findall(r"@GLIBC_([\d.]+)", symbols)}
+    assert (2, 34) in versions
+    assert max(versions) == (2, 34)
+
+
+#: No room for the stack of a thread: what C++ throws there must not leave the library.
+WITHOUT_ROOM = """
+import os, resource, sys
+os.environ["TILEWRIGHT_THREADS"] = "4"
+sys.path.insert(0, {tests!r})
+import numpy as np
+from exported import Exported
+ops = Exported({library!r})
+x, y = np.zeros((8, 64), np.float32), np.zeros((8, 64), np.float32)
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 20), resource.RLIM_INFINITY))
+print(ops.call("softmax", x, y))
+"""
+
+
+def test_an_exception_of_the_runtime_is_a_code(folder: Path) -> None:
+    tests = str(Path(__file__).parent)
+    text = WITHOUT_ROOM.format(tests=tests, library=str(folder / "ops.so"))
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.stdout == f"({RUN_ERROR}, 'Resource temporarily unavailable')\n", done.stderr
 
 
 @pytest.mark.parametrize(

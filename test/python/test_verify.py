@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
+from tilewright.runtime.device import ARCHS
 
 M, N = 16, 32
 
@@ -209,3 +210,9 @@ def test_a_race_in_shared_memory_names_the_element_of_the_tile() -> None:
         "and nothing orders them"
     )
     assert "ptx:" in race["details"][0]
+
+
+def test_all_architectures_can_be_asked_for() -> None:
+    result = compile_scale().verify(arch="all")
+    assert result
+    assert result.engines == ["interp", "cpu", *(f"vgpu:{arch}" for arch in ARCHS)]

@@ -33,7 +33,7 @@ TWINS = {
     "max": "T.reduce_max", "amin": "T.reduce_min", "min": "T.reduce_min", "cumsum": "T.cumsum",
     "dot": "T.gemm", "matmul": "T.gemm", "zeros_like": "T.clear", "full_like": "T.fill",
     "fmax": "T.max", "fmin": "T.min", "arctan": "T.atan", "arctan2": "T.atan2", "rint": "T.round",
-    "astype": "T.cast", "copy": "T.copy", "fill": "T.fill", "reshape": "T.reshape",
+    "astype": "T.cast", "to": "T.cast", "copy": "T.copy", "fill": "T.fill", "reshape": "T.reshape",
     "view": "T.view", "transpose": "T.transpose", "T": "T.transpose", "zero_": "T.clear",
     "size": "its shape", "numel": "its shape",
 }  # fmt: skip

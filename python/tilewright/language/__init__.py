@@ -501,7 +501,9 @@ def __getattr__(name: str) -> Any:
     else:
         from tilewright.support.suggest import hint_for
 
-        hint = _names.ELSEWHERE.get(name) or hint_for(name, __all__, "T.")
+        # Types that are everyday words are never meant by a slip: `T.sort` is not `T.short`.
+        known = [other for other in __all__ if other not in ("half", "long", "short")]
+        hint = _names.ELSEWHERE.get(name) or hint_for(name, known, "T.")
         error = _UnknownNameError(f"the language has no 'T.{name}'", hint=hint)
     if _trace.active() is None:
         raise _unknown_name(error.message) from None

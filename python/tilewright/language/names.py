@@ -19,7 +19,8 @@ from typing import NamedTuple
 TABLE = Path(__file__).with_name("tilelang_names.tsv")
 STATUSES = ("yes", "no effect", "name only", "refused")
 
-#: Names of Triton and numpy that are not TileLang's either, and what the language has for them.
+#: Names of Triton, numpy, torch and CUDA that are not TileLang's either, and what the language has
+#: for them.
 ELSEWHERE = {
     "load": "read an element as 'A[i, j]', or a tile by T.copy",
     "store": "write an element as 'A[i, j] = x', or a tile by T.copy",
@@ -38,6 +39,22 @@ ELSEWHERE = {
     "syncthreads": "use T.sync_threads",
     "static_range": "use T.unroll",
     "make_block_ptr": "T.copy takes a region, as in 'A[i:i + 64, :]'",
+    "alloc_register": "use T.alloc_fragment",
+    "alloc_registers": "use T.alloc_fragment",
+    "barrier": "use T.sync_threads",
+    "clip": "use T.clamp",
+    "inf": "use T.infinity(dtype)",
+    "prange": "use T.Parallel",
+    "relu": "use T.max(x, 0)",
+    "softmax": "write it with T.reduce_max, T.exp and T.reduce_sum",
+    "to": "use T.cast(x, dtype)",
+    "astype": "use T.cast(x, dtype)",
+    "select": "use T.if_then_else",
+    "silu": "write it as x * T.sigmoid(x)",
+    "swish": "write it as x * T.sigmoid(x)",
+    "gelu": "write it with T.erf or T.tanh",
+    "sort": "nothing sorts a tile; examples/top_k.py picks its largest elements",
+    "mean": "use T.reduce_sum and divide by the extent",
 }
 
 _DTYPE = re.compile(r"(bfloat|t?float|u?int)\d+\w*")

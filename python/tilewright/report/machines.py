@@ -1,21 +1,25 @@
 """GPUs as their data sheets have them, occupancy, and the roofline.
 
 The limits of an architecture (shared memory, threads, blocks) live in lib/Target/Arch.cpp; what
-needs a clock lives here, and nowhere else. Everything is a model, and reports say so.
+needs a clock or the number of multiprocessors lives here, and nowhere else. Everything is a model,
+and reports say so.
 
 Sources, by the numbers in the table:
 [1] NVIDIA A100 Tensor Core GPU Architecture (white paper): 5120 bytes of L2 a clock.
 [2] NVIDIA H100 Tensor Core GPU Architecture (white paper) and data sheet. The L2's width is not
     given; we take the A100's.
 [3] NVIDIA Ampere GA102 and Ada GPU Architecture (white papers), data sheet of the RTX A6000.
-[4] NVIDIA RTX Blackwell GPU Architecture (white paper); HGX B200 data sheet.
+[4] NVIDIA RTX Blackwell GPU Architecture (white paper); HGX B200 and B300 data sheets.
 [5] Jetson AGX Orin and Jetson Thor data sheets; dense rates are half of the sparse ones.
 [6] CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": results a clock and
     multiprocessor. Special functions 16, conversions 64, shuffles 32 and integers 64 everywhere.
 [7] Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via
     Microbenchmarking" (2024): latencies; mma.sync reaches 0.63 of the H100's peak.
+[8] NVIDIA's talk about the GB10 at Hot Chips 2025: 6144 lanes, 31 TFLOPS of float32, 24 MB of L2,
+    1 PFLOPS of sparse fp4 (float16 with float32 sums has a sixteenth of that, as on sm_120 [4]).
+    Bandwidth: DGX Spark data sheet.
 No vendor gives these two: the width of other L2s (we take 32 bytes a clock and multiprocessor), and
-the rate of mma.sync on sm_100 and sm_110, whose peak is tcgen05's (we take Ampere's).
+the rate of mma.sync on sm_100, sm_103 and sm_110, whose peak is tcgen05's (we take Ampere's).
 """
 
 from __future__ import annotations
@@ -61,7 +65,7 @@ class Machine:
 
 _H100 = Machine("H100 SXM", 132, 1.83, 3350, 989.4, 50, 5120, mma_share=0.63, throttle=0.15)
 
-#: One well-known GPU of each architecture whose data sheet has all figures.
+#: One well-known GPU of each architecture.
 MACHINES: dict[str, Machine] = {
     "sm_80": Machine("A100 SXM 40 GB", 108, 1.41, 1555, 312, 40, 5120, float_lanes=64),  # [1]
     "sm_86": Machine("RTX A6000", 84, 1.80, 768, 154.8, 6),  # [3]
@@ -70,8 +74,10 @@ MACHINES: dict[str, Machine] = {
     "sm_90": _H100,  # [2]
     "sm_90a": _H100,  # [2]
     "sm_100": Machine("B200", 148, 1.85, 8000, 2250, 126, mma_share=0.25),  # [4]
+    "sm_103": Machine("B300", 148, 1.85, 8000, 2250, 126, mma_share=0.25),  # [4]
     "sm_110": Machine("Jetson T5000", 20, 1.575, 273, 258.75, 32, mma_share=0.25),  # [5]
     "sm_120": Machine("RTX 5090", 170, 2.41, 1792, 209.5, 96),  # [4]
+    "sm_121": Machine("GB10", 48, 2.52, 273, 62.5, 24),  # [8]
 }
 
 #: Results a cycle and multiprocessor, by the virtual GPU's classes of instructions [6]. A move is

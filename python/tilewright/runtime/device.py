@@ -14,22 +14,22 @@ from typing import Any, NamedTuple
 from tilewright.support import environment
 from tilewright.support.errors import LanguageError
 
-# The architectures that code is generated for, with the compute capability of their devices and the
-# multiprocessors of a well-known one. The facts that code depends on are in lib/Target/Arch.cpp.
-_DEVICES_OF: dict[str, tuple[tuple[int, int], int]] = {
-    "sm_80": ((8, 0), 108),  # A100
-    "sm_86": ((8, 6), 84),  # RTX A6000
-    "sm_87": ((8, 7), 16),  # Jetson AGX Orin
-    "sm_89": ((8, 9), 128),  # RTX 4090
-    "sm_90": ((9, 0), 132),  # H100
-    "sm_90a": ((9, 0), 132),
-    "sm_100": ((10, 0), 148),  # B200
-    "sm_103": ((10, 3), 148),  # B300
-    "sm_110": ((11, 0), 20),  # Jetson AGX Thor
-    "sm_120": ((12, 0), 170),  # RTX 5090
-    "sm_121": ((12, 1), 48),  # GB10
+# The architectures that code is generated for, with the compute capability of their devices. The
+# facts that code depends on are in lib/Target/Arch.cpp, figures of devices in report/machines.py.
+_CAPABILITIES: dict[str, tuple[int, int]] = {
+    "sm_80": (8, 0),
+    "sm_86": (8, 6),
+    "sm_87": (8, 7),
+    "sm_89": (8, 9),
+    "sm_90": (9, 0),
+    "sm_90a": (9, 0),
+    "sm_100": (10, 0),
+    "sm_103": (10, 3),
+    "sm_110": (11, 0),
+    "sm_120": (12, 0),
+    "sm_121": (12, 1),
 }
-ARCHS = tuple(_DEVICES_OF)
+ARCHS = tuple(_CAPABILITIES)
 # One of each kind of code: what is compared where none is named.
 TYPICAL_ARCHS = ("sm_80", "sm_90", "sm_90a")
 DEVICES = ("interp", "cpu", *(f"vgpu:{arch}" for arch in ARCHS))
@@ -194,10 +194,12 @@ def capability(arch: str | None = None) -> tuple[int, int]:
     arch = arch or default_arch()
     if arch not in ARCHS:
         raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(ARCHS)}")
-    return _DEVICES_OF[arch][0]
+    return _CAPABILITIES[arch]
 
 
 def multiprocessors(arch: str | None = None) -> int:
     """The multiprocessors that device queries answer: those of a well-known device."""
+    from tilewright.report.machines import MACHINES
+
     capability(arch)  # refuses what is not known
-    return _DEVICES_OF[arch or default_arch()][1]
+    return MACHINES[arch or default_arch()].processors

@@ -124,12 +124,11 @@ def _named(kernels: Any, library: str) -> dict[str, list[JITKernel]]:
 def _form(kernel: JITKernel) -> tuple[Any, bool]:
     """A kernel as the compiler takes it: its program, and whether its blocks keep their order."""
     for parameter in kernel.params:
-        for mark, what in (("narrow", "elements of less than a byte"), ("pointed", "addresses")):
-            if mark in parameter:
-                raise LanguageError(
-                    f"parameter '{parameter['name']}' of '{kernel.name}' has {what}, which Python "
-                    "unpacks for each call; a library cannot"
-                )
+        if "pointed" in parameter:
+            raise LanguageError(
+                f"parameter '{parameter['pointed'].table}' of '{kernel.name}' has addresses, "
+                "which Python looks up for each call; a library cannot"
+            )
     return kernel.program, bool(deterministic(kernel.pass_configs))
 
 

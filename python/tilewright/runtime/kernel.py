@@ -142,10 +142,9 @@ class JITKernel(KernelTexts):
         self.out_idx = _normalize_outputs(own, visible)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
-            allowed = fast_math(self.pass_configs)
-            self.program = self.program.with_setting("fast_math", allowed)
+            self._set("fast_math", fast_math(self.pass_configs))
         for setting in settings(self.pass_configs):
-            self.program = self.program.with_setting(setting, True)
+            self._set(setting, True)
         if placement is None and target is not None:
             placement = place(target)
         self.placement = placement or Placement("interp", "interp", None)
@@ -169,6 +168,11 @@ class JITKernel(KernelTexts):
                 self._remark("unused", f"parameter '{parameter['name']}' is never used")
         self._compile()
         self._tell("compiled")
+
+    def _set(self, setting: str, is_set: bool) -> None:
+        """Gives the program a setting; a program that differs is a copy, which costs."""
+        if self.program.has_setting(setting) != is_set:
+            self.program = self.program.with_setting(setting, is_set)
 
     def _tell(self, event: str) -> None:
         for listener in listeners:
@@ -494,12 +498,13 @@ class JITKernel(KernelTexts):
         """Runs the kernel on every engine and compares all values with the interpreter's.
 
         Arguments are those of a call, and are copied. Without any, inputs are made up; `sizes`
-        gives shape symbols their values. The engines are the CPU and the virtual GPU of each
-        architecture, or that of `arch` alone. Values agree when they differ by at most the error
-        radii that the interpreter carries for both runs. Prints one line, and what is wrong. The
-        result is true if all engines agree and no check found anything; of each tensor that differs
-        it names the first element, by its logical index, both values, and the Python line that
-        wrote it. `ptx` runs in place of the kernel's own PTX.
+        gives shape symbols their values. The engines are the CPU and the virtual GPUs of sm_80,
+        sm_90 and sm_90a, one for each kind of code; with `arch` the virtual GPU of that one alone,
+        with `arch="all"` the CPU and those of all. Values agree when they differ by at most the
+        error radii that the interpreter carries for both runs. Prints one line, and what is wrong.
+        The result is true if all engines agree and no check found anything; of each tensor that
+        differs it names the first element, by its logical index, both values, and the Python line
+        that wrote it. `ptx` runs in place of the kernel's own PTX.
         """
         from tilewright.runtime.verify import verify
 

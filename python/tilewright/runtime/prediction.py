@@ -100,9 +100,10 @@ class PredictedTime(float):
 
 def describe(launch: LaunchPrediction) -> str:
     """One line: the time of a launch and what an iteration waits for."""
+    blocks = "1 block" if launch.resident == 1 else f"{launch.resident} blocks"
     text = (
-        f"'{launch.name}': {launch.microseconds:.4g} us, {launch.waves:.3g} waves of "
-        f"{launch.resident} blocks a multiprocessor, limited by {launch.limited_by}"
+        f"'{launch.name}': {launch.microseconds:.4g} us, {launch.waves:.2g} waves of {blocks} a "
+        f"multiprocessor, limited by {launch.limited_by}"
     )
     if launch.operations:
         text += f", {launch.teraflops:.4g} TFLOPS"
@@ -145,8 +146,7 @@ def find_machine(arch: str) -> Machine:
     """The GPU that stands for an architecture."""
     machine = MACHINES.get(arch)
     if machine is None:
-        known = ", ".join(MACHINES)
-        raise LanguageError(f"there is no model of a GPU of {arch}", hint=f"there is of {known}")
+        raise LanguageError(f"unknown architecture '{arch}'", hint=f"use {', '.join(MACHINES)}")
     return machine
 
 

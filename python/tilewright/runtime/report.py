@@ -112,7 +112,7 @@ class Gatherer:
 
         for launch in launches:
             launch["prediction"] = None
-        if self.arch not in MACHINES or not any(launch["counters"] for launch in launches):
+        if not any(launch["counters"] for launch in launches):
             return []
         prediction = predict_call(self.kernel, values, self.arch)
         location = self.kernel.prim_func.location
@@ -318,7 +318,7 @@ class Gatherer:
         }
         trace = result.get("trace")
         if trace is not None:
-            machine = MACHINES.get(self.arch) or MACHINES["sm_80"]
+            machine = MACHINES[self.arch]
             locations = {
                 line: tuple(location) for line, location in self.ptx_locations.items() if location
             }

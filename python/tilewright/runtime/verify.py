@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tilewright.runtime.arguments import bind_symbols, convert_argument, is_torch
-from tilewright.runtime.device import TYPICAL_ARCHS
-from tilewright.runtime.made_up import make_inputs
+from tilewright.runtime.device import ARCHS, TYPICAL_ARCHS
+from tilewright.runtime.made_up import make_inputs, symbols_of
 from tilewright.runtime.packing import with_strides_of
 from tilewright.support.errors import LanguageError, as_report
 from tilewright.support.waiting import waiting
@@ -279,6 +279,17 @@ def _allocate(kernel: Any, values: list[Any]) -> list[Any]:
     return values
 
 
+def _refuse_sizes(kernel: Any, kwargs: dict[str, Any]) -> None:
+    """The error for `verify(n=100)` where `n` is a symbol of shapes."""
+    symbols = set(symbols_of(kernel.params)) - {parameter["name"] for parameter in kernel.params}
+    for name, value in kwargs.items():
+        if name in symbols:
+            raise LanguageError(
+                f"'{name}' is no parameter of '{kernel.name}', but a symbol of its shapes",
+                hint=f"pass sizes={{'{name}': {value}}}",
+            )
+
+
 def verify(
     kernel: Any,
     args: tuple[Any, ...],
@@ -295,6 +306,7 @@ def verify(
     elif sizes:
         raise LanguageError("'sizes' are for made-up inputs: pass them without arguments")
     else:
+        _refuse_sizes(kernel, kwargs)
         values = kernel._arrange(args, kwargs)
         converted = [
             convert_argument(value, parameter, on_cuda=True)
@@ -305,9 +317,8 @@ def verify(
             kernel.program.check_arguments(converted)  # as a call would: it refuses strides
     if arch is None and ptx is not None:
         arch = kernel.placement.arch
-    engines = (
-        ["cpu", *(f"vgpu:{name}" for name in TYPICAL_ARCHS)] if arch is None else [f"vgpu:{arch}"]
-    )
+    archs = {None: TYPICAL_ARCHS, "all": ARCHS}.get(arch, (arch,))
+    engines = [*(["cpu"] if arch in (None, "all") else []), *(f"vgpu:{name}" for name in archs)]
     result = _Verifier(kernel, _allocate(kernel, values), ptx).run(engines)
     result.made_up = made_up
     return result

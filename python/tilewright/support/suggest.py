@@ -19,7 +19,7 @@ def close_name(name: str, known: Iterable[str]) -> str | None:
             return candidate
     best, fewest = None, _allowed(name) + 1
     for candidate in candidates:
-        if not _may_be_meant(name, candidate):
+        if not _may_be_meant(name, candidate) or not _allowed(candidate):
             continue
         slips = count_slips(name.lower(), candidate.lower(), fewest)
         if slips < fewest:

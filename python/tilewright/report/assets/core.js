@@ -35,6 +35,7 @@ function scaled(value, unit) {
 
 function bytes(value) {
   if (value >= 1 << 20) return (value / (1 << 20)).toFixed(1) + " MiB";
+  if (value && value % 1024 === 0) return number(value / 1024) + " KiB";
   return value >= 10240 ? (value / 1024).toFixed(1) + " KiB" : number(value) + " bytes";
 }
 

@@ -18,10 +18,12 @@
     const x = n => left + n / columns * (width - left - right), y = size => top + size / most * (height - top - bottom);
     const svg = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", id: "memory-picture",
       "aria-label": `shared memory: ${tiles.length} tiles in ${launch.shared_bytes} bytes over ${columns} statements` });
-    for (let part = 0; part <= 4; part++) {
-      const size = most * part / 4;
+    // A line at each power of two, four to eight of them; and at the end, where it has room.
+    const step = 2 ** Math.max(Math.ceil(Math.log2(most / 8)), 0), marks = [];
+    for (let size = 0; size < most - step / 2; size += step) marks.push(size);
+    for (const size of [...marks, most]) {
       svg.append(el("line", { class: "axis", x1: left, x2: width - right, y1: y(size), y2: y(size) }),
-        el("text", { x: left - 6, y: y(size) + 4, "text-anchor": "end", class: "quiet" }, bytes(Math.round(size))));
+        el("text", { x: left - 6, y: y(size) + 4, "text-anchor": "end", class: "quiet" }, bytes(size)));
     }
     tiles.forEach((tile, n) => {
       const live = tile.live || [0, launch.ops];

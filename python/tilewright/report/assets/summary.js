@@ -107,7 +107,8 @@
   // The critical cycle: what an iteration waits for, and where the whole critical path is.
   function prediction(launch) {
     const found = launch.prediction, cycle = found.cycle;
-    const facts = `${number(found.waves)} waves of ${found.resident} blocks on a multiprocessor at ${number(found.gigahertz)} GHz, ` +
+    const blocks = found.resident === 1 ? "1 block" : `${found.resident} blocks`;
+    const facts = `${number(found.waves)} waves of ${blocks} on a multiprocessor at ${number(found.gigahertz)} GHz, ` +
       `tensor cores busy for ${percent(found.tensor_use, 1)} of a block, ${bytes(found.main_bytes)} of main memory.`;
     return el("div", { id: "prediction" }, el("p", { class: "note" }, facts),
       cycle.steps.length ? el("p", {}, `An iteration takes ${number(cycle.cycles)} cycles, on this critical cycle:`) : null,
