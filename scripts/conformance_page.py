@@ -1,21 +1,32 @@
 #!/usr/bin/env python3
 """Writes docs/conformance.md: what runs where, with the largest error seen, as measured here.
 
-usage: scripts/conformance_page.py [--quick] [OUT]      default: docs/conformance.md
+usage: scripts/conformance_page.py [--quick [SECTION...]] [--minutes N] [--fresh] [--out OUT]
 
-Each module test/conformance/page_*.py has a function `sections(full)` that measures and gives
-Markdown. In full it takes minutes; `--quick` measures what `make test` does.
+OUT is docs/conformance.md if nothing else is said.
+
+Each module test/conformance/page_*.py has a function `sections(full, record, until)` that measures
+and gives Markdown. In full it takes hours; `--quick` measures what `make test` does, of the
+sections that it names (`--quick scalars`) or of all. What was measured is kept in
+build/conformance/, so that a run goes on where one was stopped, by hand or by --minutes; then the
+page says how much was compared. --fresh forgets it, as after a change of the compiler.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import shutil
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test"))
+
+SECTIONS = sorted(
+    file.stem.removeprefix("page_") for file in (ROOT / "test" / "conformance").glob("page_*.py")
+)
 
 HEAD = """# Conformance
 
@@ -49,13 +60,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="the edges only")
-    parser.add_argument("out", nargs="?", type=Path, default=ROOT / "docs" / "conformance.md")
+    parser.add_argument("--quick", nargs="*", metavar="SECTION", help="the edges only")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="to measure")
+    parser.add_argument("--fresh", action="store_true", help="measure all again")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "conformance.md")
     arguments = parser.parse_args()
+    from conformance.record import Record
+
+    folder = ROOT / "build" / "conformance"
+    if arguments.fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    quick = SECTIONS if arguments.quick == [] else arguments.quick or []
+    until = time.time() + 60 * arguments.minutes
     parts = [HEAD + engines_table()]
-    for file in sorted((ROOT / "test" / "conformance").glob("page_*.py")):
-        module = importlib.import_module(f"conformance.{file.stem}")
-        parts += module.sections(full=not arguments.quick)
+    for name in SECTIONS:
+        module = importlib.import_module(f"conformance.page_{name}")
+        is_full = name not in quick
+        record = Record(folder / ("full" if is_full else "quick") / f"{name}.jsonl")
+        parts += module.sections(is_full, record, until)
     arguments.out.write_text("\n\n".join(parts) + "\n")
 
 

@@ -69,8 +69,8 @@ extern "C" {
 #define TW_API
 #endif
 
-/** What libraries and libtilewright_rt must agree on. */
-#define TW_ABI_VERSION 1
+/** What libraries and libtilewright_rt must agree on: these structs, and the image of a library. */
+#define TW_ABI_VERSION 2
 
 typedef enum tw_code {
   TW_OK = 0,

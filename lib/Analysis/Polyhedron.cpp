@@ -4,6 +4,8 @@
 #include "tilewright/Layout/Layout.h"
 #include "tilewright/Support/IndexMath.h"
 
+#include "mlir/Analysis/Presburger/Simplex.h"
+
 using namespace mlir;
 using namespace mlir::presburger;
 
@@ -111,14 +113,66 @@ void Polyhedron::addNonNegative(const IndexExpr &expr) {
     points.addInequality(extend(std::move(*row)));
 }
 
+/// MLIR's search for an integer point decides always, and takes seconds with divisors of many thousands.
+static bool isSearchFast(const IntegerPolyhedron &points) {
+  constexpr int64_t most = 4096;
+  auto areSmall = [&](ArrayRef<DynamicAPInt> row) {
+    return llvm::all_of(row.drop_back(),
+                        [&](const DynamicAPInt &coefficient) { return abs(coefficient) <= most; });
+  };
+  for (unsigned row = 0; row < points.getNumInequalities(); ++row)
+    if (!areSmall(points.getInequality(row)))
+      return false;
+  for (unsigned row = 0; row < points.getNumEqualities(); ++row)
+    if (!areSmall(points.getEquality(row)))
+      return false;
+  return true;
+}
+
+/// Whether the points have no integer one, by branch and bound: a corner that is not whole is cut off
+/// by going below and above one of its coordinates. False where `budget` corners do not decide, as
+/// where the points have no bounds.
+static bool hasNoInteger(Simplex &simplex, unsigned &budget) {
+  if (simplex.isEmpty())
+    return true;
+  if (budget == 0)
+    return false;
+  --budget;
+  std::optional<SmallVector<Fraction, 8>> corner = simplex.getRationalSample();
+  if (!corner)
+    return false;
+  auto *part = llvm::find_if(
+      *corner, [](const Fraction &coordinate) { return coordinate.num % coordinate.den != 0; });
+  if (part == corner->end())
+    return false;
+  unsigned position = part - corner->begin(), snapshot = simplex.getSnapshot();
+  for (bool isBelow : {true, false}) {
+    SmallVector<DynamicAPInt, 8> row(corner->size() + 1, DynamicAPInt(0));
+    row[position] = DynamicAPInt(isBelow ? -1 : 1);
+    row.back() = isBelow ? floor(*part) : -ceil(*part);
+    simplex.addInequality(row);
+    bool isOut = hasNoInteger(simplex, budget);
+    simplex.rollback(snapshot);
+    if (!isOut)
+      return false;
+  }
+  return true;
+}
+
 bool Polyhedron::excludes(const IndexExpr &expr) const {
   Polyhedron other = *this;
   std::optional<Row> row = other.linearize(expr);
   if (!row)
     return false;
   other.points.addInequality(other.extend(std::move(*row)));
-  // Without a rational point there is no integer one; the search for one is exact and takes longer.
-  return other.points.isEmpty() || other.points.isIntegerEmpty();
+  if (other.points.isEmpty()) // without a rational point there is no integer one
+    return true;
+  if (isSearchFast(other.points))
+    return other.points.isIntegerEmpty();
+  constexpr unsigned maxCorners = 200;
+  Simplex simplex(other.points);
+  unsigned budget = maxCorners;
+  return hasNoInteger(simplex, budget);
 }
 
 } // namespace tilewright::analysis

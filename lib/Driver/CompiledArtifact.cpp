@@ -57,6 +57,7 @@ static json::Value toJSON(const KernelInfo &kernel) {
   return json::Object{{"name", kernel.name},
                       {"threads", kernel.numThreads},
                       {"shared_bytes", kernel.sharedBytes},
+                      {"overlaps_launch", kernel.overlapsLaunch},
                       {"tiles", json::Array(kernel.tiles)},
                       {"maps", json::Array(kernel.maps)}};
 }
@@ -110,7 +111,8 @@ static bool fromJSON(const json::Value &value, TensorMapRecipe &map, json::Path 
 static bool fromJSON(const json::Value &value, KernelInfo &kernel, json::Path path) {
   json::ObjectMapper map(value, path);
   return map && map.map("name", kernel.name) && map.map("threads", kernel.numThreads) &&
-         map.map("shared_bytes", kernel.sharedBytes) && map.map("tiles", kernel.tiles) &&
+         map.map("shared_bytes", kernel.sharedBytes) &&
+         map.map("overlaps_launch", kernel.overlapsLaunch) && map.map("tiles", kernel.tiles) &&
          map.map("maps", kernel.maps);
 }
 
@@ -156,9 +158,8 @@ static std::string makeEntryName(ModuleOp module, const Arch *arch,
   if (arch)
     return DiskCache::makeName("ptx", {getBuildId(), arch->name, facts, program});
   cpu::HostTarget host = options.host ? *options.host : cpu::HostTarget::detect();
-  std::string width = std::to_string(host.vectorWidth);
-  return DiskCache::makeName(
-      "cpu", {getBuildId(), host.cpu, host.features, width, facts, options.symbol, program});
+  return DiskCache::makeName("cpu", {getBuildId(), host.cpu, host.features, host.getChoices(),
+                                     facts, options.symbol, program});
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -198,8 +199,8 @@ static llvm::Expected<CompiledArtifact> compile(const ProgramRef &program,
                                                 const frontend::Program::Lock &lock,
                                                 const Arch *arch, const PipelineOptions &options) {
   std::shared_ptr<Job> job(new Job{program, arch, detachListener(options), std::nullopt});
-  if (llvm::Error error =
-          runInterruptibly(program, lock, arch ? arch->name : "cpu", options.calls, [job] {
+  if (llvm::Error error = runInterruptibly(
+          program, lock, Work::Compilation, arch ? arch->name : "cpu", options.calls, [job] {
             job->result.emplace(compileHere(job->program->getModule(), job->arch, job->options));
           }))
     return error;

@@ -4,6 +4,7 @@
 #include "Interruptible.h"
 #include "tilewright/Frontend/Diagnostics.h"
 #include "tilewright/Support/Guarded.h"
+#include "tilewright/Support/Interrupts.h"
 #include "tilewright/Tile/InternalError.h"
 
 #include "mlir/Parser/Parser.h"
@@ -48,7 +49,7 @@ llvm::Error Executable::check(const PipelineOptions &options) const {
     std::optional<frontend::UserError> error;
   };
   std::shared_ptr<Job> job(new Job{program, detachListener(options), std::nullopt});
-  llvm::Error stop = runInterruptibly(program, *lock, "cpu", options.calls, [job] {
+  llvm::Error stop = runInterruptibly(program, *lock, Work::Check, "cpu", options.calls, [job] {
     ModuleOp module = job->program->getModule();
     DiagnosticCapture capture(module.getContext());
     if (failed(checkProgram(module, job->options)))
@@ -97,7 +98,9 @@ std::shared_ptr<Executable::Slot> Executable::getSlot(StringRef device) {
 
 llvm::Expected<std::shared_ptr<CompiledKernel>> Executable::getKernel(StringRef device) {
   std::shared_ptr<Slot> slot = getSlot(device);
-  std::lock_guard lock(slot->mutex);
+  std::unique_lock lock = lockInterruptibly(slot->mutex);
+  if (!lock.owns_lock())
+    return makeProgramError("interrupted");
   if (slot->kernel)
     return slot->kernel;
   llvm::Expected<std::shared_ptr<Engine>> engine = Engine::get(device);

@@ -76,13 +76,21 @@ static std::string getCName(StringRef name) {
   return made;
 }
 
+/// `, strides (s, 1)` of a tensor that is declared with some.
+static std::string listStrides(const rt::Parameter &parameter) {
+  if (parameter.strides.empty())
+    return "";
+  auto text = [](const rt::Extent &stride) { return stride.text; };
+  return ", strides (" + llvm::join(llvm::map_range(parameter.strides, text), ", ") + ")";
+}
+
 static void describeForm(raw_ostream &os, const rt::Form &form) {
   for (const rt::Parameter &parameter : form.signature.parameters) {
     os << " *   " << parameter.name << ": ";
     if (!parameter.isTensor)
       os << parameter.dtype << "\n";
     else
-      os << parameter.dtype << " " << parameter.shapeText
+      os << parameter.dtype << " " << parameter.shapeText << listStrides(parameter)
          << (!parameter.isUsed     ? ", not used; may be null"
              : parameter.isWritten ? ", written"
                                    : "")
@@ -109,8 +117,10 @@ std::string writeHeader(StringRef name, const rt::Image &image,
   std::string text, guard = "TILEWRIGHT_EXPORTED_" + name.upper() + "_H";
   raw_string_ostream os(text);
   os << "/* Kernels that Tilewright " << image.release
-     << " exported. Tensors are dense, row-major; tilewright/runtime.h says how\n"
-        " * they are passed, what is returned, and where they run. */\n"
+     << " exported. Tensors are dense, row-major, if no strides are\n"
+        " * named; tilewright/runtime.h says how they are passed, what is returned, and where "
+        "they\n"
+        " * run. */\n"
      << "#ifndef " << guard << "\n#define " << guard << "\n\n"
      << "#include <stdbool.h>\n#include <tilewright/runtime.h>\n\n"
      << "#if TW_ABI_VERSION != " << TW_ABI_VERSION << "\n#error \"" << name
@@ -128,18 +138,24 @@ std::string writeHeader(StringRef name, const rt::Image &image,
 // The description
 //===----------------------------------------------------------------------------------------===//
 
+static json::Array describe(ArrayRef<rt::Extent> extents) {
+  json::Array described;
+  for (const rt::Extent &extent : extents) {
+    std::optional<int64_t> constant = extent.formula.getConstant();
+    described.push_back(constant ? json::Value(*constant) : json::Value(extent.text));
+  }
+  return described;
+}
+
 static json::Value describe(const rt::Parameter &parameter, Parameter type) {
   json::Object object{{"name", parameter.name},
                       {"kind", parameter.isTensor ? "tensor" : "number"},
                       {"dtype", parameter.dtype},
                       {"c_type", getCType(type).trim()}};
   if (parameter.isTensor) {
-    json::Array shape;
-    for (const rt::Extent &extent : parameter.extents) {
-      std::optional<int64_t> constant = extent.formula.getConstant();
-      shape.push_back(constant ? json::Value(*constant) : json::Value(extent.text));
-    }
-    object["shape"] = std::move(shape);
+    object["shape"] = describe(parameter.extents);
+    if (!parameter.strides.empty())
+      object["strides"] = describe(parameter.strides);
     object["is_written"] = parameter.isWritten;
     object["is_used"] = parameter.isUsed;
   }
@@ -160,6 +176,7 @@ static json::Value describe(const rt::Form &form) {
       kernels.push_back(json::Object{{"name", kernel.name},
                                      {"threads", kernel.numThreads},
                                      {"shared_bytes", kernel.sharedBytes},
+                                     {"overlaps_launch", kernel.overlapsLaunch},
                                      {"tensor_maps", kernel.maps.size()}});
     bool isPtx = !code.code.empty() && code.code.back() == '\0' && code.code[0] != '\x7f';
     gpu.push_back(json::Object{{"arch", code.arch},

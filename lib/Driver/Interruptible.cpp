@@ -21,23 +21,26 @@ constexpr uint64_t kDefaultSeconds = 600;
 /// The statement with the most operations: as a rule, the one that takes the time.
 static std::pair<Operation *, int64_t> findLargestStatement(ModuleOp module) {
   std::pair<Operation *, int64_t> largest{nullptr, 0};
-  module.walk([&](Operation *statement) {
-    if (!isa<tile::ParallelOp, tile::TileEffectsOpInterface>(statement) ||
-        statement->getParentOfType<tile::ParallelOp>())
-      return;
-    int64_t count = 0;
-    statement->walk([&](Operation *) { ++count; });
-    if (count > largest.second)
-      largest = {statement, count};
+  llvm::DenseMap<Operation *, int64_t> counts; // with all that is inside
+  // Inner operations come first: each adds its count to that of the one around it.
+  module.walk<WalkOrder::PostOrder>([&](Operation *op) {
+    int64_t count = ++counts[op];
+    if (Operation *outer = op->getParentOp())
+      counts[outer] += count;
+    bool isStatement = isa<tile::ParallelOp, tile::TileEffectsOpInterface>(op);
+    // A statement inside another one has fewer operations.
+    if (isStatement && count > largest.second)
+      largest = {op, count};
   });
   return largest;
 }
 
-static llvm::Error makeLimitError(const frontend::Program &program, StringRef target,
+static llvm::Error makeLimitError(const frontend::Program &program, Work kind, StringRef target,
                                   uint64_t seconds) {
   std::string name = program.getFunction().getName().str();
-  frontend::UserError report("'" + name + "': compiling it for " + target.str() +
-                             " took more than " + std::to_string(seconds) + " s");
+  std::string work = kind == Work::Check ? "checking it" : "compiling it for " + target.str();
+  frontend::UserError report("'" + name + "': " + work + " took more than " +
+                             std::to_string(seconds) + " s");
   auto [statement, count] = findLargestStatement(program.getModule());
   if (statement) {
     report.message += "; its largest statement, with " + std::to_string(count) +
@@ -49,7 +52,8 @@ static llvm::Error makeLimitError(const frontend::Program &program, StringRef ta
 }
 
 llvm::Error runInterruptibly(const ProgramRef &program, const frontend::Program::Lock &lock,
-                             StringRef target, const CallFacts &calls, std::function<void()> work) {
+                             Work kind, StringRef target, const CallFacts &calls,
+                             std::function<void()> work) {
   Result<uint64_t> seconds =
       environment::readNumber(environment::Variable::CompileLimit, kDefaultSeconds);
   if (!seconds)
@@ -68,7 +72,8 @@ llvm::Error runInterruptibly(const ProgramRef &program, const frontend::Program:
         reportStop(program->getModule(), target, calls, compilation->getReason())));
   case AbandonableWork::End::Abandoned:
     program->leaveTo(std::move(compilation), lock);
-    return isLate ? makeLimitError(*program, target, *seconds) : makeProgramError("interrupted");
+    return isLate ? makeLimitError(*program, kind, target, *seconds)
+                  : makeProgramError("interrupted");
   }
   llvm_unreachable("all ends are handled");
 }

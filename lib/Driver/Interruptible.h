@@ -7,11 +7,14 @@
 
 namespace tilewright::driver {
 
-/// Compiles for `target` by `work`, on a thread of its own. The caller gets an error within a second
+/// What takes the time. A program is checked for all devices at once.
+enum class Work { Check, Compilation };
+
+/// Checks a program, or compiles it for `target`, by `work` on a thread of its own. The caller gets an error within a second
 /// of Ctrl-C, after TILEWRIGHT_COMPILE_SECONDS, and if LLVM stops; the program stays locked only
 /// until then. So `work` must own what it uses, and reach its caller through useCaller alone.
 llvm::Error runInterruptibly(const ProgramRef &program, const frontend::Program::Lock &lock,
-                             llvm::StringRef target, const CallFacts &calls,
+                             Work kind, llvm::StringRef target, const CallFacts &calls,
                              std::function<void()> work);
 
 /// The options with a listener that is not called any more once the caller has left.

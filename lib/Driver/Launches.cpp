@@ -202,6 +202,7 @@ std::vector<rt::GpuKernel> describeKernels(ArrayRef<nvptx::KernelInfo> kernels) 
     kernel.name = info.name;
     kernel.numThreads = unsigned(info.numThreads);
     kernel.sharedBytes = unsigned(info.sharedBytes);
+    kernel.overlapsLaunch = info.overlapsLaunch;
     for (const nvptx::TensorMapRecipe &recipe : info.maps)
       kernel.maps.push_back(describeMap(recipe));
   }

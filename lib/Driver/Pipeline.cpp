@@ -77,7 +77,9 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
     pm.addPass(createCheckPlans(CheckPlansOptions{arch.str(), alignment}));
   pm.addPass(createPlanSharedMemory(PlanSharedMemoryOptions{arch.str()}));
   pm.addPass(createSplitRoles()); // copies that wait for their readers get threads of their own
-  pm.addPass(createScheduleProducts()); // and products run beside the next iteration,
+  pm.addPass(createPlanLaunch(PlanLaunchOptions{arch.str()})); // blocks may start together,
+  pm.addPass(createShareCopies());                             // and copy for each other;
+  pm.addPass(createScheduleProducts()); // products run beside the next iteration,
   pm.addPass(createPeelMasks());        // most of which needs no mask
   pm.addPass(createClearProducts());    // and no zeros to start from
   pm.addPass(createInsertOrderings(InsertOrderingsOptions{disjoint}));
@@ -96,8 +98,9 @@ void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const Call
     pm.addPass(createForwardRowCopies()); // without a copy of the row
   }
   // What code generation would otherwise have to find out from other statements.
-  pm.addPass(createPlanCpuOperands(
-      PlanCpuOperandsOptions{disjoint, host.vectorWidth, host.hasBf16Dots, host.hasInt8Dots}));
+  pm.addPass(createPlanCpuOperands(PlanCpuOperandsOptions{disjoint, host.vectorWidth,
+                                                          host.hasBf16Dots, host.hasInt8Dots,
+                                                          host.hasBf16Tiles, host.hasInt8Tiles}));
   pm.addPass(createPlanCpuPrefetches());
   pm.addPass(createPlanCpuAccumulators(PlanCpuAccumulatorsOptions{disjoint}));
   pm.addPass(createPlanCpuRows());
@@ -121,8 +124,8 @@ void buildNvvmPipeline(OpPassManager &pm, bool fastMath) {
 }
 
 void buildHostCodePipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
-  pm.addPass(createLowerToHost(
-      LowerToHostOptions{calls.disjointArguments, host.vectorWidth, host.hasRange}));
+  pm.addPass(createLowerToHost(LowerToHostOptions{calls.disjointArguments, host.vectorWidth,
+                                                  host.hasRange, host.tilesInSoftware}));
 }
 
 void buildHostLlvmPipeline(OpPassManager &pm) {

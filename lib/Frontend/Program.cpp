@@ -38,7 +38,9 @@ std::unique_ptr<MLIRContext> makeContext() {
 
 llvm::Expected<Program::Lock> Program::lock() const {
   while (true) {
-    Lock lock(mutex);
+    Lock lock = lockInterruptibly(mutex);
+    if (!lock.owns_lock())
+      return llvm::createStringError("interrupted");
     if (!abandoned || abandoned->isOver()) {
       abandoned.reset();
       return lock;

@@ -2,6 +2,7 @@
 
 #include "Scheduled.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -115,6 +116,20 @@ void ScheduledRunner::fork(Team &team, const Step &step) {
 // Barriers with phases
 //===----------------------------------------------------------------------------------------===//
 
+/// The other blocks of a cluster that arrive here do so when this block arrives there: they run the same
+/// iterations, and each block copies for itself here.
+static int64_t countArrivingBlocks(tile::BarrierArriveOp op) {
+  auto dims = op->getAttrOfType<DenseI64ArrayAttr>(tile::kMulticastAttr);
+  if (!dims)
+    return 1;
+  auto cluster =
+      op->getParentOfType<tile::KernelOp>()->getAttrOfType<DenseI64ArrayAttr>(tile::kClusterAttr);
+  int64_t blocks = 1;
+  for (int64_t dim : dims.asArrayRef())
+    blocks *= cluster[dim];
+  return blocks;
+}
+
 void ScheduledRunner::arrive(Team &team, const Step &step) {
   auto op = cast<tile::BarrierArriveOp>(step.op);
   constexpr int64_t warp = 32;
@@ -125,7 +140,7 @@ void ScheduledRunner::arrive(Team &team, const Step &step) {
     int64_t count = op.getOnce()     ? 1
                     : op.getByWarp() ? (team.numThreads + warp - 1) / warp
                                      : team.numThreads;
-    channel->arrive(count, team.own);
+    channel->arrive(count * countArrivingBlocks(op), team.own);
   }
   swap(team);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Rt/CpuFeatures.h"
+#include "tilewright/Rt/TileUnit.h"
 #include "tilewright/Support/Environment.h"
 
 #include <cpuid.h>
@@ -78,10 +79,20 @@ static CpuFeatures detectAll() {
   return found;
 }
 
+void CpuFeatures::removeTiles() {
+  words[Leaf7Edx] &= ~bits({22, 24, 25}); // AMX-BF16, AMX-TILE, AMX-INT8
+  words[Leaf7Sub1Eax] &= ~bits({21});     // AMX-FP16
+  words[Leaf7Sub1Edx] &= ~bits({8});      // AMX-COMPLEX
+  words[Xcr0] &= ~bits({17, 18});
+}
+
 CpuFeatures CpuFeatures::detect() {
   static const CpuFeatures all = detectAll();
   CpuFeatures found = all;
-  if (environment::getText(environment::Variable::Cpu) != "avx2")
+  std::string_view choice = environment::getText(environment::Variable::Cpu);
+  if (choice == "avx2" || choice == "no-amx" || !mayUseTileUnit())
+    found.removeTiles();
+  if (choice != "avx2")
     return found;
   found.words[Leaf7Ebx] &= ~bits({16, 17, 21, 26, 27, 28, 30, 31});
   found.words[Leaf7Ecx] &= ~bits({1, 6, 11, 12, 14});

@@ -20,7 +20,22 @@ enum DeviceAttribute { kCapabilityMajor = 75, kCapabilityMinor = 76, kMemoryPool
 enum PointerAttribute { kDeviceOrdinal = 9 };
 enum FunctionAttribute { kMaxDynamicSharedBytes = 8 };
 enum JitOption { kErrorLog = 5, kErrorLogBytes = 6 };
-enum Code { kSuccess = 0, kNotReady = 600 };
+enum Code { kSuccess = 0, kNotReady = 600, kNotSupported = 801 };
+enum LaunchAttributeId { kProgrammaticStreamSerialization = 6 };
+struct LaunchAttribute {
+  int id = 0;
+  int padding = 0;
+  union {
+    char bytes[64];
+    int number;
+  } value{};
+};
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  void *stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
 } // namespace
 
 /// The functions used, by the names of the library's symbols, with their parameters.
@@ -49,10 +64,12 @@ enum Code { kSuccess = 0, kNotReady = 600 };
            unsigned, void *, void **, void **)                                                     \
   FUNCTION(cuStreamQuery, void *)
 
-/// Those that older drivers lack: stream-ordered memory came with 11.2, tensor maps with 12.0.
+/// Those that older drivers lack: stream-ordered memory came with 11.2, tensor maps and launches with
+/// attributes with 12.0.
 #define TW_CUDA_NEW_FUNCTIONS(FUNCTION)                                                            \
   FUNCTION(cuMemAllocAsync, CudaAddress *, size_t, void *)                                         \
   FUNCTION(cuMemFreeAsync, CudaAddress, void *)                                                    \
+  FUNCTION(cuLaunchKernelEx, const LaunchConfig *, void *, void **, void **)                       \
   FUNCTION(cuTensorMapEncodeTiled, void *, int, unsigned, void *, const uint64_t *,                \
            const uint64_t *, const uint32_t *, const uint32_t *, int, int, int, int)
 
@@ -283,6 +300,15 @@ Result<void *> CudaDriver::getKernel(void *module, const std::string &name, unsi
 
 MaybeFailure CudaDriver::launch(const Launch &launch, std::span<void *> parameters) {
   auto [x, y, z] = launch.grid;
+  if (launch.overlapsLaunch && functions->cuLaunchKernelEx) {
+    LaunchAttribute attribute{kProgrammaticStreamSerialization};
+    attribute.value.number = 1;
+    LaunchConfig config{
+        x, y, z, launch.numThreads, 1, 1, launch.sharedBytes, launch.stream, &attribute, 1};
+    int code = functions->cuLaunchKernelEx(&config, launch.kernel, parameters.data(), nullptr);
+    if (code != kNotSupported)
+      return check(code, "launching a kernel");
+  }
   return check(functions->cuLaunchKernel(launch.kernel, x, y, z, launch.numThreads, 1, 1,
                                          launch.sharedBytes, launch.stream, parameters.data(),
                                          /*extra=*/nullptr),

@@ -203,6 +203,7 @@ MaybeFailure CudaModule::launch(std::span<const LaunchFormulas::Grid> grids,
     launch.numThreads = kernels[position].numThreads;
     launch.sharedBytes = kernels[position].sharedBytes;
     launch.stream = stream;
+    launch.overlapsLaunch = kernels[position].overlapsLaunch;
     if (MaybeFailure failure = driver.launch(launch, all))
       return failure;
   }

@@ -30,7 +30,7 @@ template <typename A> void fields(A &a, TensorMapRecipe &m) {
     m.promotionBytes);
 }
 template <typename A> void fields(A &a, GpuKernel &k) {
-  a(k.name, k.numThreads, k.sharedBytes, k.maps);
+  a(k.name, k.numThreads, k.sharedBytes, k.maps, k.overlapsLaunch);
 }
 template <typename A> void fields(A &a, LaunchFormulas::Workspace &w) {
   a(w.name, w.elementBytes, w.extents);

@@ -6,20 +6,21 @@
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <unistd.h>
 
 using namespace tilewright;
 using namespace tilewright::environment;
 
 namespace {
 
-enum class Kind { Switch, Number, Choice, Text };
+enum class Kind { Switch, Number, Choice, Library, Text };
 
 struct Entry {
   Variable variable;
   const char *name;
   Kind kind;
   uint64_t least = 0, most = 0; ///< of a number
-  std::string_view choice = {}; ///< the word that a choice may be
+  std::string_view words = {};  ///< what a choice may be, between bars
 };
 
 constexpr Entry table[] = {
@@ -29,9 +30,10 @@ constexpr Entry table[] = {
     {Variable::Check, "TILEWRIGHT_CHECK", Kind::Switch},
     {Variable::CheckPlans, "TILEWRIGHT_CHECK_PLANS", Kind::Switch},
     {Variable::CompileLimit, "TILEWRIGHT_COMPILE_SECONDS", Kind::Number, 1, 1 << 20},
-    {Variable::Cpu, "TILEWRIGHT_CPU", Kind::Choice, 0, 0, "avx2"},
+    {Variable::Cpu, "TILEWRIGHT_CPU", Kind::Choice, 0, 0,
+     "avx2|no-amx|amx-in-software|bf16-dots|bf16-widened"},
     {Variable::Deterministic, "TILEWRIGHT_DETERMINISTIC", Kind::Switch},
-    {Variable::Libcuda, "TILEWRIGHT_LIBCUDA", Kind::Text},
+    {Variable::Libcuda, "TILEWRIGHT_LIBCUDA", Kind::Library},
     {Variable::Threads, "TILEWRIGHT_THREADS", Kind::Number, 1, 1024},
     {Variable::VgpuMode, "TILEWRIGHT_VGPU_MODE", Kind::Choice, 0, 0, "late"},
 };
@@ -41,6 +43,15 @@ const Entry &entryOf(Variable variable) { return table[static_cast<unsigned>(var
 Failure refuse(const Entry &entry, const std::string &expected) {
   return {std::string(entry.name) + " is '" + std::string(getText(entry.variable)) +
           "'; it can be " + expected};
+}
+
+/// Splits what a choice may be into its words, and calls `visit` with each.
+template <typename F> void forWords(const Entry &entry, F visit) {
+  for (std::string_view left = entry.words; !left.empty();) {
+    size_t end = left.find('|');
+    visit(left.substr(0, end));
+    left = end == left.npos ? std::string_view() : left.substr(end + 1);
+  }
 }
 
 std::optional<bool> parseSwitch(std::string_view text) {
@@ -86,6 +97,20 @@ Result<uint64_t> tilewright::environment::readNumber(Variable variable, uint64_t
   return value;
 }
 
+static MaybeFailure checkChoice(const Entry &entry) {
+  std::string_view text = getText(entry.variable);
+  bool isKnown = text.empty();
+  std::string list;
+  forWords(entry, [&](std::string_view word) {
+    isKnown |= word == text;
+    list += "'" + std::string(word) + "', ";
+  });
+  if (isKnown)
+    return std::nullopt;
+  list.resize(list.size() - 2);
+  return refuse(entry, list + " or empty");
+}
+
 MaybeFailure tilewright::environment::check() {
   for (const Entry &entry : table) {
     std::string_view text = getText(entry.variable);
@@ -99,8 +124,12 @@ MaybeFailure tilewright::environment::check() {
         return value.takeFailure();
       break;
     case Kind::Choice:
-      if (!text.empty() && text != entry.choice)
-        return refuse(entry, "'" + std::string(entry.choice) + "' or empty");
+      if (MaybeFailure failure = checkChoice(entry))
+        return failure;
+      break;
+    case Kind::Library: // a name without a folder is looked up by the system
+      if (text.find('/') != text.npos && access(std::string(text).c_str(), R_OK) != 0)
+        return refuse(entry, "a library that can be read, or 'none'");
       break;
     case Kind::Text:
       break;

@@ -43,14 +43,20 @@ ForkedMutex::~ForkedMutex() {
     delete last;
 }
 
-void ForkedMutex::lock() {
+ForkedMutex::State &ForkedMutex::getState() {
   State *known = state;
   if (known->generation != generation) {
     auto *fresh = new State{generation, {}};
     if (!state.compare_exchange_strong(known, fresh)) // another thread of the child was faster
       delete fresh;
   }
-  state.load()->mutex.lock();
+  return *state.load();
+}
+
+void ForkedMutex::lock() { getState().mutex.lock(); }
+
+bool ForkedMutex::try_lock_for(std::chrono::milliseconds time) {
+  return getState().mutex.try_lock_for(time);
 }
 
 void ForkedMutex::unlock() { state.load()->mutex.unlock(); }

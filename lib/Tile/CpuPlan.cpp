@@ -21,21 +21,42 @@ Type tilewright::tile::getSumType(Type operand, Type result) {
 // Operands
 //===----------------------------------------------------------------------------------------===//
 
+/// The largest extent of a tile that divides `extent`.
+static int64_t divideForUnit(int64_t extent) {
+  int64_t size = 16;
+  while (extent % size)
+    --size;
+  return size;
+}
+
+std::optional<UnitTiles> UnitTiles::get(GemmOp op) {
+  constexpr int64_t least = 8; // instructions on half a tile take as long
+  GemmOp::Extents extents = op.getExtents();
+  int64_t wordSize = 32 / getStorageBits(op.getA().getType().getElementType());
+  if (extents.k % wordSize)
+    return std::nullopt;
+  UnitTiles tiles{divideForUnit(extents.m), divideForUnit(extents.n),
+                  divideForUnit(extents.k / wordSize)};
+  bool isWorthIt = tiles.rows >= least && tiles.columns >= least && tiles.words >= least;
+  return isWorthIt ? std::optional(tiles) : std::nullopt;
+}
+
 OperandForm OperandForm::get(GemmOp op, bool isRight) {
   Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType();
   OperandForm form;
   form.isRight = isRight;
   form.isTransposed = isRight ? op.getTransposeB() : op.getTransposeA();
   form.isForDots = op->hasAttr(kDotsAttr);
-  form.areBothSigned =
-      form.isForDots && a.isInteger(8) && !a.isUnsignedInteger() && !b.isUnsignedInteger();
+  form.isForUnit = op->hasAttr(kMatrixUnitAttr);
+  form.areBothSigned = form.isForDots && !form.isForUnit && a.isInteger(8) &&
+                       !a.isUnsignedInteger() && !b.isUnsignedInteger();
   form.sumType = getSumType(a, op.getC().getType().getElementType());
   return form;
 }
 
 bool OperandForm::isInPlace(Type elementType) const {
   if (isForDots)
-    return elementType.isBF16() && !isRight && !isTransposed;
+    return (elementType.isBF16() || isForUnit) && !isRight && !isTransposed;
   bool isSum = isa<IntegerType>(sumType) ? elementType.isInteger(sumType.getIntOrFloatBitWidth())
                                          : elementType == sumType;
   return isSum && !(isRight && isTransposed);
@@ -45,7 +66,7 @@ bool OperandForm::isInPlace(Type elementType) const {
 static constexpr StringLiteral kId = "id", kForm = "form", kSum = "sum";
 /// The words of its form.
 static constexpr StringLiteral kLeft = "left", kRight = "right", kTransposed = "transposed",
-                               kDots = "dots", kSigned = "signed";
+                               kDots = "dots", kUnit = "unit", kSigned = "signed";
 
 Attribute OperandPlan::toAttribute(MLIRContext *context) const {
   Builder b(context);
@@ -54,6 +75,8 @@ Attribute OperandPlan::toAttribute(MLIRContext *context) const {
     words.push_back(kTransposed);
   if (form.isForDots)
     words.push_back(kDots);
+  if (form.isForUnit)
+    words.push_back(kUnit);
   if (form.areBothSigned)
     words.push_back(kSigned);
   return b.getDictionaryAttr({b.getNamedAttr(kId, b.getI64IntegerAttr(id)),
@@ -77,6 +100,7 @@ std::optional<OperandPlan> OperandPlan::fromAttribute(Attribute attribute) {
   plan.form.isRight = has(kRight);
   plan.form.isTransposed = has(kTransposed);
   plan.form.isForDots = has(kDots);
+  plan.form.isForUnit = has(kUnit);
   plan.form.areBothSigned = has(kSigned);
   plan.form.sumType = sum.getValue();
   return plan;
@@ -135,7 +159,7 @@ std::optional<LogicalResult> tilewright::tile::verifyPlan(Operation *op, NamedAt
   if (name == kPreparedAAttr || name == kPreparedBAttr || name == kStartsAtAttr ||
       name == kWritesToAttr)
     return check(isa<GemmOp>(op) && isNumber, "a number of 'tile.gemm'");
-  if (name == kDotsAttr || name == kSumsOverLoopAttr)
+  if (name == kDotsAttr || name == kMatrixUnitAttr || name == kSumsOverLoopAttr)
     return check(isa<GemmOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.gemm'");
   if (name == kDirectAttr || name == kPrefetchedAttr)
     return check(isa<CopyOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.copy'");

@@ -85,6 +85,25 @@ static LogicalResult verifyTensorMaps(Operation *op, ArrayAttr maps) {
   return success();
 }
 
+/// The extents of a cluster, or the dimensions of it along which something is shared.
+static LogicalResult verifyCluster(Operation *op, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  bool isCluster = name == kClusterAttr;
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+  auto isFine = [&](int64_t number) { return isCluster ? number > 0 : number >= 0 && number < 3; };
+  if (isCluster) {
+    if (isa<KernelOp>(op) && numbers && numbers.size() == 3 &&
+        llvm::all_of(numbers.asArrayRef(), isFine))
+      return success();
+    return op->emitError() << "'" << name
+                           << "' has the three extents of a cluster of 'tile.kernel'";
+  }
+  if (isa<ParallelOp, BarrierArriveOp, BarrierWaitOp>(op) && numbers && !numbers.empty() &&
+      llvm::all_of(numbers.asArrayRef(), isFine))
+    return success();
+  return op->emitError() << "'" << name << "' lists dimensions of a cluster, from 0 to 2";
+}
+
 LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName().getValue();
   if (name == "tile.unroll" || name == "tile.vectorized") {
@@ -234,6 +253,13 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.barrier_arrive'";
   }
+  if (name == kOverlapsLaunchAttr) {
+    if (isa<KernelOp>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of 'tile.kernel'";
+  }
+  if (name == kClusterAttr || name == kMulticastAttr)
+    return verifyCluster(op, attribute);
   if (name == kTensorMapsAttr)
     return verifyTensorMaps(op, dyn_cast<ArrayAttr>(attribute.getValue()));
   if (name == "tile.fast_math") {

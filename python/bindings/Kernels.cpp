@@ -178,6 +178,7 @@ public:
       return nb::borrow(Py_NotImplemented);
     RunOptions options;
     options.deterministic = isDeterministic;
+    PinnedArrays pinned(arguments);
     runBound(*bound, std::move(options));
     if (outputs.size() == 0)
       return nb::none();
@@ -188,6 +189,7 @@ public:
   /// `converted` what they became, `makers` a function for each that the call allocated, else None.
   nb::dict call(nb::list values, nb::list converted, nb::list makers, nb::dict options) {
     driver::BoundArguments bound = bind(converted);
+    PinnedArrays pinned(values);
     nb::dict answer = fromResult(runBound(bound, toRunOptions(options)));
     if (kernel->isSilent()) // else a call has more to say than `callAgain` gives
       calls.remember(std::move(bound), values, makers);

@@ -43,10 +43,27 @@ nb::object getDType(nb::handle object) {
   return getAttribute(object, name);
 }
 
+/// numpy.ndarray.
+nb::handle getArrayType() {
+  static PyObject *type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return type;
+}
+
+/// What numpy itself says of an array. A class of the user's may say anything of its instances.
+nb::object getInterface(nb::handle object) {
+  static PyObject *property = nb::object(getArrayType().attr("__array_struct__")).release().ptr();
+  static auto get =
+      reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(property), Py_tp_descr_get));
+  PyObject *capsule =
+      get(property, object.ptr(), reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())));
+  if (!capsule)
+    PyErr_Clear(); // no array
+  return nb::steal(capsule);
+}
+
 /// The capsule keeps the interface alive.
 std::pair<nb::object, ArrayInterface *> readArray(nb::handle object) {
-  static PyObject *name = intern("__array_struct__");
-  nb::object capsule = getAttribute(object, name);
+  nb::object capsule = getInterface(object);
   if (!capsule.is_valid())
     return {nb::object(), nullptr};
   auto *array = static_cast<ArrayInterface *>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
@@ -107,6 +124,7 @@ std::optional<KnownArgument> KnownArgument::ofTensor(nb::handle object) {
   if (!array || !(array->flags & kContiguous) || !(array->flags & kNativeOrder))
     return std::nullopt;
   known.isWritable = array->flags & kWritable;
+  known.itemBytes = array->itemBytes;
   known.shape.append(array->shape, array->shape + array->rank);
   return known;
 }
@@ -126,6 +144,7 @@ std::optional<uintptr_t> KnownArgument::match(nb::handle object) const {
     auto [capsule, array] = readArray(object);
     int wanted = kContiguous | kNativeOrder | (isWritable ? kWritable : 0);
     if (!array || (array->flags & (kContiguous | kNativeOrder | kWritable)) != wanted ||
+        array->itemBytes != itemBytes ||
         !llvm::equal(shape, llvm::ArrayRef(array->shape, array->rank)))
       return std::nullopt;
     return reinterpret_cast<uintptr_t>(array->data);
@@ -140,6 +159,18 @@ std::optional<uintptr_t> KnownArgument::match(nb::handle object) const {
   if (!address.is_valid())
     return std::nullopt;
   return static_cast<uintptr_t>(PyLong_AsUnsignedLongLong(address.ptr()));
+}
+
+void PinnedArrays::pin(nb::handle object) {
+  if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()) ||
+      !PyType_IsSubtype(Py_TYPE(object.ptr()),
+                        reinterpret_cast<PyTypeObject *>(getArrayType().ptr())))
+    return;
+  nb::object reference = nb::steal(PyWeakref_NewRef(object.ptr(), nullptr));
+  if (reference.is_valid())
+    references.push_back(std::move(reference));
+  else
+    PyErr_Clear();
 }
 
 //===----------------------------------------------------------------------------------------===//

@@ -44,6 +44,21 @@ private:
   nb::object dtype, make;
   llvm::SmallVector<int64_t, 6> shape;
   bool isWritable = true;
+  int itemBytes = 0; ///< Of an array, whose class may have a dtype of its own.
+};
+
+/// Keeps the arrays among a call's arguments from being resized while other threads run: numpy refuses
+/// to resize an array that has a weak reference, whatever else it is told.
+class PinnedArrays {
+public:
+  template <typename SequenceT> explicit PinnedArrays(const SequenceT &arguments) {
+    for (nb::handle argument : arguments)
+      pin(argument);
+  }
+
+private:
+  void pin(nb::handle object);
+  llvm::SmallVector<nb::object, 8> references;
 };
 
 /// Calls that went well: the last few of them, the latest first.

@@ -284,6 +284,12 @@ void tilewright::bindings::bindPrograms(nb::module_ &module) {
           },
           nb::arg("name"), nb::arg("is_set"),
           "A copy of the program that has a setting (fast_math, no_bulk, no_roles) or not.")
+      .def(
+          "has_setting",
+          [](const Executable &self, const std::string &name) {
+            return self.getProgram()->getFunction()->hasAttr("tile." + name);
+          },
+          nb::arg("name"))
       .def("logical_index", &getLogicalIndex, nb::arg("argument"), nb::arg("shape"),
            nb::arg("offset"),
            "The index of the element at an offset of a tensor's memory, or None.")

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import defaultdict
 
-from conformance.engines import DTYPES, ENGINES, FLOATS, INTEGERS
-from conformance.measure import batches, measure
+from conformance.engines import DTYPES, ENGINES, FLOATS, INTEGERS, RUNNABLE, Engine
+from conformance.measure import Batch, batches, measure
+from conformance.record import Record
 from conformance.scalars import OPERATIONS, Operation
 
 #: (operation, dtype, engine): the largest error seen
 Errors = dict[tuple[str, str, str], float]
 
 
-def _measure_all(full: bool) -> Errors:
+def _measure(batch: Batch, engine: Engine) -> dict[str, float]:
+    """The largest error of each operation of a batch."""
+    print(f"{engine.name} {batch.name}", file=sys.stderr, flush=True)
+    errors: dict[str, float] = defaultdict(float)
+    for outcome in measure(batch, engine):
+        name = outcome.case.operation.name
+        errors[name] = max(errors[name], outcome.error)
+    return errors
+
+
+def _measure_all(full: bool, record: Record, until: float) -> Errors:
+    """As long as there is time."""
     errors: Errors = defaultdict(float)
-    for engine in ENGINES.values():
-        for dtype in DTYPES if not engine.missing else ():
-            print(f"{engine.name} {dtype}", file=sys.stderr, flush=True)
-            for batch in batches(dtype, full):
-                for outcome in measure(batch, engine):
-                    key = (outcome.case.operation.name, dtype, engine.name)
-                    errors[key] = max(errors[key], outcome.error)
+    for dtype in DTYPES:
+        for batch in batches(dtype, full):
+            for engine in RUNNABLE:
+                name = f"{engine.name} {batch.name}"
+                if name not in record.known and time.time() > until:
+                    continue
+                found = record.once(
+                    name, lambda batch=batch, engine=engine: _measure(batch, engine)
+                )
+                for operation, error in found.items():
+                    key = (operation, dtype, engine.name)
+                    errors[key] = max(errors[key], error)
     return errors
 
 
@@ -83,9 +101,9 @@ def _cast_table(errors: Errors) -> str:
     return "\n".join(lines)
 
 
-def sections(full: bool) -> list[str]:
+def sections(full: bool, record: Record, until: float) -> list[str]:
     """Measures on every engine of this machine."""
-    errors = _measure_all(full)
+    errors = _measure_all(full, record, until)
     head = ["operation", "operands", "declared ulp", *ENGINES]
     table = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     table += [_row(operation, errors) for operation in OPERATIONS]

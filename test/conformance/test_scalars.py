@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import tilewright.language as T
 from conformance import engines, promotion
 from conformance.engines import DTYPES, QUICK, RUNNABLE
 from conformance.measure import batches, measure
+from conformance.record import Record
 from conformance.scalars import OPERATIONS, casts
 
 
@@ -98,3 +100,14 @@ def main(R: T.Tensor((4,), "float16")):
     kernel = engines.kernel_of("literals", text, BELOW=below, BEYOND=beyond)
     (got,) = engines.run(engine, kernel, np.zeros(4, np.float16))
     assert got.tolist() == [1 - 2.0**-11, 1, 65504, np.inf]
+
+
+def test_a_measurement_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    record = Record(path)
+    assert [record.once("a", lambda: 1.5), record.once("b", lambda: float("inf"))] == [1.5, np.inf]
+    path.write_text(path.read_text()[:-4])  # stopped in the middle of a line
+    again = Record(path)
+    assert again.once("a", lambda: 7) == 1.5
+    assert again.once("b", lambda: 8) == 8
+    assert Record(path).known == {"a": 1.5, "b": 8}

@@ -1,7 +1,8 @@
 """Every statement on every dtype, operand form and engine, against references of their own.
 
 `make test` runs every dtype in every memory, every form in every memory, and all of these on three
-engines. `make test-long` runs all pairs of all parameters, and random choices, on all engines.
+engines. `make test-long` runs every dtype in every form and memory on every engine, all pairs with
+and of the other parameters, and random choices.
 """
 
 from __future__ import annotations
@@ -88,6 +89,10 @@ def check_all(family: str, choices: list[Choice]) -> None:
     assert not failures, f"{len(failures)} of {len(choices)} fail\n" + "\n".join(failures[:5])
 
 
+#: Of which parameters `make test-long` runs every combination.
+PRODUCT = ("engine", "dtype", "dtypes", "form", "memory")
+
+
 def choices_of(family: str, engines: tuple[Engine, ...], quick: bool) -> list[Choice]:
     row = FAMILIES[family]
     parameters = {**row.parameters, "engine": tuple(engine.name for engine in engines)}
@@ -96,7 +101,7 @@ def choices_of(family: str, engines: tuple[Engine, ...], quick: bool) -> list[Ch
         kinds = {name.removeprefix("dest ").split()[0] for name in (first, second)}
         return not quick or kinds in QUICK_PAIRS
 
-    return all_pairs(parameters, row.has, wanted)
+    return all_pairs(parameters, row.has, wanted, within=() if quick else PRODUCT)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -108,8 +113,28 @@ def test_dtypes_and_forms(family: str, part: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 @pytest.mark.parametrize("family", list(FAMILIES))
-def test_all_pairs(family: str, part: int) -> None:
+def test_the_product_and_all_pairs(family: str, part: int) -> None:
     check_all(family, choices_of(family, RUNNABLE, quick=False)[part::10])
+
+
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_choices_hold_the_product_and_all_pairs(family: str) -> None:
+    """Counted from the parameters, on two engines: dtypes x forms x memories, and each pair that
+    a choice can have."""
+    row = FAMILIES[family]
+    choices = choices_of(family, QUICK[:2], quick=False)
+    kept = [name for name in PRODUCT if name in row.parameters]
+    drawn = {
+        tuple(choice[name] for name in kept) for choice in choices if choice["engine"] == "interp"
+    }
+    rng = random.Random(1)
+    for _ in range(300):
+        choice = {name: rng.choice(values) for name, values in row.parameters.items()}
+        if not row.has(choice):
+            continue
+        assert tuple(choice[name] for name in kept) in drawn
+        first, second = rng.sample(sorted(choice), 2)
+        assert any(c[first] == choice[first] and c[second] == choice[second] for c in choices)
 
 
 @pytest.mark.slow

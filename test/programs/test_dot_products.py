@@ -1,7 +1,8 @@
-"""Gemms of bfloat16 and bytes on the CPU, which use dot products where the host has them.
+"""Gemms of bfloat16 and bytes on the CPU, which use dot products or tiles where the host has them.
 
-The instructions differ from the language: vdpbf16ps takes subnormals as zero, vpdpbusd wants one
-unsigned side. Results must not.
+The instructions differ from the language: vdpbf16ps and tdpbf16ps take subnormals as zero, vpdpbusd
+wants one unsigned side. Results must not. Instructions of the matrix unit (AMX) run where the host
+has it; everywhere, functions stand for them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ M, N, K = 48, 32, 64
 DTYPES = {"bfloat16": ml_dtypes.bfloat16, "int8": np.int8, "uint8": np.uint8}
 FLAGS = re.findall(r"\w+", Path("/proc/cpuinfo").read_text())
 TRANSPOSES = [(False, False), (False, True), (True, False), (True, True)]
+
+
+@pytest.fixture(autouse=True, params=["", "amx-in-software"])
+def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """All that the host has, or functions in place of the instructions of a matrix unit."""
+    monkeypatch.setenv("TILEWRIGHT_CPU", request.param)
+    return request.param
 
 
 def compile_gemm(a_type: str, b_type: str, c_type: str, transposes: tuple[bool, bool]):
@@ -134,6 +142,67 @@ def test_bfloat16_uses_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
     assert uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
     monkeypatch.setenv("TILEWRIGHT_CPU", "avx2")
     assert not uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
+
+
+def test_each_instruction_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pays is a table of types of cores, which a user may overrule."""
+    types = ("bfloat16", "bfloat16", "float32")
+    monkeypatch.setenv("TILEWRIGHT_CPU", "bf16-widened")
+    kernel = compile_gemm(*types, (False, True))
+    assert not uses(kernel, "vdpbf16ps") and not uses(kernel, "tdpbf16ps")
+    monkeypatch.setenv("TILEWRIGHT_CPU", "bf16-dots")
+    assert uses(compile_gemm(*types, (False, True)), "vdpbf16ps") == ("avx512_bf16" in FLAGS)
+    for kernel in (compile_gemm(*types, (True, True)), compile_gemm(*types, (False, False))):
+        assert not uses(kernel, "tw_tile_multiply")
+
+
+def test_functions_stand_for_the_matrix_unit(processor: str) -> None:
+    stands = processor == "amx-in-software"
+    for types in (("bfloat16", "bfloat16", "float32"), ("int8", "uint8", "int32")):
+        kernel = compile_gemm(*types, (False, True))
+        assert uses(kernel, "tw_tile_multiply") == stands
+        units = [r.data.get("unit") for r in kernel.remarks if r.kind == "gemm"]
+        assert ("the matrix unit" in units) == (stands or "amx_tile" in FLAGS)
+
+
+@pytest.mark.skipif("amx_bf16" not in FLAGS, reason="the host has no AMX")
+def test_products_use_the_matrix_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TILEWRIGHT_CPU")
+    assert uses(compile_gemm("bfloat16", "bfloat16", "float32", (True, True)), "tdpbf16ps")
+    assert uses(compile_gemm("int8", "int8", "int32", (True, True)), "tdpbssd")
+    monkeypatch.setenv("TILEWRIGHT_CPU", "no-amx")
+    assert not uses(compile_gemm("int8", "int8", "int32", (True, True)), "tdpbssd")
+
+
+@pytest.mark.parametrize("shape", [(16, 16, 32), (48, 80, 96), (128, 32, 64), (40, 48, 48)])
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_odd_numbers_of_tiles(dtype: str, shape: tuple[int, int, int]) -> None:
+    """One tile is left over below, to the right, or both; tiles are smaller than the unit's."""
+    m, n, k = shape
+    k *= 2 if dtype == "int8" else 1
+    accumulator = "int32" if dtype == "int8" else "float32"
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((m, k), dtype), B: T.Tensor((k, n), dtype), C: T.Tensor((m, n), accumulator)
+    ):
+        with T.Kernel(1, threads=64):
+            a = T.alloc_shared((m, k), dtype)
+            b = T.alloc_shared((k, n), dtype)
+            c = T.alloc_fragment((m, n), accumulator)
+            T.clear(c)
+            T.copy(A, a)
+            T.copy(B, b)
+            for _turn in T.Pipelined(2, num_stages=1):
+                T.gemm(a, b, c)
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, target="cpu")
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-3, 4, extents).astype(DTYPES[dtype]) for extents in ((m, k), (k, n)))
+    c = np.ones((m, n), accumulator)
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, 2 * (a.astype(np.float64) @ b.astype(np.float64)))
 
 
 @pytest.mark.skipif("avx512_vnni" not in FLAGS, reason="the host has no AVX512-VNNI")

@@ -53,6 +53,25 @@ def test_index_values_are_compared_in_32_bits() -> None:
     assert not re.search(r"setp\.(lt|le|gt|ge)\.[us]64", loop_of(kernel.ptx))
 
 
+def test_elements_of_a_loop_from_the_block_on_are_compared_in_32_bits() -> None:
+    """How often such a loop runs is no constant; that it is seldom follows from its formula."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4096, 32), "float32"), B: T.Tensor((32, 128, 32), "float32")):
+        with T.Kernel(32, threads=128) as bx:
+            tile = T.alloc_shared((32, 32), "float32")
+            total = T.alloc_fragment((128, 32), "float32")
+            T.clear(total)
+            for k in T.serial(bx * 4, 128):
+                T.copy(A[k * 32, 0], tile)
+                for i, j in T.Parallel(128, 32):
+                    total[i, j] += T.if_then_else(bx * 128 + i <= k * 32 + j, tile[j, i % 32], 0.0)
+            T.copy(total, B[bx, 0, 0])
+
+    ptx = tilewright.compile(main, target="sm_80").ptx
+    assert not re.search(r"setp\.(lt|le|gt|ge)\.[us]64", loop_of(ptx))
+
+
 def test_distances_between_updates_are_immediates() -> None:
     @T.prim_func
     def main(A: T.Tensor((64, 64), "float32")):

@@ -45,6 +45,9 @@ def test_seed_runs_on_products_of_warpgroups(mode: str, monkeypatch: pytest.Monk
     assert "red.global" not in ptx
     assert ptx.count("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32") == 1
     assert ptx.count("cp.reduce.async.bulk.tensor.5d.global.shared::cta.add") == 2
+    # In the loop, each wait but the last leaves a product open, beside which the threads work.
+    waits = re.findall(r"wgmma\.wait_group\.sync\.aligned (\d);", ptx)
+    assert waits == ["1", "1", "1", "1", "0"]
 
 
 def test_seed_uses_tensor_cores_and_no_local_memory() -> None:

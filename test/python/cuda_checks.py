@@ -114,6 +114,37 @@ def blocks_start_in_clusters() -> None:
     assert ".reqnctapercluster 4, 1, 1" in kernel.ptx
 
 
+def launches_overlap_where_the_kernel_waits_itself() -> None:
+    """T.pdl_sync in front of all that touches memory, and not elsewhere."""
+
+    def make(early: bool):
+        @T.prim_func
+        def main(A: T.Tensor((256,), "float32"), B: T.Tensor((256,), "float32")):
+            with T.Kernel(2, threads=128) as block:
+                tile = T.alloc_shared((128,), "float32")
+                if early:
+                    T.copy(A[block * 128], tile)
+                T.pdl_sync()
+                if not early:
+                    T.copy(A[block * 128], tile)
+                T.pdl_trigger()
+                for i in T.Parallel(128):
+                    B[block * 128 + i] = 2 * tile[i]
+
+        return tilewright.compile(main, device="cuda")
+
+    for early, count in ((False, 2), (True, 0)):
+        kernel = make(early)
+        a, b, c = (GpuArray(np.full(256, x, np.float32), stream=7) for x in (3, 0, 0))
+        before = driver.fakeCudaCountOverlapping()
+        kernel(a, b)
+        kernel(b, c)
+        assert driver.fakeCudaCountOverlapping() - before == count
+        assert (c.get() == 12).all()
+        said = " ".join(str(remark) for remark in kernel.remarks)
+        assert ("'A' before T.pdl_sync" in said) == early
+
+
 def without_a_gpu_the_cpu_runs_the_kernel(reason: str) -> None:
     kernel = doubler(300)
     assert kernel.placement.device == "cpu"

@@ -59,6 +59,10 @@ def test_clusters() -> None:
     run(cuda_checks.blocks_start_in_clusters, gpus="9.0")
 
 
+def test_programmatic_dependent_launches() -> None:
+    run(cuda_checks.launches_overlap_where_the_kernel_waits_itself, gpus="9.0")
+
+
 def test_an_old_driver_has_neither_tensor_maps_nor_memory_of_streams(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

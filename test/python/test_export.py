@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import tilewright
 from exported import Exported, Tensor, chain, gemm, integers, runtime, shift, softmax, tensor
+from tilewright.ptxas import find_ptxas
 from tilewright.support.errors import TilewrightError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -347,6 +348,20 @@ def test_tensors_of_a_gpu_run_there(folder: Path, gpus: str) -> None:
     """On 9.0 by tensor maps, on 12.0 by PTX for 8.0."""
     done = on_gpu(folder, gpus)
     assert (done.returncode, done.stdout) == (0, "agree\n"), done.stderr
+
+
+@pytest.mark.skipif(find_ptxas() is None, reason="ptxas is not installed")
+def test_cubins_are_for_their_gpu_and_ptx_for_others(tmp_path: Path) -> None:
+    kernels = {"gemm": gemm(), "shift": shift(), "chain": chain()}
+    options = {"cpus": ["x86-64-v3"], "archs": ["sm_80"], "cubins": True, "formats": ["so"]}
+    tilewright.export_library(tmp_path / "ops", kernels, **options)
+    library = json.loads((tmp_path / "ops.json").read_text())
+    forms = [code["form"] for code in library["functions"][1]["forms"][0]["gpu"]]
+    assert forms == ["cubin", "ptx"] * (len(forms) // 2)
+    done = on_gpu(tmp_path, "8.6")  # the driver compiles PTX
+    assert (done.returncode, done.stdout) == (0, "agree\n"), done.stderr
+    done = on_gpu(tmp_path, "8.0")  # the stand-in for the driver runs PTX only
+    assert "(4, " in done.stderr and r"got '\x7f'" in done.stderr, done.stderr
 
 
 def test_a_gpu_without_code_is_told(folder: Path) -> None:

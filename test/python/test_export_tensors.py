@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,15 @@ def test_shared_elements_are_refused_as_in_python(
     assert "parameter 'B': shares memory with 'A', and the kernel writes one of them" in str(
         raised.value
     )
+
+
+def test_header_and_description_name_the_strides(tmp_path: Path) -> None:
+    tilewright.export_library(tmp_path / "scale", scale_rows(), cpus=["x86-64-v3"])
+    header = (tmp_path / "scale.h").read_text()
+    assert " *   A: float32 (rows, columns), strides (of_a, 1)\n" in header
+    library = json.loads((tmp_path / "scale.json").read_text())
+    [form] = library["functions"][0]["forms"]
+    assert form["params"][1]["strides"] == ["of_b", 1]
 
 
 def test_a_stride_that_is_declared_is_checked(odd: Exported) -> None:

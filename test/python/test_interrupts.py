@@ -258,3 +258,30 @@ os._exit(1)
     assert "'main': compiling it for " in done.stdout
     assert "took more than 1 s; its largest statement, with " in done.stdout
     assert "TILEWRIGHT_COMPILE_SECONDS" in done.stdout
+
+
+@pytest.mark.parametrize("device", ["cpu", "vgpu:sm_80"])
+def test_ctrl_c_ends_the_wait_for_another_threads_compilation(device: str, tmp_path: Path) -> None:
+    done = run_script(
+        tmp_path,
+        f"""
+main = make(2000)
+started = threading.Event()
+def compile_first():
+    started.set()
+    tilewright.compile(main, device={device!r})
+threading.Thread(target=compile_first, daemon=True).start()
+started.wait()
+time.sleep(1.0)
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    tilewright.compile(main, device={device!r})
+    os._exit(2)
+except KeyboardInterrupt:
+    pass
+assert time.perf_counter() - start < 5, time.perf_counter() - start
+os._exit(0)
+""",
+    )
+    assert done.returncode == 0, done.stderr

@@ -32,6 +32,16 @@ def make_kernel(device: str = "vgpu:sm_80"):
     return tilewright.compile(main, device=device)
 
 
+def test_a_program_is_only_copied_for_a_setting_that_it_does_not_have() -> None:
+    """A copy is a fifth of what the front end takes for the seed."""
+    plain = make_kernel("interp")
+    keep, change = ({"tl.enable_fast_math": on} for on in (False, True))
+    assert tilewright.compile(plain.prim_func, pass_configs=keep).program is plain.program
+    changed = tilewright.compile(plain.prim_func, pass_configs=change).program
+    assert changed is not plain.program
+    assert "fast_math" in changed.text() and "fast_math" not in plain.program.text()
+
+
 def line_of(mark: str) -> int:
     """The line of this file that ends in a comment."""
     lines = Path(__file__).read_text().splitlines()

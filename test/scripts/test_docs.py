@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,15 @@ def test_pages_that_code_names_exist() -> None:
             if not (ROOT / page).exists():
                 dead.append(f"{name}: {page}")
     assert not dead
+
+
+def test_each_bug_names_its_hole_and_what_closes_it() -> None:
+    """Five cells a row, none empty, and every test that the last one names exists."""
+    lines = (DOCS / "internals" / "bugs-found.md").read_text(encoding="utf-8").splitlines()
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("| ")][1:]
+    assert len(rows) > 90
+    files = git("ls-files", "--cached", "--others", "--exclude-standard")
+    for row in rows:
+        assert len(row) == 5 and all(cell.strip() for cell in row), row
+        for name in re.findall(r"`([\w./*-]+\.(?:py|cpp|h|mlir|ptx))`", row[-1]):
+            assert any(fnmatch(file, f"*{name}") for file in files), f"{row[1]}: no {name}"

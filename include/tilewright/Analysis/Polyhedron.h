@@ -24,7 +24,8 @@ public:
   /// Adds `expr >= 0`. What is not linear is left out: more points remain, and less is ruled out.
   void addNonNegative(const IndexExpr &expr);
 
-  /// Whether `expr >= 0` holds for no point. False also where `expr` is not linear.
+  /// Whether `expr >= 0` holds for no point. False also where `expr` is not linear, or where it would
+  /// take long to find out.
   bool excludes(const IndexExpr &expr) const;
 
 private:

@@ -33,12 +33,16 @@ struct CpuFeatures {
   bool operator==(const CpuFeatures &) const = default;
   bool hasAll(const CpuFeatures &needed) const;
 
-  /// This machine. TILEWRIGHT_CPU=avx2 leaves AVX-512 out.
+  /// This machine, without the matrix unit (AMX) if the system does not let this process use it.
+  /// TILEWRIGHT_CPU=avx2 leaves AVX-512 out too.
   static CpuFeatures detect();
   /// The levels that compilers call x86-64-v3 (AVX2, FMA, F16C) and x86-64-v4 (AVX-512 F, BW, CD,
   /// DQ, VL).
   static CpuFeatures getLevel3();
   static CpuFeatures getLevel4();
+
+private:
+  void removeTiles();
 };
 
 } // namespace tilewright::rt

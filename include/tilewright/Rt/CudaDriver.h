@@ -66,6 +66,8 @@ public:
     std::array<unsigned, 3> grid{1, 1, 1};
     unsigned numThreads = 1, sharedBytes = 0;
     void *stream = nullptr;
+    /// It may start while the launch before it on the stream still runs; older drivers ignore that.
+    bool overlapsLaunch = false;
   };
   /// Each parameter is a pointer to its value. Does not wait for the kernel.
   MaybeFailure launch(const Launch &launch, std::span<void *> parameters);

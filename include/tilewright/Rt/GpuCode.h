@@ -32,6 +32,8 @@ struct GpuKernel {
   std::string name;
   unsigned numThreads = 0, sharedBytes = 0; ///< Dynamic shared memory.
   std::vector<TensorMapRecipe> maps;        ///< In the order of the parameters.
+  /// It may start while the launch before it still runs: it waits itself (griddepcontrol).
+  bool overlapsLaunch = false;
 };
 
 /// What launching a function depends on.

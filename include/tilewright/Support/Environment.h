@@ -28,7 +28,7 @@ enum class Variable {
   Check,         ///< TILEWRIGHT_CHECK, a switch: check all that can be checked
   CheckPlans,    ///< TILEWRIGHT_CHECK_PLANS, a switch
   CompileLimit,  ///< TILEWRIGHT_COMPILE_SECONDS: how long a compilation may take
-  Cpu,           ///< TILEWRIGHT_CPU, a choice: avx2 leaves AVX-512 out
+  Cpu,           ///< TILEWRIGHT_CPU, a choice: which instructions CPU code uses (cpu.md)
   Deterministic, ///< TILEWRIGHT_DETERMINISTIC, a switch
   Libcuda,       ///< TILEWRIGHT_LIBCUDA: the driver's library, or none
   Threads,       ///< TILEWRIGHT_THREADS: how many threads run CPU code

@@ -14,6 +14,7 @@
 #define TILEWRIGHT_SUPPORT_FORKS_H
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 
 namespace tilewright {
@@ -35,12 +36,15 @@ public:
   ForkedMutex(const ForkedMutex &) = delete;
   void lock();
   void unlock();
+  /// Whether it was free within this time.
+  bool try_lock_for(std::chrono::milliseconds time); // NOLINT: the standard's name
 
 private:
   struct State {
     unsigned generation; ///< How many forks lie between the first process and this one.
-    std::mutex mutex;
+    std::timed_mutex mutex;
   };
+  State &getState();
   std::atomic<State *> state;
 };
 

@@ -8,6 +8,8 @@
 #ifndef TILEWRIGHT_SUPPORT_INTERRUPTS_H
 #define TILEWRIGHT_SUPPORT_INTERRUPTS_H
 
+#include "tilewright/Support/Forks.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tilewright {
@@ -26,6 +28,10 @@ private:
   llvm::function_ref<bool()> ask;
   InterruptScope *outer;
 };
+
+/// Waits for a lock that another thread may hold for the time of a compilation. The lock is not
+/// owned where the scope of this thread said no meanwhile.
+std::unique_lock<ForkedMutex> lockInterruptibly(ForkedMutex &mutex);
 
 } // namespace tilewright
 

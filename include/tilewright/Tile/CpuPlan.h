@@ -31,6 +31,8 @@ inline constexpr llvm::StringLiteral kPlanIdAttr = "tile.id";
 // tile-plan-cpu-operands
 /// Of tile.gemm: multiplies by the host's dot products of narrow elements.
 inline constexpr llvm::StringLiteral kDotsAttr = "tile.dots";
+/// Of tile.gemm with `tile.dots`: on the host's matrix unit (AMX).
+inline constexpr llvm::StringLiteral kMatrixUnitAttr = "tile.matrix_unit";
 /// Of tile.gemm: the numbers of its prepared operands.
 inline constexpr llvm::StringLiteral kPreparedAAttr = "tile.prepared_a";
 inline constexpr llvm::StringLiteral kPreparedBAttr = "tile.prepared_b";
@@ -86,16 +88,26 @@ inline constexpr int64_t kMaxPrefetchedBytes = int64_t(1) << 16;
 /// The type in which products of these elements are summed up.
 mlir::Type getSumType(mlir::Type operand, mlir::Type result);
 
+/// The part of a product that an instruction of the host's matrix unit computes: rows of A, columns
+/// of B, and 32-bit words of neighbours along k.
+struct UnitTiles {
+  int64_t rows, columns, words;
+
+  /// Nothing if the extents divide into no tiles that are worth it.
+  static std::optional<UnitTiles> get(GemmOp op);
+};
+
 /// How a product wants one of its operands.
 struct OperandForm {
   bool isRight = false;      ///< B, read by vectors along n; A is read by single elements.
   bool isTransposed = false; ///< As the gemm says.
   bool isForDots = false;    ///< As 32-bit words of neighbours along k.
+  bool isForUnit = false;    ///< The same for the matrix unit, which reads A's rows along k.
   /// Both operands are signed bytes: A is moved up by 128, and B's column sums are needed.
   bool areBothSigned = false;
   mlir::Type sumType;
 
-  /// Of an operand of `op`, by its types and by `tile.dots`.
+  /// Of an operand of `op`, by its types and by what the plan says of the op.
   static OperandForm get(GemmOp op, bool isRight);
   /// Whether the product reads the operand's elements as a tile has them.
   bool isInPlace(mlir::Type elementType) const;

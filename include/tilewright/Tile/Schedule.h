@@ -20,6 +20,15 @@ inline constexpr llvm::StringLiteral kProductsReadAttr = "tile.products_read";
 inline constexpr llvm::StringLiteral kAtWaitAttr = "tile.at_wait";
 /// Of tile.alloc: a shared tile that holds zeros when the kernel begins.
 inline constexpr llvm::StringLiteral kClearedAttr = "tile.cleared";
+/// Of tile.kernel: the extents of the cluster in which its blocks start (x, y, z).
+inline constexpr llvm::StringLiteral kClusterAttr = "tile.cluster";
+/// Of tile.kernel: it may start while the launch before it still runs, for whose end its threads wait
+/// before they touch global memory.
+inline constexpr llvm::StringLiteral kOverlapsLaunchAttr = "tile.overlaps_launch";
+/// The dimensions of the cluster along which blocks share something. Of a bulk copy: the first of these blocks
+/// copies for all. Of tile.barrier_arrive: it arrives at the barrier of each. Of tile.barrier_wait: all of
+/// them arrive.
+inline constexpr llvm::StringLiteral kMulticastAttr = "tile.multicast";
 
 } // namespace tilewright::tile
 

@@ -363,6 +363,41 @@ def SplitRoles : Pass<"tile-split-roles"> {
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def PlanLaunch : Pass<"tile-plan-launch"> {
+  let summary = "Decide whether blocks start in clusters, and beside the launch before";
+  let description = [{
+    The blocks of `T.ClusterKernel` start together where every launch allows it. A kernel with
+    `T.pdl_sync` may start while the launch before it runs, where its threads touch no global memory
+    in front of that statement. A remark says what stands in the way.
+
+    ```mlir
+    tile.kernel grid(%c4, %c2) threads 128 {    ->    tile.kernel ... {
+      tile.hint "cluster" {x = 2 : i64, …}              …
+      tile.hint "pdl_sync"                            } {tile.cluster = array<i64: 2, 1, 1>,
+    }                                                    tile.overlaps_launch}
+    ```
+  }];
+  let options = [Option<"arch", "arch", "std::string", [{"sm_80"}], "architecture that may have clusters">];
+}
+
+def ShareCopies : Pass<"tile-share-copies"> {
+  let summary = "Let one block of a cluster copy what several of them read";
+  let description = [{
+    A copy of a producer that depends on no block number along some dimensions of the cluster, in loops and
+    branches that do not either, is the same in all blocks along them. One block copies for all
+    (`tile.multicast`), and what it overwrites is released by all.
+
+    ```mlir
+    tile.barrier_alloc "empty" arrivals [4, 4]          tile.barrier_alloc "empty" arrivals [8, 8]
+    tile.barrier_wait %empty[%v] parity %q              tile.barrier_wait %empty[%v] … {tile.multicast = [0]}
+    tile.async_group %k … on %full[%v] {         ->     tile.async_group %k … on %full[%v] {
+      tile.parallel … // A[%by, %k]                       tile.parallel … {tile.multicast = array<i64: 0>}
+    }                                                   }
+    tile.barrier_arrive %empty[%v] by_warp              tile.barrier_arrive %empty[%v] by_warp {tile.multicast = …}
+    ```
+  }];
+}
+
 def ScheduleProducts : Pass<"tile-schedule-products"> {
   let summary = "Let products run beside the next iteration of their loop";
   let description = [{
@@ -536,7 +571,7 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
     (`tile.prepares`, which gemms name by number), whether the tile itself is never filled because
     nothing needs it (`tile.direct`), and whether it is kept for the next block of a worker
     (`tile.kept`). Products that the host computes by dot products of narrow elements are marked
-    (`tile.dots`).
+    (`tile.dots`), and among them those that its matrix unit computes (`tile.matrix_unit`).
 
     ```mlir
     tile.copy %As, %a : ...         ->   tile.copy %As, %a {tile.direct, tile.prepares = [
@@ -549,7 +584,9 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
            "no argument that is written shares memory">,
     Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
     Option<"bf16Dots", "bf16-dots", "bool", "false", "the host multiplies pairs of bfloat16">,
-    Option<"int8Dots", "int8-dots", "bool", "false", "the host multiplies quadruples of bytes">];
+    Option<"int8Dots", "int8-dots", "bool", "false", "the host multiplies quadruples of bytes">,
+    Option<"bf16Tiles", "bf16-tiles", "bool", "false", "the host has a matrix unit for bfloat16">,
+    Option<"int8Tiles", "int8-tiles", "bool", "false", "the host has a matrix unit for bytes">];
 }
 
 def PlanCpuPrefetches : Pass<"tile-plan-cpu-prefetches"> {

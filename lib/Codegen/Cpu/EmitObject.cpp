@@ -8,9 +8,9 @@
 #include "tilewright/Tile/InternalError.h"
 
 #include "Objects.h"
+#include "SplitFunctions.h"
 #include "SplitMaskedStores.h"
 #include "UseScalef.h"
-#include "tilewright/Support/Environment.h"
 #include "tilewright/Support/Guarded.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -37,54 +37,6 @@
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
-
-//===----------------------------------------------------------------------------------------===//
-// The host
-//===----------------------------------------------------------------------------------------===//
-
-HostTarget HostTarget::detect() {
-  HostTarget target;
-  target.cpu = llvm::sys::getHostCPUName().str();
-  bool withoutAvx512 = environment::getText(environment::Variable::Cpu) == "avx2";
-  bool hasAvx512 = false;
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  std::vector<std::string> list;
-  for (const auto &feature : features) {
-    bool isOn = feature.second;
-    if (withoutAvx512 && feature.first().starts_with("avx512"))
-      isOn = false;
-    hasAvx512 |= isOn && feature.first() == "avx512f";
-    list.push_back((isOn ? "+" : "-") + feature.first().str());
-  }
-  // The default for AVX-512 machines is 256-bit vectors; tiles are worth the wide ones.
-  if (hasAvx512)
-    list.push_back("-prefer-256-bit");
-  llvm::sort(list); // a map's order is none
-  target.features = llvm::join(list, ",");
-  target.vectorWidth = hasAvx512 ? 16 : 8;
-  auto has = [&](StringRef feature) {
-    return hasAvx512 && features.lookup(feature) && !withoutAvx512;
-  };
-  target.hasBf16Dots = has("avx512bf16");
-  target.hasInt8Dots = has("avx512vnni");
-  target.hasRange = has("avx512dq");
-  return target;
-}
-
-std::optional<HostTarget> HostTarget::find(StringRef name) {
-  if (name == "host")
-    return detect();
-  bool isLevel4 = name == "x86-64-v4";
-  if (!isLevel4 && name != "x86-64-v3")
-    return std::nullopt;
-  HostTarget target;
-  target.cpu = name.str();
-  target.features = isLevel4 ? "-prefer-256-bit" : ""; // as `detect` has it
-  target.vectorWidth = isLevel4 ? 16 : 8;
-  target.hasBf16Dots = target.hasInt8Dots = false;
-  target.hasRange = isLevel4;
-  return target;
-}
 
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 tilewright::cpu::makeTargetMachine(const HostTarget &target) {
@@ -148,6 +100,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool ha
   llvm::PassInstrumentationCallbacks callbacks;
   skipIfAbandoned(callbacks);
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager &passes, auto) { passes.addPass(SplitFunctionsPass()); });
   if (hasAvx512)
     builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager &passes, auto, auto) {
       llvm::FunctionPassManager last;

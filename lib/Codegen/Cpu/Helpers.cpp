@@ -1,6 +1,6 @@
 //===- Helpers.cpp - functions that compiled code calls by name -------------------------------===//
 
-#include "Numbers.h"
+#include "TileProducts.h"
 
 using namespace tilewright;
 using namespace tilewright::cpu;
@@ -15,6 +15,12 @@ llvm::ArrayRef<HelperFunction> tilewright::cpu::getHelperFunctions() {
       {kNarrowInteger, reinterpret_cast<void *>(&tw_narrow_integer)},
       {kIntegerPower, reinterpret_cast<void *>(&tw_integer_power)},
       {"__truncdfhf2", reinterpret_cast<void *>(&__truncdfhf2)},
+      {kTileConfig, reinterpret_cast<void *>(&tw_tile_config)},
+      {kTileRelease, reinterpret_cast<void *>(&tw_tile_release)},
+      {kTileZero, reinterpret_cast<void *>(&tw_tile_zero)},
+      {kTileLoad, reinterpret_cast<void *>(&tw_tile_load)},
+      {kTileStore, reinterpret_cast<void *>(&tw_tile_store)},
+      {kTileMultiply, reinterpret_cast<void *>(&tw_tile_multiply)},
   };
   return table;
 }

@@ -23,6 +23,7 @@
 #include "Microkernel.h"
 #include "Operands.h"
 #include "Streams.h"
+#include "TileProducts.h"
 #include "tilewright/Layout/Contiguity.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -165,6 +166,30 @@ static void multiplyByFma(tile::GemmOp op, const GemmOperand &a, const GemmOpera
   multiplyMatrices(e, product);
 }
 
+/// How the matrix unit multiplies elements of these types.
+static rt::TileProduct getTileProduct(Type a, Type b) {
+  using rt::TileProduct;
+  if (a.isBF16())
+    return TileProduct::Bf16;
+  if (a.isUnsignedInteger())
+    return b.isUnsignedInteger() ? TileProduct::UnsignedUnsigned : TileProduct::UnsignedSigned;
+  return b.isUnsignedInteger() ? TileProduct::SignedUnsigned : TileProduct::SignedSigned;
+}
+
+/// A product of words, on the matrix unit where the plan says so.
+static void multiplyWords(tile::GemmOp op, const GemmOperand &left, Product product, Emitter &e) {
+  if (!op->hasAttr(tile::kMatrixUnitAttr))
+    return multiplyMatrices(e, product);
+  Type elementA = op.getA().getType().getElementType(),
+       elementB = op.getB().getType().getElementType();
+  std::optional<tile::UnitTiles> tiles = tile::UnitTiles::get(op);
+  if (!tiles)
+    return e.refuse(op, "the plan names the matrix unit, whose tiles do not divide the product");
+  if (left.rowsOfWords)
+    product.a = asMatrix(e, *left.rowsOfWords);
+  multiplyOnTiles(e, product, *tiles, getTileProduct(elementA, elementB));
+}
+
 /// The same by dot products of words. Those of bfloat16 flush subnormals: where one can occur, the
 /// words are widened (Words.cpp).
 static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmOperand &right,
@@ -183,7 +208,7 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
     product.step = elementB.isUnsignedInteger() ? Step::DotSignedUnsigned : Step::DotUnsignedSigned;
     if (right.columnSums)
       product.excess = asMatrix(e, *right.columnSums);
-    return multiplyMatrices(e, product);
+    return multiplyWords(op, left, product, e);
   }
   Product widened = product;
   widened.isCompact = true;
@@ -193,7 +218,7 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(branch.thenBlock());
-  multiplyMatrices(e, product);
+  multiplyWords(op, left, product, e);
   e.b.setInsertionPointToStart(branch.elseBlock());
   tile::GemmOp::Extents extents = op.getExtents();
   GemmOperand wideA, wideB;

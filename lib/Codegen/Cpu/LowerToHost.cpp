@@ -26,6 +26,7 @@ struct LowerToHostPass : tilewright::impl::LowerToHostBase<LowerToHostPass> {
     options.calls.disjointArguments = disjoint;
     options.vectorWidth = unsigned(vectorWidth.getValue());
     options.hasRange = range;
+    options.tilesInSoftware = tilesInSoftware;
     OwningOpRef<ModuleOp> host = cpu::lowerToHost(getOperation(), options);
     if (!host)
       return signalPassFailure();

@@ -92,7 +92,8 @@ Value Numbers::intrinsic(llvm::StringRef name, Type result, ValueRange operands)
   return LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr(name), operands).getResult(0);
 }
 
-Value Numbers::call(llvm::StringRef name, Type result, ValueRange operands) {
+static LLVM::CallOp callByName(ImplicitLocOpBuilder &b, llvm::StringRef name, Type result,
+                               ValueRange operands) {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
   if (!callee) {
@@ -101,7 +102,15 @@ Value Numbers::call(llvm::StringRef name, Type result, ValueRange operands) {
     auto type = LLVM::LLVMFunctionType::get(result, llvm::to_vector(operands.getTypes()));
     callee = LLVM::LLVMFuncOp::create(b, name, type);
   }
-  return LLVM::CallOp::create(b, callee, operands).getResult();
+  return LLVM::CallOp::create(b, callee, operands);
+}
+
+Value Numbers::call(llvm::StringRef name, Type result, ValueRange operands) {
+  return callByName(b, name, result, operands).getResult();
+}
+
+void Numbers::callVoid(llvm::StringRef name, ValueRange operands) {
+  callByName(b, name, LLVM::LLVMVoidType::get(b.getContext()), operands);
 }
 
 Value Numbers::isNaN(Value value) {

@@ -67,6 +67,7 @@ public:
   mlir::Value intrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands);
   /// Calls a function of the process, declaring it in the module where needed.
   mlir::Value call(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands);
+  void callVoid(llvm::StringRef name, mlir::ValueRange operands);
 
 private:
   mlir::Value encodeFloat8(mlir::Value carrier, mlir::Type elementType);

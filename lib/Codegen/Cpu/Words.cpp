@@ -281,5 +281,7 @@ GemmOperand tilewright::cpu::prepareWords(Emitter &e, const tile::OperandForm &f
     operand.columnSums = sumColumns(e, operand.view, rows, columns);
   else if (form.areBothSigned)
     operand.view = flipSigns(e, operand.view, rows, columns);
+  if (form.isForUnit && !form.isRight && form.isTransposed)
+    operand.rowsOfWords = transposeMatrix(e, operand.view, rows, columns, e.b.getI32Type());
   return operand;
 }

@@ -84,8 +84,10 @@ void lowerBarrierWait(Thread &t, BarrierWaitOp op) {
     return meetByNumber(t, "barrier.sync", op.getIndex(), op.getExpectedArrivals());
   Value address = barrierAddress(t, op.getBarriers(), t.mapped(op.getIndex()));
   Value parity = b.createOrFold<arith::IndexCastOp>(b.getI32Type(), t.mapped(op.getParity()));
-  StringRef wait = t.arch.version >= 90 ? "mbarrier.try_wait.parity.shared::cta"
-                                        : "mbarrier.test_wait.parity.shared";
+  StringRef wait = op->hasAttr(kMulticastAttr)
+                       ? "mbarrier.try_wait.parity.acquire.cluster.shared::cta"
+                   : t.arch.version >= 90 ? "mbarrier.try_wait.parity.shared::cta"
+                                          : "mbarrier.test_wait.parity.shared";
   callPtx(b,
           ("{\n.reg .pred done;\nwait${:uid}: " + wait +
            ".b64 done, [$0], $1;\n"
@@ -124,6 +126,8 @@ void lowerBarrierArrive(Thread &t, BarrierArriveOp op) {
     NVVM::SyncWarpOp::create(b, makeNumber(t, -1));
   Value lane = arith::RemUIOp::create(b, arith::IndexCastOp::create(b, b.getI32Type(), t.threadId),
                                       makeNumber(t, kWarpSize));
+  if (auto dims = op->getAttrOfType<DenseI64ArrayAttr>(kMulticastAttr))
+    return arriveAtBlocks(t, address, lane, dims.asArrayRef());
   // A branch around one instruction costs more than its predicate.
   callPtx(b,
           "{\n.reg .pred first;\nsetp.eq.u32 first, $1, 0;\n"
@@ -161,15 +165,26 @@ static std::string additionOf(Type element) {
   return element.isF32() ? "add.f32" : "add.u32";
 }
 
+namespace {
+/// Where the end of a fill is told: at a barrier, in these blocks of the cluster or in this one.
+struct Arrival {
+  Value full, mask;
+};
+} // namespace
+
 /// One instruction that copies neighbouring bytes.
 static void issueSpan(Thread &t, const access::CopyLoop &copy, SpanAttr plan, Value address,
-                      Value pointer, Value full) {
+                      Value pointer, const Arrival &arrival) {
   Value bytes = makeNumber(t, plan.getBytes());
   if (copy.isFill()) {
-    callPtx(
-        t.b,
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];",
-        "r,l,r,r,~{memory}", {}, {address, pointer, bytes, full});
+    SmallVector<Value> operands{address, pointer, bytes, arrival.full};
+    if (arrival.mask)
+      operands.push_back(arrival.mask);
+    std::string text = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+    callPtx(t.b,
+            text + (arrival.mask ? ".multicast::cluster [$0], [$1], $2, [$3], $4;"
+                                 : " [$0], [$1], $2, [$3];"),
+            arrival.mask ? "r,l,r,r,h,~{memory}" : "r,l,r,r,~{memory}", {}, operands);
     return;
   }
   std::string text = copy.update ? "cp.reduce.async.bulk.global.shared::cta.bulk_group." +
@@ -180,7 +195,7 @@ static void issueSpan(Thread &t, const access::CopyLoop &copy, SpanAttr plan, Va
 
 /// One instruction for each box.
 static void issueBoxes(Thread &t, const access::CopyLoop &copy, BulkAttr plan, Value address,
-                       ArrayRef<Value> coordinates, Value full) {
+                       ArrayRef<Value> coordinates, const Arrival &arrival) {
   ImplicitLocOpBuilder &b = t.b;
   std::string list, constraints = copy.isFill() ? "r,l,r" : "r,l",
                     rank = std::to_string(plan.getRank());
@@ -191,8 +206,9 @@ static void issueBoxes(Thread &t, const access::CopyLoop &copy, BulkAttr plan, V
   std::string text;
   if (copy.isFill())
     text = "cp.async.bulk.tensor." + rank +
-           "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + list +
-           "}], [$2];";
+           "d.shared::cluster.global.mbarrier::complete_tx::bytes" +
+           (arrival.mask ? ".multicast::cluster" : "") + " [$0], [$1, {" + list + "}], [$2]" +
+           (arrival.mask ? ", $" + std::to_string(3 + plan.getRank()) : "") + ";";
   else if (copy.update)
     text = "cp.reduce.async.bulk.tensor." + rank +
            "d.global.shared::cta.add.tile.bulk_group [$1, {" + list + "}], [$0];";
@@ -204,15 +220,17 @@ static void issueBoxes(Thread &t, const access::CopyLoop &copy, BulkAttr plan, V
         b.createOrFold<arith::AddIOp>(address, makeNumber(t, plan.getOffsets()[issue])),
         t.maps[plan.getMap()]};
     if (copy.isFill())
-      operands.push_back(full);
+      operands.push_back(arrival.full);
     for (auto [coordinate, origin] : llvm::zip_equal(coordinates, plan.getOrigin(issue)))
       operands.push_back(b.createOrFold<arith::AddIOp>(coordinate, makeNumber(t, origin)));
-    callPtx(b, text, constraints + ",~{memory}", {}, operands);
+    if (arrival.mask)
+      operands.push_back(arrival.mask);
+    callPtx(b, text, constraints + (arrival.mask ? ",h,~{memory}" : ",~{memory}"), {}, operands);
   }
 }
 
 /// The instructions of one copy, by the one thread that comes here.
-static void issueBulk(Thread &t, ParallelOp loop, Value full) {
+static void issueBulk(Thread &t, ParallelOp loop, const Arrival &arrival) {
   ImplicitLocOpBuilder &b = t.b;
   access::CopyLoop copy = *access::CopyLoop::get(loop);
   auto plan = loop->getAttrOfType<BulkAttr>(kBulkAttr);
@@ -238,9 +256,18 @@ static void issueBulk(Thread &t, ParallelOp loop, Value full) {
   t.iteration = nullptr;
   Value address = LLVM::PtrToIntOp::create(b, b.getI32Type(), corner);
   if (plan)
-    return issueBoxes(t, copy, plan, address, coordinates, full);
+    return issueBoxes(t, copy, plan, address, coordinates, arrival);
   pointer = LLVM::PtrToIntOp::create(b, b.getI64Type(), pointer);
-  issueSpan(t, copy, loop->getAttrOfType<SpanAttr>(kSpanAttr), address, pointer, full);
+  issueSpan(t, copy, loop->getAttrOfType<SpanAttr>(kSpanAttr), address, pointer, arrival);
+}
+
+/// A fill for this block, or for several: then one of them starts it.
+static void issueFill(Thread &t, ParallelOp loop, Value full) {
+  auto dims = loop->getAttrOfType<DenseI64ArrayAttr>(kMulticastAttr);
+  if (!dims)
+    return issueBulk(t, loop, {full, Value()});
+  Multicast multicast = makeMulticast(t, dims.asArrayRef());
+  t.guarded(multicast.isCopier, [&] { issueBulk(t, loop, {full, multicast.mask}); });
 }
 
 LogicalResult lowerBulkStores(Thread &t, BulkGroupOp op) {
@@ -249,7 +276,7 @@ LogicalResult lowerBulkStores(Thread &t, BulkGroupOp op) {
     for (Operation &inner : op.getBody().front().without_terminator()) {
       t.b.setLoc(inner.getLoc());
       if (auto copy = dyn_cast<ParallelOp>(inner))
-        issueBulk(t, copy, Value());
+        issueBulk(t, copy, {});
       else if (failed(lowerOp(t, &inner)))
         result = failure();
     }
@@ -285,7 +312,7 @@ LogicalResult lowerBulkGroup(Thread &t, AsyncGroupOp op) {
     for (Operation &inner : op.getBody().front().without_terminator()) {
       b.setLoc(inner.getLoc());
       if (auto copy = dyn_cast<ParallelOp>(inner))
-        issueBulk(t, copy, full);
+        issueFill(t, copy, full);
       else if (failed(lowerOp(t, &inner)))
         result = failure();
     }

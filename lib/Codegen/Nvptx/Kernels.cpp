@@ -3,7 +3,6 @@
 #include "Lowerings.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Layout/RuntimeExtents.h"
-#include "tilewright/Tile/Remarks.h"
 #include "tilewright/Tile/Teams.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -49,40 +48,6 @@ static void describeParameters(Thread &t) {
   }
 }
 
-/// Every GPU that has clusters starts so many blocks together.
-static constexpr int64_t kMaxClusterBlocks = 8;
-
-/// The cluster of `T.ClusterKernel`; empty where the blocks start alone.
-static SmallVector<int32_t> findCluster(Thread &t) {
-  auto hints = t.kernel.getBody().front().getOps<HintOp>();
-  auto hint = llvm::find_if(hints, [](HintOp op) { return op.getName() == "cluster"; });
-  if (hint == hints.end() || t.arch.version < 90)
-    return {};
-  SmallVector<int32_t> extents;
-  int64_t blocks = 1;
-  std::string obstacle;
-  constexpr StringLiteral kNames[] = {"x", "y", "z"};
-  for (auto [position, name] : llvm::enumerate(kNames)) {
-    auto extent = (*hint)->getAttrOfType<IntegerAttr>(name);
-    extents.push_back(extent ? int32_t(extent.getInt()) : 1);
-    blocks *= extents.back();
-    std::optional<int64_t> grid = 1;
-    if (position < t.kernel.getGrid().size())
-      grid = getConstantIntValue(t.kernel.getGrid()[position]);
-    if (extents.back() != 1 && (!grid || *grid % extents.back()))
-      obstacle = "the grid is not known to be a multiple of it";
-  }
-  if (blocks > kMaxClusterBlocks)
-    obstacle = "it has " + std::to_string(blocks) + " blocks, and every GPU takes " +
-               std::to_string(kMaxClusterBlocks);
-  if (blocks == 1 || obstacle.empty())
-    return blocks == 1 ? SmallVector<int32_t>() : extents;
-  InFlightDiagnostic diag = t.kernel.emitRemark();
-  diag << "blocks start without a cluster: " << obstacle;
-  describeRemark(diag, "cluster", "", {{"blocks", blocks}, {"reason", obstacle}});
-  return {};
-}
-
 /// Gives the pointers of the workspaces (`T.alloc_global`), by allocation.
 static llvm::DenseMap<Value, Value> beginFunction(Thread &t) {
   ImplicitLocOpBuilder &b = t.b;
@@ -115,8 +80,9 @@ static llvm::DenseMap<Value, Value> beginFunction(Thread &t) {
   if (hasExactRegisters || blocks > 1)
     t.thread->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       b.getI32IntegerAttr(int32_t(blocks)));
-  if (SmallVector<int32_t> cluster = findCluster(t); !cluster.empty())
-    t.thread->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), b.getDenseI32ArrayAttr(cluster));
+  if (SmallVector<int64_t> cluster = getCluster(t.kernel); !cluster.empty())
+    t.thread->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                      b.getDenseI32ArrayAttr(SmallVector<int32_t>(cluster.begin(), cluster.end())));
   Block *entry = t.thread.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   describeParameters(t);
@@ -275,10 +241,15 @@ LogicalResult lowerKernel(Thread &t) {
   // A producer does not meet the program's threads later: its first copy may go to bytes that were
   // cleared.
   bool hasCleared = clearTiles(t), hasBarriers = initBarriers(t);
-  if (hasCleared || hasBarriers)
+  bool isTogether = sharesMemory(t.kernel);
+  if (isTogether)
+    meetCluster(t); // other blocks write and arrive here
+  else if (hasCleared || hasBarriers)
     NVVM::Barrier0Op::create(b); // of all roles
   if (failed(lowerRoles(t)))
     return failure();
+  if (isTogether)
+    meetCluster(t); // others may still arrive here
   LLVM::ReturnOp::create(b, ValueRange());
   return success();
 }

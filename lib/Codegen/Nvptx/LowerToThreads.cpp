@@ -104,6 +104,7 @@ std::vector<KernelInfo> describeKernels(func::FuncOp function) {
       info.sharedBytes = bytes.getInt();
     info.tiles = listSharedTiles(kernel);
     info.maps = listTensorMaps(function, kernel);
+    info.overlapsLaunch = kernel->hasAttr(kOverlapsLaunchAttr);
     kernels.push_back(std::move(info));
   }
   return kernels;

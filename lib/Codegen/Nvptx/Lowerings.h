@@ -12,6 +12,8 @@
 //   Mma.cpp        matrix products on tensor cores
 //   Products.cpp   matrix products of warpgroups
 //   Reduce.cpp     reductions of tiles in registers
+//   Bulk.cpp       barriers in shared memory, bulk copies
+//   Clusters.cpp   what blocks of a cluster do for each other
 //   Rows.cpp       reductions and running sums of tiles in memory
 //   Packed.cpp     pairs of float16 and bfloat16
 //   Notes.cpp      printing and assertions
@@ -118,6 +120,22 @@ mlir::LogicalResult lowerRole(Thread &t, tile::RoleOp role);
 void fenceProxy(Thread &t, mlir::Attribute fence);
 /// The code of a role that some of the program's threads run.
 mlir::LogicalResult lowerTeamRole(Thread &t, tile::RoleOp role);
+
+// Clusters.cpp
+/// The extents of the cluster in which blocks start; empty if they start alone.
+llvm::SmallVector<int64_t> getCluster(tile::KernelOp kernel);
+/// Whether blocks of the cluster touch each other's shared memory.
+bool sharesMemory(tile::KernelOp kernel);
+/// All threads of the cluster meet.
+void meetCluster(Thread &t);
+/// One copy for all blocks along some dimensions of the cluster.
+struct Multicast {
+  Value isCopier; ///< This block starts it.
+  Value mask;     ///< Of the ranks that get it. i16.
+};
+Multicast makeMulticast(Thread &t, llvm::ArrayRef<int64_t> dims);
+/// A warp arrives at the barrier of each block along `dims` that lies at this address.
+void arriveAtBlocks(Thread &t, Value address, Value lane, llvm::ArrayRef<int64_t> dims);
 
 // Notes.cpp
 mlir::LogicalResult lowerPrint(Thread &t, tile::PrintOp op);

@@ -14,6 +14,7 @@
 #include "EmitSteps.h"
 
 #include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -44,13 +45,49 @@ public:
   }
 
 private:
+  /// The values that an index takes, in so many bits that sums and products of them are exact. LLVM takes
+  /// the constant maximum of iterations for a loop's variable; the formula of their number often says
+  /// more: 127 - 4 * block is small though `block` is no constant.
+  ConstantRange rangeOf(const SCEV *value, unsigned depth = 0) {
+    constexpr unsigned kExactBits = 128, kMaxDepth = 8;
+    ConstantRange known = evolution.getSignedRange(value).signExtend(kExactBits);
+    auto better = [&](const ConstantRange &found) {
+      return found.getMinSignedBits() < known.getMinSignedBits() ? found : known;
+    };
+    if (depth == kMaxDepth || known.getMinSignedBits() <= 32)
+      return known;
+    if (auto *sum = dyn_cast<SCEVAddExpr>(value)) {
+      ConstantRange total(APInt::getZero(kExactBits));
+      for (const SCEV *part : sum->operands())
+        total = total.add(rangeOf(part, depth + 1));
+      return better(total);
+    }
+    auto *steps = dyn_cast<SCEVAddRecExpr>(value);
+    if (!steps || !steps->isAffine())
+      return known;
+    const SCEV *count = evolution.getBackedgeTakenCount(steps->getLoop());
+    if (isa<SCEVCouldNotCompute>(count) || count->getType() != value->getType())
+      return known;
+    ConstantRange rounds = evolution.getSignedRange(count).signExtend(kExactBits);
+    if (rounds.getSignedMin().isNegative())
+      return known;
+    ConstantRange all(APInt::getZero(kExactBits), rounds.getSignedMax() + 1);
+    ConstantRange step = rangeOf(steps->getStepRecurrence(evolution), depth + 1);
+    return better(rangeOf(steps->getStart(), depth + 1).add(all.multiply(step)));
+  }
+
   /// Whether 32 bits decide as 64 do: both sides fit a signed number, or both an unsigned one where
   /// signs do not matter.
   bool fits(ICmpInst &compare) {
     auto bits = [&](Value *value, bool isSigned) {
       const SCEV *scev = evolution.getSCEV(value);
-      return isSigned ? evolution.getSignedRange(scev).getMinSignedBits()
-                      : evolution.getUnsignedRange(scev).getActiveBits();
+      ConstantRange range = rangeOf(scev);
+      unsigned signedBits = range.getMinSignedBits();
+      if (isSigned)
+        return signedBits;
+      unsigned unsignedBits = evolution.getUnsignedRange(scev).getActiveBits();
+      return range.getSignedMin().isNegative() ? unsignedBits
+                                               : std::min(unsignedBits, signedBits - 1);
     };
     auto bothFit = [&](bool isSigned) {
       return bits(compare.getOperand(0), isSigned) <= 32 &&

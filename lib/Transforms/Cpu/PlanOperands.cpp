@@ -251,36 +251,64 @@ void Planner::plan(CopyOp copy) {
   explain(copy);
 }
 
-/// Whether the host has dot products for these types, and the extents fit.
-bool usesDots(GemmOp op, const PlanCpuOperandsOptions &options) {
-  Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType(),
-       sum = op.getC().getType().getElementType();
-  bool areBytes = options.int8Dots && a.isInteger(8) && b.isInteger(8) && isa<IntegerType>(sum) &&
-                  sum.getIntOrFloatBitWidth() <= 32 &&
-                  !(a.isUnsignedInteger() && b.isUnsignedInteger());
-  bool areBf16 =
-      options.bf16Dots && a.isBF16() && b.isBF16() && isa<FloatType>(sum) && !isa<Float64Type>(sum);
-  if (!areBytes && !areBf16)
-    return false;
+/// Whether the operands lie in whole vectors of words.
+bool consistsOfWords(GemmOp op, const PlanCpuOperandsOptions &options) {
   GemmOp::Extents extents = op.getExtents();
-  int64_t width = options.vectorWidth, wordSize = 32 / getStorageBits(a);
+  int64_t width = options.vectorWidth,
+          wordSize = 32 / getStorageBits(op.getA().getType().getElementType());
   return extents.k % wordSize == 0 && extents.n % width == 0 &&
          (!op.getTransposeA() || extents.m % width == 0);
+}
+
+bool multipliesBytes(GemmOp op) {
+  Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType(),
+       sum = op.getC().getType().getElementType();
+  return a.isInteger(8) && b.isInteger(8) && isa<IntegerType>(sum) &&
+         sum.getIntOrFloatBitWidth() <= 32;
+}
+
+bool multipliesBf16(GemmOp op) {
+  Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType(),
+       sum = op.getC().getType().getElementType();
+  return a.isBF16() && b.isBF16() && isa<FloatType>(sum) && !isa<Float64Type>(sum);
+}
+
+/// Whether the host's matrix unit multiplies these types, and the extents fit.
+bool usesMatrixUnit(GemmOp op, const PlanCpuOperandsOptions &options) {
+  bool hasTiles =
+      (options.int8Tiles && multipliesBytes(op)) || (options.bf16Tiles && multipliesBf16(op));
+  return hasTiles && consistsOfWords(op, options) && UnitTiles::get(op).has_value();
+}
+
+/// Whether the host has dot products for these types, and the extents fit.
+bool usesDots(GemmOp op, const PlanCpuOperandsOptions &options) {
+  bool areUnsigned = op.getA().getType().getElementType().isUnsignedInteger() &&
+                     op.getB().getType().getElementType().isUnsignedInteger();
+  bool hasDots = (options.int8Dots && multipliesBytes(op) && !areUnsigned) ||
+                 (options.bf16Dots && multipliesBf16(op));
+  return hasDots && consistsOfWords(op, options);
+}
+
+/// Marks a product that the host computes by instructions for narrow elements.
+void planInstructions(GemmOp op, const PlanCpuOperandsOptions &options) {
+  bool isOnUnit = hasStaticShapes(op) && usesMatrixUnit(op, options);
+  if (!isOnUnit && !(hasStaticShapes(op) && usesDots(op, options)))
+    return;
+  op->setAttr(kDotsAttr, UnitAttr::get(op.getContext()));
+  if (isOnUnit)
+    op->setAttr(kMatrixUnitAttr, UnitAttr::get(op.getContext()));
+  StringRef unit = isOnUnit ? "the matrix unit" : "dot products";
+  InFlightDiagnostic remark = op.emitRemark("multiplied by ") << unit << " of the host";
+  describeRemark(remark, "gemm", tile::getName(op.getC()), {{"unit", unit}});
 }
 
 struct PlanCpuOperandsPass : tilewright::impl::PlanCpuOperandsBase<PlanCpuOperandsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    PlanCpuOperandsOptions options{disjoint, vectorWidth, bf16Dots, int8Dots};
+    PlanCpuOperandsOptions options{disjoint, vectorWidth, bf16Dots, int8Dots, bf16Tiles, int8Tiles};
     PlanIds ids(getOperation());
-    getOperation()->walk([&](GemmOp op) {
-      if (!hasStaticShapes(op) || !usesDots(op, options))
-        return;
-      op->setAttr(kDotsAttr, UnitAttr::get(op.getContext()));
-      InFlightDiagnostic remark = op.emitRemark("multiplied by dot products of the host");
-      describeRemark(remark, "gemm", tile::getName(op.getC()), {{"unit", "dot products"}});
-    });
+    getOperation()->walk([&](GemmOp op) { planInstructions(op, options); });
     getOperation()->walk([&](KernelOp kernel) {
       Planner planner(kernel, ids, options);
       kernel.walk<WalkOrder::PreOrder>([&](CopyOp copy) { planner.plan(copy); });

@@ -10,6 +10,9 @@
 //             statement of the loop may be that of an iteration before, its *shift*;
 //   counts    a barrier is told to expect as many arrivals as come;
 //   parities  a reader waits for the phase of its own round, the producer for that of the round before;
+//   clusters  where a block copies for others, all of them copy the same in the same iterations, and all of
+//             them release it: their graphs are copies of one, and a cycle through several is a closed
+//             walk of that one;
 //   readers   what touches a version stands between the wait for it and its release, and a product that
 //             reads it has ended before the release;
 //   liveness  the statements of the roles are the transitions of a marked graph. Its edges hold
@@ -28,7 +31,9 @@
 // Expects: roles (split-roles), orderings.   Changes nothing.
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Analysis/BlockDependence.h"
 #include "tilewright/Tile/InternalError.h"
+#include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
 #include "tilewright/Transforms/Passes.h"
@@ -172,6 +177,7 @@ private:
   LogicalResult findUses(BarrierAllocOp full);
   LogicalResult checkUse(ChannelUse &use);
   LogicalResult checkAcquire(const ChannelUse &use);
+  FailureOr<int64_t> countBlocks(const ChannelUse &use);
   FailureOr<SmallVector<Piece, 0>> findPieces(ArrayRef<Operation *> ops, const ChannelUse &use);
   FailureOr<Piece> findPiece(Operation *op, Value index, int64_t versions);
   LogicalResult checkCover(ArrayRef<Piece> pieces, const ChannelUse &use);
@@ -397,6 +403,48 @@ LogicalResult ScheduleCheck::checkAcquire(const ChannelUse &use) {
 }
 
 //===----------------------------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> getSharedDims(Operation *op) {
+  auto dims = op->getAttrOfType<DenseI64ArrayAttr>(kMulticastAttr);
+  return dims ? dims.asArrayRef() : ArrayRef<int64_t>();
+}
+
+/// How many blocks of the cluster copy for each other, and so release the versions of this channel.
+FailureOr<int64_t> ScheduleCheck::countBlocks(const ChannelUse &use) {
+  AsyncGroupOp fill = use.fill;
+  ArrayRef<int64_t> dims = getSharedDims(use.acquire);
+  for (Operation *release : use.releaseOps)
+    if (getSharedDims(release) != dims)
+      return fail(release, "other blocks release a version than those that wait");
+  auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttr);
+  bool isNumbered = kernel.getBody().front().getOps<UseSwizzleOp>().empty();
+  int64_t blocks = 1;
+  for (int64_t dim : dims) {
+    if (!cluster || !isNumbered || dim < 0 || dim >= cluster.size())
+      return fail(use.acquire, "there is no cluster whose blocks arrive");
+    blocks *= cluster[dim];
+  }
+  analysis::BlockDims around;
+  for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
+    around |= analysis::findOperandBlockDims(kernel, op);
+  for (int64_t dim : dims)
+    if (around.test(dim))
+      return fail(fill, "blocks copy for each other, but not in the same iterations");
+  for (ParallelOp copy : fill.getBody().getOps<ParallelOp>()) {
+    analysis::BlockDims own = analysis::findBlockDims(kernel, copy);
+    for (int64_t dim : getSharedDims(copy)) {
+      if (!llvm::is_contained(dims, dim))
+        return fail(copy, "a block copies for another one that it does not wait for");
+      if (own.test(dim))
+        return fail(copy, "a block copies for another one that needs something else");
+    }
+  }
+  return blocks;
+}
+
+//===----------------------------------------------------------------------------------------===//
 // Readers
 //===----------------------------------------------------------------------------------------===//
 
@@ -552,10 +600,14 @@ LogicalResult ScheduleCheck::checkUse(ChannelUse &use) {
     return failure();
   auto full = use.fill.getFull().getDefiningOp<BarrierAllocOp>(),
        empty = use.acquire.getBarriers().getDefiningOp<BarrierAllocOp>();
+  FailureOr<int64_t> blocks = countBlocks(use);
+  if (failed(blocks))
+    return failure();
   int64_t warps = llvm::divideCeil(kernel.getNumThreads(), 32);
   for (Operation *op : use.releaseOps) {
     auto release = cast<BarrierArriveOp>(op);
     int64_t arrivals = release.getByWarp() ? warps : release.getOnce() ? 1 : kernel.getNumThreads();
+    arrivals *= *blocks;
     if (empty.getArrivals().size() != full.getArrivals().size() ||
         llvm::any_of(full.getArrivals(), [](int64_t n) { return n != 1; }) ||
         llvm::any_of(empty.getArrivals(), [&](int64_t n) { return n != arrivals; }))

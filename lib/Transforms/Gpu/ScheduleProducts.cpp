@@ -23,13 +23,17 @@
 //     softmax of S                                                            // beside O += P V
 //     release V(k - 1); rescale O; P = S                                      // no product open
 //
-// Where a loop keeps its order, a remark says why. insert-orderings places the waits for products, and
-// check-schedule proves the result.
+// In other loops, products move inside their iteration (OverlapProducts.h). Where a loop keeps its order, a
+// remark says why. A model of the machine (ScheduleModel.h) predicts how long an iteration takes before
+// and after: an order that it expects to be slower is not taken. insert-orderings places the waits for
+// products, and check-schedule proves the result.
 //
 // Expects: roles (split-roles).   Leaves: loops in another order, nothing new but copies of ops.
 //===----------------------------------------------------------------------------------------===//
 
+#include "OverlapProducts.h"
 #include "Roles.h"
+#include "ScheduleModel.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
@@ -101,12 +105,19 @@ private:
   void rotate();
   void writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration, IRMapping &mapping);
   Value previous(ImplicitLocOpBuilder &b, Value value, Value iteration, IRMapping &mapping);
+  SmallVector<OrderedStatement> getOrder(bool isRotated);
+  bool isSlower(ArrayRef<OrderedStatement> order);
+  void overlap(SmallVectorImpl<GemmOp> &overlapped);
   void remark(StringRef obstacle);
+  void remarkOverlap(GemmOp product);
+  void remarkPrediction();
 
   PipelinedOp loop;
   Block &body;
   SmallVector<GemmOp> products;
   Rotation rotation;
+  bool isFlat = false; ///< Products and waits stand directly in the loop, copies do not.
+  SchedulePrediction asWritten, chosen;
 };
 
 //===----------------------------------------------------------------------------------------===//
@@ -204,6 +215,7 @@ std::string Scheduler::plan() {
     return "products or waits stand inside other statements";
   if (!body.getOps<AsyncGroupOp>().empty())
     return "the program's threads issue copies too";
+  isFlat = true;
   if (products.size() > 2)
     return "it has more than two products";
   if (std::string obstacle =
@@ -308,13 +320,97 @@ void Scheduler::remark(StringRef obstacle) {
   describeRemark(diag, "schedule", sums, {{"overlap", int64_t(products.size())}});
 }
 
+void Scheduler::remarkOverlap(GemmOp product) {
+  StringRef sums = tile::getName(getRoot(product.getC()));
+  InFlightDiagnostic diag = product.emitRemark();
+  diag << "the product of '" << sums << "' runs beside other statements of its iteration";
+  describeRemark(diag, "schedule", sums, {{"overlap", int64_t(products.size())}});
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Whether it is moved
+//===----------------------------------------------------------------------------------------===//
+
+/// The statements of an iteration, as they stand or as the rotation would have them.
+SmallVector<OrderedStatement> Scheduler::getOrder(bool isRotated) {
+  SmallVector<OrderedStatement> order;
+  auto isLeft = [&](Operation *op) {
+    return llvm::is_contained(rotation.moved, op) || llvm::is_contained(rotation.releases, op);
+  };
+  auto add = [&](ArrayRef<Operation *> ops) {
+    for (Operation *op : ops)
+      order.push_back({op, 1});
+  };
+  for (Operation &op : body.without_terminator()) {
+    if (isPlain(&op) || (isRotated && isLeft(&op)))
+      continue;
+    if (isRotated && &op == rotation.end)
+      add(rotation.releases);
+    order.push_back({&op, 0});
+    if (!isRotated || &op != rotation.anchor)
+      continue;
+    add(rotation.moved);
+    if (!rotation.end)
+      add(rotation.releases);
+  }
+  if (isRotated && rotation.end == body.getTerminator())
+    add(rotation.releases);
+  return order;
+}
+
+/// Whether the model expects that an order takes longer than that of the program, by more than its own error.
+bool Scheduler::isSlower(ArrayRef<OrderedStatement> order) {
+  constexpr double kTolerance = 1.1;
+  chosen = predictSchedule(loop, order);
+  if (chosen.cycles <= kTolerance * asWritten.cycles)
+    return false;
+  chosen = asWritten;
+  return true;
+}
+
+/// Moves products inside their iteration, and back again if that does not pay.
+void Scheduler::overlap(SmallVectorImpl<GemmOp> &overlapped) {
+  SmallVector<Operation *> before;
+  for (Operation &op : body.without_terminator())
+    before.push_back(&op);
+  overlapped = overlapProducts(loop);
+  if (overlapped.empty() || !isSlower(getOrder(/*isRotated=*/false)))
+    return;
+  for (Operation *op : before)
+    op->moveBefore(body.getTerminator());
+  overlapped.clear();
+}
+
+void Scheduler::remarkPrediction() {
+  int64_t cycles = int64_t(chosen.cycles), written = int64_t(asWritten.cycles);
+  if (cycles == 0)
+    return;
+  InFlightDiagnostic diag = loop.emitRemark();
+  diag << "predicted: " << cycles << " cycles an iteration";
+  if (written != cycles)
+    diag << ", " << written << " in the order of the program";
+  diag << "; they pass through " << chosen.critical;
+  describeRemark(diag, "prediction", "",
+                 {{"cycles", cycles}, {"as_written", written}, {"critical", chosen.critical}});
+}
+
 void Scheduler::run() {
   bool hasProduct =
       llvm::any_of(body.getOps<GemmOp>(), [](GemmOp gemm) { return gemm->hasAttr(kAsyncAttr); });
   if (!hasProduct || body.getOps<BarrierArriveOp>().empty())
     return;
   std::string obstacle = plan();
-  remark(obstacle);
+  asWritten = chosen = predictSchedule(loop, getOrder(/*isRotated=*/false));
+  if (obstacle.empty() && isSlower(getOrder(/*isRotated=*/true)))
+    obstacle = "the next iteration would take longer";
+  SmallVector<GemmOp> overlapped;
+  if (!obstacle.empty() && isFlat)
+    overlap(overlapped);
+  remarkPrediction();
+  for (GemmOp product : overlapped)
+    remarkOverlap(product);
+  if (overlapped.empty())
+    remark(obstacle);
   if (obstacle.empty())
     rotate();
 }

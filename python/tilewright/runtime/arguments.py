@@ -52,7 +52,7 @@ def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = Fals
         return _from_cuda(value.__cuda_array_interface__, parameter, on_cuda)
     import numpy
 
-    if isinstance(value, numpy.ndarray):
+    if issubclass(type(value), numpy.ndarray):
         return _from_numpy(value, parameter)
     if isinstance(value, numpy.generic):
         return value.item()
@@ -65,10 +65,25 @@ def convert_argument(value: Any, parameter: dict[str, Any], on_cuda: bool = Fals
             raise LanguageError(
                 f"parameter '{name}': a {kind} that cannot be used in place ({error})"
             ) from None
-        return _from_numpy(array, parameter)
+        return _hold(_from_numpy(array, parameter), array)
     raise LanguageError(
         f"parameter '{name}': expected {wanted}, got a Python {type(value).__name__}"
     )
+
+
+class _Held(tuple):
+    """A converted tensor that keeps the owner of its memory: what another library exports may live
+    only as long as the export."""
+
+    owner: Any
+
+
+def _hold(converted: Any, owner: Any) -> Any:
+    if not isinstance(converted, tuple):
+        return converted
+    held = _Held(converted)
+    held.owner = owner
+    return held
 
 
 def _as_bytes(value: Any) -> Any:
@@ -93,8 +108,13 @@ def describe_parameter(parameter: dict[str, Any]) -> str:
 
 
 def _from_numpy(array: Any, parameter: dict[str, Any]) -> Any:
+    import numpy
+
+    has_mask = hasattr(array, "mask")
+    if type(array) is not numpy.ndarray:  # a class of the user's may say anything of itself
+        array = numpy.ndarray.view(array, numpy.ndarray)
     _check_dtype(array.dtype, parameter)
-    if hasattr(array, "mask"):
+    if has_mask:
         raise LanguageError(
             f"parameter '{parameter['name']}': a kernel does not see the array's mask",
             hint="pass array.filled(value), or array.data to use all elements",

@@ -142,10 +142,9 @@ class JITKernel(KernelTexts):
         self.out_idx = _normalize_outputs(own, visible)
         self.pass_configs = pass_configs or {}
         if names_fast_math(self.pass_configs):  # else what the function was traced with holds
-            allowed = fast_math(self.pass_configs)
-            self.program = self.program.with_setting("fast_math", allowed)
+            self._set("fast_math", fast_math(self.pass_configs))
         for setting in settings(self.pass_configs):
-            self.program = self.program.with_setting(setting, True)
+            self._set(setting, True)
         if placement is None and target is not None:
             placement = place(target)
         self.placement = placement or Placement("interp", "interp", None)
@@ -169,6 +168,11 @@ class JITKernel(KernelTexts):
                 self._remark("unused", f"parameter '{parameter['name']}' is never used")
         self._compile()
         self._tell("compiled")
+
+    def _set(self, setting: str, is_set: bool) -> None:
+        """Gives the program a setting; a program that differs is a copy, which costs."""
+        if self.program.has_setting(setting) != is_set:
+            self.program = self.program.with_setting(setting, is_set)
 
     def _tell(self, event: str) -> None:
         for listener in listeners:

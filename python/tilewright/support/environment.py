@@ -29,7 +29,9 @@ MEANINGS = {
     "TILEWRIGHT_CHECK_PLANS": "`1`: check every recorded access again by enumeration",
     "TILEWRIGHT_COMPILE_SECONDS": "how long a kernel may take to compile, in seconds; more is "
     "an error. The default is 600",
-    "TILEWRIGHT_CPU": "`avx2`: generate CPU code without AVX-512",
+    "TILEWRIGHT_CPU": "which instructions CPU code uses. `avx2`: no AVX-512; `no-amx`: no matrix "
+    "unit; `bf16-dots`, `bf16-widened`: how bfloat16 is multiplied, whatever is faster; "
+    "`amx-in-software`: functions stand for the matrix unit's instructions (slow, for tests)",
     "TILEWRIGHT_DEBUG": "`1`: show Tilewright's own frames in tracebacks",
     "TILEWRIGHT_DETERMINISTIC": "`1`: run the blocks of kernels with atomics in order, so that "
     "float sums have the same bits on each run of CPU code",

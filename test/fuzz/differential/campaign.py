@@ -107,15 +107,24 @@ class Outcome:
 # ---- Coverage ----
 
 
-def covering(counts: dict[str, int]) -> tuple[dict[str, list[int]], set[Cell]]:
-    """Of the first seeds of each kind some whose programs together draw every required cell, as
-    few as a greedy choice finds; and the cells that no seed draws."""
-    drawn: dict[tuple[str, int], frozenset[Cell]] = {}
+#: The required cells that a program draws, by its kind and seed.
+Drawn = dict[tuple[str, int], frozenset[Cell]]
+
+
+def draw(counts: dict[str, int]) -> Drawn:
+    """What the first programs of each kind draw, without running them."""
+    drawn = {}
     for kind, count in counts.items():
         for seed in range(count):
             made = KINDS[kind].emit(KINDS[kind].generate(seed))
             drawn[kind, seed] = frozenset(widened(cells_of(made)) & REQUIRED)
-    left, chosen = set(REQUIRED), defaultdict(list)
+    return drawn
+
+
+def covering(drawn: Drawn, wanted: Iterable[Cell]) -> tuple[dict[str, list[int]], set[Cell]]:
+    """Some seeds whose programs together draw every wanted cell, as few as a greedy choice finds;
+    and the cells that no seed draws."""
+    left, chosen = set(wanted), defaultdict(list)
     while left:
         best = max(drawn, key=lambda which: len(drawn[which] & left))
         if not drawn[best] & left:

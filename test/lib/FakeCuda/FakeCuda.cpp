@@ -58,6 +58,22 @@ struct Function {
   std::string name;
   size_t maxSharedBytes = 48 * 1024;
 };
+/// As cuda.h has it: `number` says whether a launch may start while the one before it runs.
+struct LaunchAttribute {
+  int id, padding;
+  union {
+    char bytes[64];
+    int number;
+  } value;
+};
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  void *stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+constexpr int kProgrammaticStreamSerialization = 6;
+
 /// Work of a stream: a launch, or with no function the end of an allocation.
 struct Work {
   Function *function = nullptr;
@@ -79,6 +95,7 @@ std::vector<std::unique_ptr<Function>> functions;
 std::vector<Device *> current; ///< The context of a device is its address here.
 int sticky = Success;
 bool hasSaidNotReady = false;
+size_t numOverlapping = 0; ///< Launches that may start while the one before them runs.
 
 Allocation *findAllocation(Address address, size_t &offset) {
   auto it = allocations.upper_bound(address);
@@ -398,6 +415,23 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned grid
   return Success;
 }
 
+/// Runs one launch after another all the same, and counts what would be allowed to overlap.
+int cuLaunchKernelEx(const LaunchConfig *config, void *function, void **parameters, void **extra) {
+  if (isOld())
+    return NotSupported;
+  bool overlaps = false;
+  for (unsigned i = 0; i < config->numAttributes; ++i) {
+    if (config->attributes[i].id != kProgrammaticStreamSerialization)
+      return InvalidValue;
+    overlaps |= config->attributes[i].value.number != 0;
+  }
+  int code = cuLaunchKernel(function, config->gridX, config->gridY, config->gridZ, config->blockX,
+                            config->blockY, config->blockZ, config->sharedBytes, config->stream,
+                            parameters, extra);
+  numOverlapping += code == Success && overlaps;
+  return code;
+}
+
 int cuTensorMapEncodeTiled(void *encoded, int type, unsigned rank, void *address,
                            const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
                            const uint32_t *steps, int interleave, int swizzle, int promotion,
@@ -471,8 +505,10 @@ int cuStreamQuery(void *stream) {
   return runPending(&stream);
 }
 
-/// For tests: how much work of a stream waits, and how many allocations live.
+/// For tests: how much work of a stream waits, how many allocations live, and how many launches so far
+/// may overlap with the one before.
 size_t fakeCudaCountPending(void *stream) { return pending[stream].size(); }
 size_t fakeCudaCountAllocations() { return allocations.size(); }
+size_t fakeCudaCountOverlapping() { return numOverlapping; }
 
 } // extern "C"

@@ -1,6 +1,7 @@
 // RUN: tw-opt %s -tile-plan-cpu-operands=vector-width=16 -verify-diagnostics -split-input-file | FileCheck %s
 // RUN: tw-opt %s -tile-plan-cpu-operands='vector-width=16 disjoint=false' -split-input-file 2>/dev/null | FileCheck %s --check-prefix=OVERLAP
 // RUN: tw-opt %s -tile-plan-cpu-operands='vector-width=16 bf16-dots=true int8-dots=true' -split-input-file 2>/dev/null | FileCheck %s --check-prefix=DOTS
+// RUN: tw-opt %s -tile-plan-cpu-operands='vector-width=16 bf16-dots=true bf16-tiles=true' -split-input-file 2>/dev/null | FileCheck %s --check-prefix=TILES
 
 #global = #tile.space<global>
 #shared = #tile.space<shared>
@@ -115,6 +116,34 @@ func.func @narrow(%A: memref<64x32xbf16, #global> {tile.name = "A"}, %B: memref<
     tile.copy %B, %b : memref<64x32xbf16, #global> to memref<64x32xbf16, #shared>
     // DOTS: tile.gemm %a, %b, %c transpose_b {tile.dots, tile.prepared_a = 0 : i64, tile.prepared_b = 1 : i64}
     tile.gemm %a, %b, %c transpose_b : memref<64x32xbf16, #shared>, memref<64x32xbf16, #shared>, memref<64x64xf32, #fragment>
+  }
+  return
+}
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// A matrix unit is preferred to dot products, where its tiles divide the extents: 64 x 64 x 16 words,
+// but not 6 rows, nor 4 words along k.
+// TILES-LABEL: func.func @extents_of_tiles
+func.func @extents_of_tiles() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xbf16, #shared>
+    %b = tile.alloc "b" : memref<32x64xbf16, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    // TILES: tile.gemm %a, %b, %c {tile.dots, tile.matrix_unit}
+    tile.gemm %a, %b, %c : memref<64x32xbf16, #shared>, memref<32x64xbf16, #shared>, memref<64x64xf32, #fragment>
+    %d = tile.alloc "d" : memref<6x32xbf16, #shared>
+    %e = tile.alloc "e" : memref<6x64xf32, #fragment>
+    // TILES: tile.gemm %d, %b, %e {tile.dots} :
+    tile.gemm %d, %b, %e : memref<6x32xbf16, #shared>, memref<32x64xbf16, #shared>, memref<6x64xf32, #fragment>
+    %f = tile.alloc "f" : memref<64x8xbf16, #shared>
+    %g = tile.alloc "g" : memref<8x64xbf16, #shared>
+    // TILES: tile.gemm %f, %g, %c {tile.dots} :
+    tile.gemm %f, %g, %c : memref<64x8xbf16, #shared>, memref<8x64xbf16, #shared>, memref<64x64xf32, #fragment>
   }
   return
 }

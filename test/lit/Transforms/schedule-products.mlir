@@ -10,6 +10,8 @@
 
 // SAYS-DAG: remark: the product of 'one' runs beside the next iteration; the first one is peeled
 // SAYS-DAG: remark: the product of 'o' runs beside the next iteration; the first one is peeled
+// SAYS-DAG: remark: the product of 't' runs beside other statements of its iteration
+// SAYS-DAG: remark: the product of 'u' runs beside other statements of its iteration
 // SAYS-DAG: remark: products of this loop end in their own iteration: the iteration uses its result
 // SAYS-DAG: remark: products of this loop end in their own iteration: two stages leave the copies no version to run ahead into
 
@@ -88,6 +90,7 @@ func.func @two_products(%Q: !a, %K: memref<512x64xf16, #tile.space<global>>, %C:
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
   %c64 = arith.constant 64 : index
+  %true = arith.constant true
   tile.kernel (%bx) in (%c1) threads [256] {
     %q = tile.alloc "q" : !tile
     %kt = tile.alloc "k" : memref<64x64xf16, #tile.space<shared>>
@@ -165,6 +168,93 @@ func.func @two_versions(%A: !a, %C: !c, %n: index) {
       tile.gemm %a, %a, %c transpose_b : !tile, !tile, !sums
     }
     tile.copy %c, %C : !sums to !c
+  }
+  return
+}
+
+// With more products, iterations stay as they are. A product follows the one before it, over what it does
+// not need; a release follows the next product.
+// MOVED-LABEL: func.func @four_products
+// MOVED: tile.pipelined
+// MOVED: tile.barrier_wait %k_full
+// MOVED-NEXT: tile.gemm %q, %{{.*}}, %s
+// MOVED-NEXT: tile.phase
+// MOVED-NEXT: tile.version
+// MOVED-NEXT: tile.barrier_wait %v_full
+// MOVED-NEXT: tile.gemm %q, %{{.*}}, %t
+// MOVED-NEXT: tile.parallel
+// MOVED: tile.gemm %p, %{{.*}}, %u
+// MOVED-NEXT: tile.parallel
+// MOVED: tile.parallel
+// MOVED: tile.gemm %r, %{{.*}}, %w
+// MOVED-NEXT: tile.barrier_arrive %v_empty
+// MOVED-NEXT: tile.barrier_arrive %k_empty
+
+// Each has another one open while the threads work.
+// CHECK-LABEL: func.func @four_products
+// CHECK: tile.pipelined
+// CHECK: tile.gemm %q, %{{.*}}, %s
+// CHECK: tile.gemm %q, %{{.*}}, %t
+// CHECK: tile.product_wait 1
+// CHECK-NEXT: tile.parallel
+// CHECK: tile.gemm %p, %{{.*}}, %u
+// CHECK: tile.product_wait 1
+// CHECK-NEXT: tile.parallel
+// CHECK-NOT: tile.product_wait
+// CHECK: tile.gemm %r, %{{.*}}, %w
+// CHECK: tile.product_wait 1
+// CHECK-NEXT: tile.barrier_arrive %v_empty
+!rows = memref<512x64xf16, #tile.space<global>>
+!some = memref<64x64xf16, #tile.space<global>>
+!small = memref<64x64xf16, #tile.space<shared>>
+!left = memref<128x64xf16, #tile.space<fragment>>
+!out = memref<128x64xf32, #tile.space<fragment>>
+func.func @four_products(%Q: !a, %K: !rows, %V: !rows, %C: memref<128x64xf32, #tile.space<global>>, %D: memref<128x64xf32, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %true = arith.constant true
+  tile.kernel (%bx) in (%c1) threads [256] {
+    %q = tile.alloc "q" : !tile
+    %kt = tile.alloc "k" : !small
+    %vt = tile.alloc "v" : !small
+    %s = tile.alloc "s" : !out
+    %t = tile.alloc "t" : !out
+    %p = tile.alloc "p" : !left
+    %r = tile.alloc "r" : !left
+    %u = tile.alloc "u" : !out
+    %w = tile.alloc "w" : !out
+    %top = tile.slice %Q[0, 0] [128, 64] [1, 1] : !a to memref<128x64xf16, #tile.space<global>>
+    tile.copy %top, %q : memref<128x64xf16, #tile.space<global>> to !tile
+    tile.pipelined %k = %c0 to %c8 stages 2 {
+      %row = arith.muli %k, %c64 : index
+      %x0 = tile.slice %K[%row, 0] [64, 64] [1, 1] : !rows to !some
+      %y0 = tile.slice %V[%row, 0] [64, 64] [1, 1] : !rows to !some
+      tile.copy %x0, %kt : !some to !small
+      tile.gemm %q, %kt, %s transpose_b clear %true : !tile, !small, !out
+      tile.parallel (%i, %j) in (128, 64) {
+        %x = tile.load %s[%i, %j] : !out
+        %y = arith.truncf %x : f32 to f16
+        tile.store %y, %p[%i, %j] : !left
+      }
+      tile.copy %y0, %vt : !some to !small
+      tile.gemm %q, %vt, %t transpose_b clear %true : !tile, !small, !out
+      tile.parallel (%i, %j) in (128, 64) {
+        %x = tile.load %t[%i, %j] : !out
+        %y = arith.truncf %x : f32 to f16
+        tile.store %y, %r[%i, %j] : !left
+      }
+      tile.gemm %p, %vt, %u : !left, !small, !out
+      tile.parallel (%i, %j) in (128, 64) {
+        %x = tile.load %r[%i, %j] : !left
+        %y = arith.mulf %x, %x : f16
+        tile.store %y, %r[%i, %j] : !left
+      }
+      tile.gemm %r, %kt, %w : !left, !small, !out
+    }
+    tile.copy %u, %C : !out to memref<128x64xf32, #tile.space<global>>
+    tile.copy %w, %D : !out to memref<128x64xf32, #tile.space<global>>
   }
   return
 }

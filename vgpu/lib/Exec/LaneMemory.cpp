@@ -197,12 +197,14 @@ void resolve(Warp &warp, const Inst &inst, Space space, unsigned bytes, AccessKi
     uint64_t limit = region.size >= bytes ? region.size - bytes : 0;
     bool isGood = region.size >= bytes;
     uint64_t lowBits = 0;
+    // A number: there may be no memory, and addresses are checked afterwards.
+    auto start = reinterpret_cast<uintptr_t>(region.data);
     for (unsigned i = 0; i < warpSize; ++i) {
       bool isActive = mask >> i & 1;
       uint64_t address = isActive ? lanes.address[i] : 0;
       isGood &= address <= limit;
       lowBits |= address;
-      lanes.host[i] = region.data + address;
+      lanes.host[i] = reinterpret_cast<uint8_t *>(start + address);
     }
     if (isGood && lowBits % align == 0) {
       lanes.mask = mask;

@@ -20,7 +20,7 @@ bool Parser::parsePrefix(DeclaratorPrefix &prefix) {
       if (!expectInteger(value))
         return false;
       if (!llvm::isPowerOf2_64(value) || value > (1 << 20))
-        return fail("alignment " + llvm::Twine(value) + " is not a power of two");
+        return fail("alignment " + llvm::Twine(value) + " is not a power of two up to 1048576");
       prefix.alignBytes = static_cast<uint32_t>(value);
       continue;
     } else if (word == "v2" || word == "v4" || word == "v8") {

@@ -108,6 +108,59 @@ TEST(Bounds, DeclarationsThatAreTooLargeAreErrors) {
             std::string::npos);
 }
 
+TEST(Bounds, AlignmentsAreBounded) {
+  for (const char *bytes : {"0", "3", "1073741824", "18446744073709551615"})
+    EXPECT_NE(loadError(".global .align " + std::string(bytes) + " .b8 a[4];\n")
+                  .find("is not a power of two up to 1048576"),
+              std::string::npos);
+}
+
+TEST(Bounds, InstructionsWithoutTheirOperandsAreErrors) {
+  // 'cvta' read an operand that was not there, and what lay in its place.
+  for (const char *opcode : {"cvta.to.global.u64",
+                             "mov.u32",
+                             "add.u32",
+                             "ld.global.u32",
+                             "st.global.u32",
+                             "setp.eq.u32",
+                             "selp.u32",
+                             "shfl.sync.idx.b32",
+                             "vote.sync.any.pred",
+                             "bra",
+                             "cvt.u32.u64",
+                             "isspacep.global",
+                             "atom.global.add.u32",
+                             "red.global.add.u32",
+                             "mad.lo.u32",
+                             "prmt.b32",
+                             "bfe.u32",
+                             "lop3.b32",
+                             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+                             "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+                             "cp.async.ca.shared.global",
+                             "mbarrier.init.shared.b64",
+                             "mapa.shared::cluster.u32",
+                             "match.any.sync.b32",
+                             "redux.sync.add.s32",
+                             "brx.idx",
+                             "call",
+                             "getctarank.shared::cluster.u32"})
+    for (const char *operands : {"", " %r0"})
+      EXPECT_NE(loadError(".entry k() {\n.reg .b32 %r<4>;\n" + std::string(opcode) + operands +
+                          ";\nret;\n}\n"),
+                "")
+          << opcode << operands;
+}
+
+TEST(Bounds, ABlockWithoutSharedMemoryHasNoAddressesInIt) {
+  std::vector<uint64_t> buffer(1);
+  EXPECT_NE(outcome(".visible .entry k(.param .u64 out) {\n.reg .b32 %r<2>;\nmov.u32 %r0, 4;\n"
+                    "st.shared.u32 [%r0], %r0;\nret;\n}\n",
+                    buffer)
+                .find("out_of_bounds"),
+            std::string::npos);
+}
+
 TEST(Bounds, CallsThatInlineToTooMuchAreAnError) {
   std::string text = ".func f0() {\n.reg .b32 %r<99>;\nret;\n}\n";
   for (int i = 1; i < 40; ++i)

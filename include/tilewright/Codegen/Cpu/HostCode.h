@@ -25,15 +25,23 @@ namespace tilewright::cpu {
 
 /// The processor that code is made for.
 struct HostTarget {
-  std::string cpu;      ///< LLVM's name, e.g. `znver4`.
-  std::string features; ///< `+avx2,-avx512f,…`
-  unsigned vectorWidth; ///< float32 elements of the widest vector.
-  /// Adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time.
-  bool hasBf16Dots;
-  bool hasInt8Dots;
-  bool hasRange; ///< See LowerOptions.
+  std::string cpu;          ///< LLVM's name, e.g. `znver4`.
+  std::string features;     ///< `+avx2,-avx512f,…`
+  unsigned vectorWidth = 8; ///< float32 elements of the widest vector.
+  /// Adds products of two bfloat16 (AVX512-BF16) or four bytes (AVX512-VNNI) at a time, and gains by
+  /// it.
+  bool hasBf16Dots = false;
+  bool hasInt8Dots = false;
+  /// Multiplies tiles in registers (AMX), and the system lets this process.
+  bool hasBf16Tiles = false;
+  bool hasInt8Tiles = false;
+  bool tilesInSoftware = false; ///< See LowerOptions.
+  bool hasRange = false;        ///< See LowerOptions.
 
-  /// This machine. `TILEWRIGHT_CPU=avx2` leaves AVX-512 out, so that both paths can be tested.
+  /// What code depends on beside `cpu` and `features`, for names of cache entries.
+  std::string getChoices() const;
+
+  /// This machine. `TILEWRIGHT_CPU` leaves instructions out, so that all paths can be tested.
   static HostTarget detect();
   /// "x86-64-v3" (AVX2), "x86-64-v4" (AVX-512) or "host", this machine; nothing for another name.
   static std::optional<HostTarget> find(llvm::StringRef name);

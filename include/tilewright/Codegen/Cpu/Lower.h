@@ -23,6 +23,8 @@ struct LowerOptions {
   unsigned vectorWidth = 8;
   /// The host picks the greater of two numbers with a NaN on neither side (AVX512-DQ).
   bool hasRange = false;
+  /// Instructions of the matrix unit are calls of functions that do the same (Rt/TileUnit.h).
+  bool tilesInSoftware = false;
 };
 
 /// The name of the host function built for the function `name`; its type is host::Entry.

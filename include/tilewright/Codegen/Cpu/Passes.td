@@ -24,7 +24,9 @@ def LowerToHost : Pass<"tile-lower-to-host", "::mlir::ModuleOp"> {
     Option<"disjoint", "disjoint", "bool", "true",
            "no argument that is written shares memory">,
     Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
-    Option<"range", "range", "bool", "false", "the host has VRANGEPS (AVX512-DQ)">];
+    Option<"range", "range", "bool", "false", "the host has VRANGEPS (AVX512-DQ)">,
+    Option<"tilesInSoftware", "tiles-in-software", "bool", "false",
+           "functions stand for the instructions of the matrix unit">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

@@ -64,6 +64,7 @@ struct KernelInfo {
   int64_t sharedBytes = 0; ///< Dynamic.
   std::vector<SharedTile> tiles;
   std::vector<TensorMapRecipe> maps; ///< In the order of the parameters.
+  bool overlapsLaunch = false;       ///< It may start while the launch before it still runs.
 };
 
 /// What launches must know of the kernels of a planned function, in their order.

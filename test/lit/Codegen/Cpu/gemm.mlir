@@ -1,5 +1,6 @@
 // RUN: tw-opt %s -tile-lower-to-host=vector-width=16 -split-input-file | FileCheck %s
 // RUN: tw-opt %s -tile-lower-to-host=vector-width=8 -split-input-file | FileCheck %s --check-prefix=SHORT
+// RUN: tw-opt %s -tile-lower-to-host='vector-width=16 tiles-in-software=true' -split-input-file | FileCheck %s --check-prefix=SOFT
 // Forms of a matrix product.
 
 #shared = #tile.space<shared>
@@ -213,6 +214,72 @@ func.func @dynamic(%A: memref<?x32xf32, #global> {tile.shape = #tile.shape<"()[n
     // CHECK: math.fma {{.*}} : f32
     // CHECK-NOT: vector.fma
     tile.gemm %A, %B, %C : memref<?x32xf32, #global>, memref<32x64xf32, #global>, memref<?x64xf32, #global>
+  }
+  return
+}
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// On the matrix unit: the registers are configured, four tiles of sums start from zero, each step
+// along k loads two tiles of B and of A for four products, and sums are added to C by vectors.
+// Nothing is called before the registers are released. Where subnormals are near, words are widened.
+// CHECK-LABEL: llvm.func internal @bfloat16_unit.kernel0
+// SOFT-LABEL: llvm.func internal @bfloat16_unit.kernel0
+func.func @bfloat16_unit() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<32x64xbf16, #shared>
+    %b = tile.alloc "b" : memref<64x64xbf16, #shared>
+    %c = tile.alloc "c" : memref<32x64xf32, #fragment>
+    // CHECK: scf.if
+    // CHECK: "llvm.x86.ldtilecfg"
+    // CHECK-COUNT-4: "llvm.x86.tilezero"
+    // CHECK: scf.for
+    // CHECK-COUNT-3: "llvm.x86.tileloadd64"
+    // CHECK-COUNT-2: "llvm.x86.tdpbf16ps"
+    // CHECK: "llvm.x86.tileloadd64"
+    // CHECK-COUNT-2: "llvm.x86.tdpbf16ps"
+    // CHECK-COUNT-4: "llvm.x86.tilestored64"
+    // CHECK: arith.addf {{.*}} : vector<16xf32>
+    // CHECK-NOT: llvm.call @
+    // CHECK: "llvm.x86.tilerelease"
+    // CHECK: } else {
+    // CHECK: vector.fma
+    // SOFT-NOT: llvm.x86.t
+    // SOFT: llvm.call @tw_tile_config
+    // SOFT-COUNT-4: llvm.call @tw_tile_multiply
+    // SOFT: llvm.call @tw_tile_release
+    tile.gemm %a, %b, %c {tile.dots, tile.matrix_unit} : memref<32x64xbf16, #shared>, memref<64x64xbf16, #shared>, memref<32x64xf32, #fragment>
+  }
+  return
+}
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// Sums of bytes stay in the registers: C is loaded and stored. One tile of rows is left over, and
+// nothing is moved up by 128.
+// CHECK-LABEL: llvm.func internal @int8_unit.kernel0
+func.func @int8_unit() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<16x64xi8, #shared>
+    %b = tile.alloc "b" : memref<64x32xui8, #shared>
+    %c = tile.alloc "c" : memref<16x32xi32, #fragment>
+    // CHECK-NOT: arith.xori
+    // CHECK: "llvm.x86.ldtilecfg"
+    // CHECK-NOT: "llvm.x86.tilezero"
+    // CHECK-COUNT-5: "llvm.x86.tileloadd64"
+    // CHECK-COUNT-2: "llvm.x86.tdpbsud"
+    // CHECK-COUNT-2: "llvm.x86.tilestored64"
+    // CHECK: "llvm.x86.tilerelease"
+    // CHECK-NOT: vpdpbusd
+    tile.gemm %a, %b, %c {tile.dots, tile.matrix_unit} : memref<16x64xi8, #shared>, memref<64x32xui8, #shared>, memref<16x32xi32, #fragment>
   }
   return
 }

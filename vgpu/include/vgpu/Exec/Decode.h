@@ -47,7 +47,11 @@ public:
 
   // --- operands
   size_t numOperands() const { return source.operands.size(); }
-  const ptx::Operand &operand(size_t i) const { return source.operands[i]; }
+  /// One that the text does not have is the sink; expectOperands refuses it.
+  const ptx::Operand &operand(size_t i) const {
+    static const ptx::Operand missing;
+    return i < source.operands.size() ? source.operands[i] : missing;
+  }
   bool expectOperands(size_t least, size_t most);
   bool expectOperands(size_t count) { return expectOperands(count, count); }
   /// Appends an operand to the destinations or sources. Registers must have the type's width;

@@ -1,0 +1,25 @@
+//===- BlockDependence.h - on which block numbers a statement depends ---------------*- C++ -*-===//
+
+#ifndef TILEWRIGHT_ANALYSIS_BLOCKDEPENDENCE_H
+#define TILEWRIGHT_ANALYSIS_BLOCKDEPENDENCE_H
+
+#include "tilewright/Tile/Tile.h"
+
+#include <bitset>
+
+namespace tilewright::analysis {
+
+/// A bit for each dimension of the grid.
+using BlockDims = std::bitset<3>;
+
+/// The dimensions in which two blocks may differ so that `op`, or what its regions hold, uses other
+/// values: indices, bounds, conditions. All of them where that is not known. Elements of a
+/// tensor are the same for all blocks if nothing of the kernel writes it.
+BlockDims findBlockDims(tile::KernelOp kernel, mlir::Operation *op);
+
+/// The same of its operands alone: the bounds of a loop, the condition of a branch.
+BlockDims findOperandBlockDims(tile::KernelOp kernel, mlir::Operation *op);
+
+} // namespace tilewright::analysis
+
+#endif // TILEWRIGHT_ANALYSIS_BLOCKDEPENDENCE_H

@@ -1,0 +1,384 @@
+//===- ScheduleModel.cpp - how long an iteration of a loop of products takes ------------------===//
+//
+// Each event of the play (a product ends, a statement is done, a copy has arrived) has a time and the
+// event that it waited for longest. The steady state is what two late iterations differ by. The events that decide it are
+// found by going back from the last one: a cycle of the marked graph, told as the statements it passes.
+//
+//   warpgroup 0   S ──▶ softmax ──▶ O        each warpgroup runs its statements in order,
+//   warpgroup 1     S ──▶ softmax ──▶ O      products take turns on the tensor cores,
+//   tensor cores  S S O S O S …              statements on the schedulers
+//
+//===----------------------------------------------------------------------------------------===//
+
+#include "ScheduleModel.h"
+#include "Roles.h"
+#include "tilewright/Analysis/Distribution.h"
+#include "tilewright/Analysis/SharedTiles.h"
+#include "tilewright/Tile/Teams.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+namespace {
+
+constexpr double kMultiplications = 2048; ///< Of 16-bit elements a cycle.
+constexpr double kSharedBytes = 128;      ///< That products read a cycle.
+constexpr double kCopiedBytes = 32;       ///< That TMA brings a cycle.
+constexpr double kCopyLatency = 420;      ///< From the start of a copy to its arrival.
+constexpr double kProductLatency = 30;  ///< From the end of a product to the end of a wait for it.
+constexpr double kFunctionCycles = 8;   ///< Of a scheduler for one exponential of a warp.
+constexpr double kExchangeCycles = 10;  ///< Of a reduction over the lanes that share a row.
+constexpr double kElementsOfAccess = 4; ///< Of shared memory, at once.
+constexpr double kStatementCycles = 20; ///< Of any statement, a wait included.
+constexpr int64_t kWarpgroup = 128, kRows = 64;
+constexpr int64_t kRounds = 24,
+                  kMeasured = 8; ///< Iterations that are played, and the last ones that count.
+
+int64_t getElements(Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  return type.hasStaticShape() ? type.getNumElements() : 0;
+}
+
+/// The cycles of one warpgroup's part of a product on the tensor cores.
+double getProductCycles(GemmOp gemm, int64_t groups) {
+  GemmOp::Extents extents = gemm.getExtents();
+  if (extents.m % kRows)
+    std::swap(extents.m, extents.n); // computed as its transpose
+  double rows = double(extents.m), columns = double(extents.n), depth = double(extents.k);
+  Type element = cast<MemRefType>(gemm.getA().getType()).getElementType();
+  double bytes = double(getStorageBytes(element));
+  double multiplications = rows * columns * depth * bytes / 2; // narrow ones are faster
+  double read = rows / kRows * columns * depth * bytes;
+  if (getSpace(getRoot(gemm.getA())) == Space::Shared)
+    read += rows * depth * bytes;
+  return std::max(multiplications / kMultiplications, read / kSharedBytes) / double(groups);
+}
+
+/// What one warp's part of a statement takes: cycles of its scheduler, and of the unit of functions.
+struct WorkCycles {
+  double issued = 0, functions = 0;
+};
+
+WorkCycles getWorkCycles(Operation *op, int64_t threads) {
+  WorkCycles cycles;
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    cycles.issued = double(getElements(reduce.getSource())) / double(threads) + kExchangeCycles;
+  auto loop = dyn_cast<ParallelOp>(op);
+  if (!loop || loop.getBody().getOps<LoadOp>().empty())
+    return cycles; // zeros for a product, which takes them itself
+  std::optional<SmallVector<int64_t>> extents = analysis::getStaticExtents(loop);
+  double slots = 1.0 / double(threads);
+  for (int64_t extent : extents.value_or(SmallVector<int64_t>{0}))
+    slots *= double(extent);
+  slots = std::max(slots, 1.0);
+  loop.walk([&](Operation *inner) {
+    bool isIndex = inner->getNumResults() == 1 && inner->getResult(0).getType().isIndex();
+    if (isIndex || inner->getNumRegions() || isa<arith::ConstantOp, YieldOp>(inner))
+      return;
+    Value buffer;
+    if (auto load = dyn_cast<LoadOp>(inner))
+      buffer = load.getBuffer();
+    else if (auto store = dyn_cast<StoreOp>(inner))
+      buffer = store.getBuffer();
+    if (buffer && getSpace(getRoot(buffer)) == Space::Fragment)
+      return; // registers
+    cycles.issued += buffer ? slots / kElementsOfAccess : slots;
+    if (isa<math::ExpOp, math::Exp2Op, math::LogOp, math::Log2Op, math::TanhOp>(inner))
+      cycles.functions += slots * kFunctionCycles;
+  });
+  return cycles;
+}
+
+bool conflict(Operation *a, Operation *b) {
+  std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
+  if (!first || !second)
+    return true;
+  for (const Effect &x : *first)
+    for (const Effect &y : *second)
+      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) &&
+          analysis::shareBytes(x.root, y.root))
+        return true;
+  return false;
+}
+
+bool reads(Operation *op, ArrayRef<Value> tiles) {
+  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
+    return llvm::is_contained(tiles, effect.root);
+  });
+}
+
+/// A statement with its time and what it waits for.
+struct Step {
+  enum Kind { Work, Product, Wait, Release } kind = Work;
+  Operation *op = nullptr;
+  int64_t shift = 0;
+  double cycles = 0,
+         functions = 0; ///< Of the tensor cores or of a scheduler; of the unit of functions.
+  SmallVector<unsigned> products; ///< Steps whose last product must have ended.
+  SmallVector<unsigned> channels; ///< Of a wait or a release.
+  std::string name;
+};
+
+/// The copies that a wait waits for.
+struct Channel {
+  SmallVector<Value> tiles;
+  double bytes = 0;
+  int64_t versions = 1;
+};
+
+/// Something that has happened, and what it waited for longest.
+struct Event {
+  double time = 0;
+  int64_t cause = -1;
+  int64_t step = -1; ///< Negative: a copy.
+};
+
+class Play {
+public:
+  Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements);
+  SchedulePrediction run();
+
+private:
+  struct Group { ///< A warpgroup.
+    size_t next = 0;
+    int64_t round = 0, last = -1;                         ///< Its last event.
+    std::map<std::pair<unsigned, int64_t>, int64_t> ends; ///< Of a product in an iteration.
+  };
+
+  void addStep(OrderedStatement statement);
+  int64_t addEvent(double ready, double cycles, ArrayRef<int64_t> causes, int64_t step,
+                   int64_t *resource);
+  int64_t getArrival(unsigned channel, int64_t iteration);
+  bool isBlocked(const Group &group) const;
+  double timeOf(const Group &group) const { return group.last < 0 ? 0 : events[group.last].time; }
+  void advance(Group &group);
+  std::string describe(int64_t event, double from) const;
+
+  int64_t threads, groups;
+  SmallVector<Step, 0> steps;
+  SmallVector<Channel> channels;
+  std::vector<Event> events;
+  std::vector<Group> warpgroups;
+  int64_t tensorCores = -1, schedulers = -1, functionUnits = -1,
+          copies = -1; ///< Their last events.
+  std::map<std::pair<unsigned, int64_t>, int64_t> arrivals;
+  std::map<std::pair<unsigned, int64_t>, SmallVector<int64_t>> releases;
+};
+
+/// What a statement is called in a remark.
+std::string nameOf(Operation *op) {
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return "product of '" + tile::getName(getRoot(gemm.getC())).str() + "'";
+  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
+    if (effect.kind != EffectKind::Read)
+      return "'" + tile::getName(effect.root).str() + "'";
+  return "a statement";
+}
+
+Play::Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements)
+    : threads(loop->getParentOfType<KernelOp>().getNumThreads()),
+      groups(std::max<int64_t>(1, threads / kWarpgroup)), warpgroups(groups) {
+  for (OrderedStatement statement : statements)
+    addStep(statement);
+  // Whatever touches what a product has in hand waits for it; a product of the same sums does not.
+  for (Step &step : steps) {
+    if (step.kind == Step::Wait)
+      continue;
+    for (auto [number, other] : llvm::enumerate(steps)) {
+      if (other.kind != Step::Product || (step.kind == Step::Product && &step == &other))
+        continue;
+      bool waits = step.kind == Step::Work && conflict(step.op, other.op);
+      if (step.kind == Step::Release)
+        for (unsigned channel : step.channels)
+          waits |= reads(other.op, channels[channel].tiles);
+      if (waits)
+        step.products.push_back(number);
+    }
+  }
+}
+
+void Play::addStep(OrderedStatement statement) {
+  Operation *op = statement.op;
+  Step step;
+  step.op = op;
+  step.shift = statement.shift;
+  auto findChannel = [&](ArrayRef<Value> tiles) {
+    for (auto [number, channel] : llvm::enumerate(channels))
+      if (!tiles.empty() && llvm::is_contained(channel.tiles, tiles.front()))
+        step.channels.push_back(number);
+  };
+  if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
+    step.kind = Step::Wait;
+    Channel channel;
+    channel.tiles = findFilledTiles(wait.getBarriers());
+    for (Value tile : channel.tiles) {
+      auto alloc = tile.getDefiningOp<AllocOp>();
+      auto versions = alloc->getAttrOfType<IntegerAttr>(kVersionsAttr);
+      channel.versions = versions ? versions.getInt() : 1;
+      channel.bytes += double(analysis::getPlacedBytes(alloc)) / double(channel.versions);
+    }
+    if (!channel.tiles.empty()) {
+      step.channels.push_back(channels.size());
+      channels.push_back(channel);
+    }
+  } else if (auto release = dyn_cast<BarrierArriveOp>(op)) {
+    step.kind = Step::Release;
+    findChannel(findReleasedTiles(release.getBarriers()));
+  } else if (isa<GemmOp>(op) && op->hasAttr(kAsyncAttr)) {
+    step.kind = Step::Product;
+    step.cycles = getProductCycles(cast<GemmOp>(op), groups);
+  } else {
+    WorkCycles work = getWorkCycles(op, threads);
+    step.cycles = work.issued;
+    step.functions = work.functions;
+  }
+  step.name = nameOf(op);
+  steps.push_back(std::move(step));
+}
+
+/// An event `cycles` after the last of its causes, and after what the resource does before.
+int64_t Play::addEvent(double ready, double cycles, ArrayRef<int64_t> causes, int64_t step,
+                       int64_t *resource) {
+  Event event{ready, -1, step};
+  auto waitFor = [&](int64_t cause) {
+    if (cause >= 0 && (event.cause < 0 || events[cause].time > event.time)) {
+      event.time = std::max(event.time, events[cause].time);
+      event.cause = cause;
+    }
+  };
+  for (int64_t cause : causes)
+    waitFor(cause);
+  if (resource)
+    waitFor(*resource);
+  event.time += cycles;
+  events.push_back(event);
+  if (resource)
+    *resource = int64_t(events.size()) - 1;
+  return int64_t(events.size()) - 1;
+}
+
+/// Whether a warpgroup waits for a version that another one has not read yet.
+bool Play::isBlocked(const Group &group) const {
+  const Step &step = steps[group.next];
+  if (step.kind != Step::Wait)
+    return false;
+  return llvm::any_of(step.channels, [&](unsigned number) {
+    int64_t freed = group.round - step.shift - channels[number].versions;
+    auto it = releases.find({number, freed});
+    return freed >= 0 && (it == releases.end() || int64_t(it->second.size()) < groups);
+  });
+}
+
+/// When the copies of an iteration have arrived. The first wait makes the event.
+int64_t Play::getArrival(unsigned number, int64_t iteration) {
+  auto [it, isNew] = arrivals.try_emplace({number, iteration}, -1);
+  if (!isNew)
+    return it->second;
+  const Channel &channel = channels[number];
+  auto freed = releases.find({number, iteration - channel.versions});
+  SmallVector<int64_t> causes;
+  if (freed != releases.end())
+    causes = freed->second;
+  int64_t sent = addEvent(0, channel.bytes / kCopiedBytes, causes, -1, &copies);
+  it->second = addEvent(0, kCopyLatency, sent, -1, nullptr);
+  return it->second;
+}
+
+void Play::advance(Group &group) {
+  unsigned number = group.next;
+  const Step &step = steps[number];
+  int64_t iteration = group.round - step.shift;
+  auto goOn = [&](int64_t event) {
+    group.last = event;
+    if (++group.next == steps.size()) {
+      group.next = 0;
+      ++group.round;
+    }
+  };
+  if (iteration < 0)
+    return goOn(group.last);
+  SmallVector<int64_t> causes{group.last};
+  for (unsigned product : step.products) {
+    // Before it in the order: the product of this round; else that of the round before.
+    int64_t own = group.round - (product < number ? 0 : 1) - steps[product].shift;
+    if (step.kind == Step::Release)
+      own = std::min(own, iteration);
+    if (auto end = group.ends.find({product, own}); end != group.ends.end())
+      causes.push_back(end->second);
+  }
+  switch (step.kind) {
+  case Step::Work: {
+    int64_t issued = addEvent(0, step.cycles, causes, number, &schedulers);
+    SmallVector<int64_t> done{issued};
+    if (step.functions > 0)
+      done.push_back(addEvent(0, step.functions, causes, number, &functionUnits));
+    return goOn(addEvent(0, kStatementCycles, done, number, nullptr));
+  }
+  case Step::Wait:
+    for (unsigned channel : step.channels)
+      causes.push_back(getArrival(channel, iteration));
+    return goOn(addEvent(0, 0, causes, number, nullptr));
+  case Step::Release: {
+    int64_t event = addEvent(0, 0, causes, number, nullptr);
+    for (unsigned channel : step.channels)
+      releases[{channel, iteration}].push_back(event);
+    return goOn(event);
+  }
+  case Step::Product: {
+    int64_t issued = addEvent(0, kStatementCycles, causes, number, nullptr);
+    int64_t computed = addEvent(0, step.cycles, issued, number, &tensorCores);
+    group.ends[{number, iteration}] = addEvent(0, kProductLatency, computed, number, nullptr);
+    return goOn(issued);
+  }
+  }
+}
+
+/// The statements on the way from `from` to an event, the longest first.
+std::string Play::describe(int64_t event, double from) const {
+  llvm::SmallSetVector<int64_t, 8> passed;
+  for (; event >= 0 && events[event].time > from; event = events[event].cause)
+    if (events[event].cause < 0 || events[event].time > events[events[event].cause].time)
+      passed.insert(std::max<int64_t>(events[event].step, -1));
+  std::string text;
+  for (int64_t step : llvm::reverse(passed.getArrayRef()))
+    text += (text.empty() ? "" : ", ") + (step < 0 ? std::string("copies") : steps[step].name);
+  return text;
+}
+
+SchedulePrediction Play::run() {
+  SchedulePrediction prediction;
+  Group &observed = warpgroups.front();
+  std::vector<double> starts; // of its iterations
+  while (observed.round < kRounds) {
+    Group *next = nullptr;
+    for (Group &group : warpgroups)
+      if (!isBlocked(group) && (!next || timeOf(group) < timeOf(*next)))
+        next = &group;
+    if (!next) // the order stops, which check-schedule would tell
+      return prediction;
+    if (next == &observed && observed.next == 0)
+      starts.push_back(timeOf(observed));
+    advance(*next);
+  }
+  prediction.cycles = (starts[kRounds - 1] - starts[kRounds - 1 - kMeasured]) / kMeasured;
+  prediction.critical = describe(observed.last, timeOf(observed) - prediction.cycles);
+  return prediction;
+}
+
+} // namespace
+
+SchedulePrediction tilewright::predictSchedule(PipelinedOp loop,
+                                               ArrayRef<OrderedStatement> statements) {
+  return Play(loop, statements).run();
+}

@@ -1,0 +1,36 @@
+//===- ScheduleModel.h - how long an iteration of a loop of products takes --------------------===//
+//
+// A loop whose copies a producer issues is a marked graph with times: the warpgroups run its statements
+// one after another, products run on the tensor cores, which they share, copies wait for releases and take
+// their time. The model plays some iterations of an order of statements and tells the cycles from one to the next, and
+// which statements decide them. Times are those of an H100, as python/tilewright/report/machines.py has them:
+// 2048 multiplications of float16 a cycle, 128 bytes of shared memory, 32 bytes of copies, one
+// instruction of each warp scheduler, 4 lanes of functions.
+//
+//===----------------------------------------------------------------------------------------===//
+
+#ifndef TILEWRIGHT_LIB_TRANSFORMS_GPU_SCHEDULEMODEL_H
+#define TILEWRIGHT_LIB_TRANSFORMS_GPU_SCHEDULEMODEL_H
+
+#include "tilewright/Tile/Tile.h"
+
+namespace tilewright {
+
+/// A statement of a loop, and by how many iterations it is late.
+struct OrderedStatement {
+  mlir::Operation *op;
+  int64_t shift = 0;
+};
+
+struct SchedulePrediction {
+  double cycles = 0;    ///< From one iteration to the next.
+  std::string critical; ///< The statements that these cycles pass through.
+};
+
+/// What the model says of this order of a loop's statements.
+SchedulePrediction predictSchedule(tile::PipelinedOp loop,
+                                   llvm::ArrayRef<OrderedStatement> statements);
+
+} // namespace tilewright
+
+#endif // TILEWRIGHT_LIB_TRANSFORMS_GPU_SCHEDULEMODEL_H

@@ -1,0 +1,161 @@
+//===- ShareCopies.cpp - blocks of a cluster copy for each other --------------------------------===//
+//
+// Blocks that differ only in a dimension on which neither a producer's copy nor the control flow
+// around it depends read the same box in the same iteration. If they are a cluster, the first of
+// them reads it for all (multicast), and the others only expect its bytes:
+//
+//   grid (x, y), cluster 2 x 1      A depends on y: one of the two blocks copies it into both
+//                                   B depends on x: each block copies its own
+//
+// A version is then overwritten by another block, so it is free when all those blocks have read
+// it. So a release arrives at the barrier of each of them: `tile.multicast` on the statements of a
+// channel names the dimensions of the cluster along which it does, and each barrier expects the arrivals of
+// all.
+//
+//   async_group k on full[v] {copy A[k]}           async_group k on full[v] {copy A[k] {tile.multicast = [0]}}
+//   barrier_wait empty[v]                   ──▶    barrier_wait empty[v] {tile.multicast = [0]}
+//   barrier_arrive empty[v] by_warp                barrier_arrive empty[v] by_warp {tile.multicast = [0]}
+//
+// No new cycle without a token can come of that (check-schedule): all blocks that share a copy run the
+// same iterations, so their marked graphs are copies of one. A cycle through several of them is a closed
+// walk of that one, with the same tokens.
+//
+// A remark says what is shared, or why nothing is.
+//
+// Expects: clusters (plan-launch), roles (split-roles).   Leaves: `tile.multicast`.
+//===----------------------------------------------------------------------------------------===//
+
+#include "Roles.h"
+#include "tilewright/Access/Bulk.h"
+#include "tilewright/Analysis/BlockDependence.h"
+#include "tilewright/Tile/Remarks.h"
+#include "tilewright/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tilewright {
+#define GEN_PASS_DEF_SHARECOPIES
+#include "tilewright/Transforms/Passes.h.inc"
+} // namespace tilewright
+
+using namespace mlir;
+using namespace tilewright;
+using namespace tilewright::tile;
+
+namespace {
+
+constexpr unsigned kNumDims = 3;
+
+/// The copies of one iteration into the versions of some tiles, and who waits for whom.
+struct Channel {
+  AsyncGroupOp fill;
+  BarrierWaitOp acquire;
+  SmallVector<BarrierArriveOp> releases;
+};
+
+class Sharer {
+public:
+  Sharer(KernelOp kernel, ArrayRef<int64_t> cluster)
+      : kernel(kernel), cluster(cluster), b(kernel.getContext()) {}
+  void run();
+
+private:
+  SmallVector<int64_t> findShared(AsyncGroupOp fill, ParallelOp copy);
+  void share(Channel &channel);
+  void remark(ParallelOp copy, ArrayRef<int64_t> dims);
+
+  KernelOp kernel;
+  ArrayRef<int64_t> cluster; ///< Its extents.
+  Builder b;
+};
+
+/// The dimensions of the cluster along which all blocks copy the same in the same iterations.
+SmallVector<int64_t> Sharer::findShared(AsyncGroupOp fill, ParallelOp copy) {
+  analysis::BlockDims depends = analysis::findBlockDims(kernel, copy);
+  for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
+    depends |= analysis::findOperandBlockDims(kernel, op);
+  SmallVector<int64_t> shared;
+  for (unsigned dim = 0; dim < kNumDims; ++dim)
+    if (cluster[dim] > 1 && !depends.test(dim))
+      shared.push_back(dim);
+  return shared;
+}
+
+void Sharer::remark(ParallelOp copy, ArrayRef<int64_t> dims) {
+  int64_t blocks = 1;
+  for (int64_t dim : dims)
+    blocks *= cluster[dim];
+  access::CopyLoop accesses = *access::CopyLoop::get(copy);
+  StringRef tile = tile::getName(getRoot(accesses.store.getBuffer()));
+  InFlightDiagnostic diag = copy.emitRemark();
+  if (dims.empty())
+    diag << tile << ": each block of the cluster copies its own";
+  else
+    diag << tile << ": one of " << blocks << " blocks copies it for all of them (multicast)";
+  describeRemark(diag, "cluster", tile, {{"blocks", blocks}});
+}
+
+/// A version is overwritten when all blocks that one copy of its channel reaches have read it.
+void Sharer::share(Channel &channel) {
+  SmallVector<int64_t> all;
+  for (ParallelOp copy : channel.fill.getBody().getOps<ParallelOp>()) {
+    SmallVector<int64_t> dims = findShared(channel.fill, copy);
+    remark(copy, dims);
+    if (dims.empty())
+      continue;
+    copy->setAttr(kMulticastAttr, b.getDenseI64ArrayAttr(dims));
+    for (int64_t dim : dims)
+      if (!llvm::is_contained(all, dim))
+        all.push_back(dim);
+  }
+  if (all.empty())
+    return;
+  llvm::sort(all);
+  int64_t blocks = 1;
+  for (int64_t dim : all)
+    blocks *= cluster[dim];
+  auto row = channel.acquire.getBarriers().getDefiningOp<BarrierAllocOp>();
+  SmallVector<int64_t> arrivals(row.getArrivals());
+  for (int64_t &count : arrivals)
+    count *= blocks;
+  row.setArrivals(arrivals);
+  channel.acquire->setAttr(kMulticastAttr, b.getDenseI64ArrayAttr(all));
+  for (BarrierArriveOp release : channel.releases)
+    release->setAttr(kMulticastAttr, b.getDenseI64ArrayAttr(all));
+}
+
+void Sharer::run() {
+  SmallVector<Channel> channels;
+  for (RoleOp role : kernel.getBody().front().getOps<RoleOp>())
+    role.walk([&](AsyncGroupOp fill) {
+      Channel channel{fill, dyn_cast_or_null<BarrierWaitOp>(fill->getPrevNode()), {}};
+      if (!channel.acquire || !fill.getFull())
+        return; // a role of the user's
+      for (Operation *user : channel.acquire.getBarriers().getUsers())
+        if (auto release = dyn_cast<BarrierArriveOp>(user))
+          channel.releases.push_back(release);
+      channels.push_back(std::move(channel));
+    });
+  if (channels.empty())
+    return;
+  if (!kernel.getBody().front().getOps<UseSwizzleOp>().empty()) {
+    InFlightDiagnostic diag = kernel.emitRemark();
+    StringRef reason = "T.use_swizzle renumbers the blocks";
+    diag << "the blocks of a cluster copy nothing for each other: " << reason;
+    describeRemark(diag, "cluster", "", {{"reason", reason}});
+    return;
+  }
+  for (Channel &channel : channels)
+    share(channel);
+}
+
+struct ShareCopiesPass : tilewright::impl::ShareCopiesBase<ShareCopiesPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](KernelOp kernel) {
+      if (auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttr))
+        Sharer(kernel, cluster.asArrayRef()).run();
+    });
+  }
+};
+
+} // namespace

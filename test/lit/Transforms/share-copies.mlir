@@ -1,0 +1,137 @@
+// RUN: tw-opt %s -tile-share-copies -tile-check-schedule -verify-diagnostics | FileCheck %s
+// One block of a cluster copies what all of them read in the same iterations.
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+!one = memref<128xf32, #tile.space<shared>>
+!t = memref<1024xf32, #tile.space<global>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
+
+// A is the same for both blocks along x, B is not; both versions are released together.
+// CHECK-LABEL: func.func @shared
+// CHECK: tile.barrier_alloc "empty" arrivals [4, 4]
+// CHECK: tile.barrier_arrive %empty{{.*}} {tile.multicast = array<i64: 0>}
+// CHECK: tile.role "producer"
+// CHECK: tile.barrier_wait %empty{{.*}} {tile.multicast = array<i64: 0>}
+// CHECK: tile.parallel {{.*}} tile.multicast = array<i64: 0>
+// CHECK: tile.parallel
+// CHECK-NOT: tile.multicast
+func.func @shared(%A: !t, %B: !t, %C: !one, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  tile.kernel (%bx, %by) in (%c2, %c2) threads [64] attributes {tile.cluster = array<i64: 2, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %a = tile.alloc "a" {tile.versions = 2 : i64} : !tile
+    %b = tile.alloc "b" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+      %y = tile.slice %b[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+      tile.copy %x, %y : !one to !one
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+          // expected-remark @below {{a: one of 2 blocks copies it for all of them (multicast)}}
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %j = arith.addi %i, %by : index
+            %e = tile.load %A[%j] : !t
+            tile.store %e, %x[%i] : !one
+          }
+          %y = tile.slice %b[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+          // expected-remark @below {{b: each block of the cluster copies its own}}
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %j = arith.addi %i, %bx : index
+            %e = tile.load %B[%j] : !t
+            tile.store %e, %y[%i] : !one
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// Blocks that run different iterations share nothing.
+// CHECK-LABEL: func.func @uneven
+// CHECK: tile.barrier_alloc "empty" arrivals [2, 2]
+// CHECK-NOT: tile.multicast
+func.func @uneven(%A: !t, %C: !one) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  tile.kernel (%bx) in (%c2) threads [64] attributes {tile.cluster = array<i64: 2, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %a = tile.alloc "a" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %bx stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+      tile.copy %x, %x : !one to !one
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %bx stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %bx on %full[%v] : !row {
+          %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+          // expected-remark @below {{a: each block of the cluster copies its own}}
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %e = tile.load %A[%i] : !t
+            tile.store %e, %x[%i] : !one
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// Blocks with other numbers than the cluster's.
+// CHECK-LABEL: func.func @renumbered
+// CHECK-NOT: tile.multicast
+func.func @renumbered(%A: !t, %C: !one, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  // expected-remark @below {{the blocks of a cluster copy nothing for each other: T.use_swizzle renumbers the blocks}}
+  tile.kernel (%bx, %by) in (%c2, %c2) threads [64] attributes {tile.cluster = array<i64: 2, 1, 1>} {
+    tile.use_swizzle panel 2 row
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %a = tile.alloc "a" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+      tile.copy %x, %x : !one to !one
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %e = tile.load %A[%i] : !t
+            tile.store %e, %x[%i] : !one
+          }
+        }
+      }
+    }
+  }
+  return
+}
