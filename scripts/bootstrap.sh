@@ -2,7 +2,7 @@
 # Installs what the build needs and this machine lacks: Debian packages, and a virtual environment
 # .venv with the pinned packages of requirements.txt. Silent when nothing is missing.
 #
-#   usage: scripts/bootstrap.sh [asan] [bench] [browser] [dask] [docs] [lint] [wheel]   extra package groups for those make targets
+#   usage: scripts/bootstrap.sh [asan] [bench] [browser] [dask] [docs] [lint] [mutants] [wheel]   extra package groups
 #   env:   TILEWRIGHT_SKIP_APT=1   the Debian packages are taken care of elsewhere
 #
 # The environment is made with Debian's own python3, because the extension module is compiled against
@@ -31,8 +31,9 @@ for group in "$@"; do
       extra_requirements+=(requirements-docs.txt)
       ;;
     lint) packages+=(clang-tidy-22) ;;
+    mutants) packages+=(libclang1-22); extra_requirements+=(requirements-mutants.txt) ;; # clang's syntax tree
     wheel) packages+=(zlib1g-dev libzstd-dev debootstrap) ;; # archives that LLVM needs; trees to try wheels in
-    *) echo "bootstrap: unknown group '$group' (known: asan, bench, browser, dask, docs, lint, wheel)" >&2; exit 2 ;;
+    *) echo "bootstrap: unknown group '$group' (known: asan, bench, browser, dask, docs, lint, mutants, wheel)" >&2; exit 2 ;;
   esac
 done
 

@@ -30,7 +30,7 @@ static bool askForTiles() {
 }
 
 bool mayUseTileUnit() {
-  static const bool may = askForTiles();
+  static const bool may = askForTiles() && checkTileUnit();
   return may;
 }
 

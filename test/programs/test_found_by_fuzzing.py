@@ -344,3 +344,25 @@ def test_a_branch_that_only_the_first_column_takes(dtype: str) -> None:
         return [a, np.zeros((4, 8), dtype)]
 
     assert_engines_agree(main, arguments)
+
+
+@pytest.mark.parametrize("mode", ["", "late"])
+def test_additions_of_threads_and_of_tma_into_one_tensor(mode, monkeypatch) -> None:
+    """The first piece starts anywhere, so threads add it; the second one was added by TMA, in
+    another proxy, in which no addition is atomic with those of threads."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+
+    @T.prim_func
+    def main(A: T.Tensor((25,), "float32")):
+        with T.Kernel(2, threads=32) as bx:
+            tile = T.alloc_shared((24,), "float32")
+            T.fill(tile, 1)
+            T.atomic_add(A[bx : bx + 24], tile)
+            T.atomic_add(A[0:24], tile)
+
+    kernel = tilewright.compile(main, device="vgpu:sm_90a")
+    a = np.zeros(25, np.float32)
+    kernel(a)
+    assert not kernel.findings
+    np.testing.assert_array_equal(a, [3] + [4] * 23 + [1])
+    assert "threads update 'A' too" in " ".join(str(remark) for remark in kernel.remarks)

@@ -43,9 +43,14 @@ enum class TileProduct : int32_t {
   UnsignedUnsigned
 };
 
-/// Whether the system lets this process use the registers. The first call requests it; false
-/// where the processor or the system does not know them.
+/// Whether the system lets this process use the registers, and products come out right (a child
+/// process tries them). The first call requests it; false where the processor or the system does not
+/// know them.
 bool mayUseTileUnit();
+
+/// Whether each product of the instructions gives the bits of the functions below on a sample, as a
+/// child process finds. False where that cannot be found out.
+bool checkTileUnit();
 
 } // namespace tilewright::rt
 

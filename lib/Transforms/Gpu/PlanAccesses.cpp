@@ -128,8 +128,42 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
                     b.getI64IntegerAttr(std::max(plan->alignmentBytes,
                                                  alignment ? alignment.getInt() : int64_t(0))));
     });
+    keepAdditionsInOneProxy(kernel);
     if (!maps.empty())
       kernel->setAttr(kTensorMapsAttr, ArrayAttr::get(&getContext(), maps));
+  }
+
+  static bool isBulk(ParallelOp loop) {
+    return loop->hasAttr(kBulkAttr) || loop->hasAttr(kSpanAttr);
+  }
+
+  /// Additions need no order, since each is atomic; but an addition of a thread and one of TMA are so only
+  /// among their own kind (PTX ISA, memory consistency model: operations of one proxy). Where threads
+  /// update a tensor, nothing is added to it in bulk.
+  void keepAdditionsInOneProxy(KernelOp kernel) {
+    llvm::SmallDenseSet<Value> updatedByThreads;
+    kernel.walk([&](TileEffectsOpInterface op) {
+      auto loop = dyn_cast<ParallelOp>(op->getParentOp());
+      if (loop && isBulk(loop))
+        return;
+      SmallVector<Effect> effects;
+      op.getTileEffects(effects);
+      for (const Effect &effect : effects)
+        if (effect.kind != EffectKind::Read)
+          updatedByThreads.insert(effect.root);
+    });
+    kernel.walk([&](ParallelOp loop) {
+      if (!isBulk(loop))
+        return;
+      CopyLoop copy = *CopyLoop::get(loop);
+      Value tensor = getRoot(copy.getTensorAccess().buffer);
+      if (!copy.update || !updatedByThreads.contains(tensor))
+        return;
+      loop->removeAttr(kBulkAttr);
+      loop->removeAttr(kSpanAttr);
+      auto tile = getRoot(copy.getTileAccess().buffer).getDefiningOp<AllocOp>();
+      refuseBulk(loop, tile, copy, "threads update '" + tile::getName(tensor).str() + "' too");
+    });
   }
 
   void refuseBulk(ParallelOp loop, AllocOp tile, const CopyLoop &copy, StringRef reason) {

@@ -208,4 +208,10 @@ TEST(TileUnitTest, TheAnswerOfTheSystemStays) {
   }
 }
 
+TEST(TileUnitTest, InstructionsThatDoNotWorkAreNotUsed) {
+  if (mayUseTileUnit())
+    GTEST_SKIP() << "the instructions work here";
+  EXPECT_FALSE(checkTileUnit()); // the first one ends the child
+}
+
 } // namespace

@@ -1,0 +1,1 @@
+"""Mutation of our own lowerings: does a test fail if the compiler is wrong?"""
