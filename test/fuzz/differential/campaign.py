@@ -46,7 +46,7 @@ class Plan:
     def engines_of(self, seed: int) -> list[str]:
         if self.engines or self.thorough:
             return list(self.engines or ENGINES)
-        processor = ("cpu", "cpu-avx2", "cpu-1")[seed % 4 % 3]
+        processor = ("cpu", "cpu-avx2", "cpu-1", "cpu-amx")[seed % 4]
         if self.kind == "pipelines":  # both modes must agree
             schedule = ("schedule", "schedule-late", "schedule-80")[seed % 3]
             return [processor, "sm_90a", "sm_90a-late", schedule]

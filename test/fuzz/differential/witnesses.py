@@ -71,6 +71,7 @@ ENGINES = {
         _compiled("cpu", "cpu", TILEWRIGHT_THREADS="2"),
         _compiled("cpu-1", "cpu", TILEWRIGHT_THREADS="1"),
         _compiled("cpu-avx2", "cpu", TILEWRIGHT_THREADS="2", TILEWRIGHT_CPU="avx2"),
+        _compiled("cpu-amx", "cpu", TILEWRIGHT_THREADS="2", TILEWRIGHT_CPU="amx-in-software"),
         _compiled("sm_80", "vgpu:sm_80"),
         _compiled("sm_90", "vgpu:sm_90"),
         _compiled("sm_90a", "vgpu:sm_90a"),
