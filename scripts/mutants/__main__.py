@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -56,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     from mutants.judge import Judge, Options, Table
 
     os.chdir(ROOT)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the child, too
     shared = Table(table)
     wanted = Options(
         folder, options.budget, time.time() + 60 * options.minutes, (part, parts),

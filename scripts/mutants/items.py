@@ -81,7 +81,8 @@ def seed_items() -> Iterator[Item]:
         def run(kind=kind, plan=plan, seed=seed) -> bool:
             program = KINDS[kind].generate(seed)
             verdicts = examine(program, plan.engines_of(seed), assembles=False)
-            return not any(verdict.is_failure for verdict in verdicts)
+            # A campaign fails if the interpreter objects to more than one program in a hundred.
+            return all(v.kind in ("agree", "refused") for v in verdicts)
 
         yield Item(f"seed:{kind}:{seed}", run)
 

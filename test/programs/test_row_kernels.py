@@ -25,6 +25,26 @@ def assert_like_interpreter(program, *arguments: np.ndarray) -> None:
         np.testing.assert_array_equal(bits_of(got), bits_of(want))
 
 
+@pytest.mark.parametrize("dtype, total", [("float64", "float32"), ("float32", "float64")])
+def test_sums_are_as_wide_as_the_wider_of_both_types(dtype: str, total: str) -> None:
+    """Large numbers that float32 does not hold, or not their sum, and that cancel."""
+
+    @T.prim_func
+    def main(X: T.Tensor((16, 32), dtype), Z: T.Tensor((16,), total)):
+        with T.Kernel(1, threads=32):
+            row = T.alloc_fragment((16, 32), dtype)
+            sums = T.alloc_fragment((16,), total)
+            T.copy(X, row)
+            T.reduce_sum(row, sums, dim=1)
+            T.copy(sums, Z)
+
+    pairs = [2.0**30 + 1, -(2.0**30)] if dtype == "float64" else [2.0**30, 0.5]
+    rows = np.tile(np.array(pairs * 16, dtype), (16, 1))
+    result = np.zeros(16, total)
+    tilewright.compile(main, device="cpu")(rows, result)
+    np.testing.assert_array_equal(result, rows.astype("float64").sum(1).astype(total))
+
+
 def test_a_tile_that_is_only_summed_up_needs_no_memory() -> None:
     @T.prim_func
     def main(X: T.Tensor((8, 1024), "float32"), Z: T.Tensor((8,), "float32")):
