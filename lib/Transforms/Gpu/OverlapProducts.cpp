@@ -110,13 +110,19 @@ private:
 
 /// Moves a product up to the one before it, if statements between them can run beside it.
 bool Overlapper::moveUp(GemmOp product, GemmOp before) {
+  if (conflict(product, before))
+    return false;
   Statements moved{product}, rest;
-  for (Operation *op = product->getPrevNode(); op != before; op = op->getPrevNode())
-    (isNeededBy(op, moved) ? moved : rest).push_back(op);
-  bool needsEnd = llvm::any_of(moved, [&](Operation *op) {
-    return op != product && !isPlain(op) && !isa<BarrierWaitOp>(op) && conflict(op, before);
-  });
-  if (needsEnd || conflict(product, before) || llvm::none_of(rest, isWork))
+  for (Operation *op = product->getPrevNode(); op != before; op = op->getPrevNode()) {
+    if (!isNeededBy(op, moved)) {
+      rest.push_back(op);
+      continue;
+    }
+    if (!isPlain(op) && !isa<BarrierWaitOp>(op) && conflict(op, before))
+      return false; // it needs the end of the product before
+    moved.push_back(op);
+  }
+  if (llvm::none_of(rest, isWork))
     return false;
   for (Operation *op : moved) // the last one first
     op->moveAfter(before);
