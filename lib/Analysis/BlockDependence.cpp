@@ -25,16 +25,13 @@ public:
   }
 
   void add(Value value) { pending.insert(value); }
+  void addOperands(Operation *op);
   BlockDims run();
 
 private:
   void visit(Value value);
   void visitArgument(BlockArgument argument);
   void visitLoad(LoadOp load);
-  void addOperands(Operation *op) {
-    for (Value operand : op->getOperands())
-      add(operand);
-  }
 
   KernelOp kernel;
   bool writesAny;
@@ -42,6 +39,14 @@ private:
   llvm::SetVector<Value> pending; ///< In the order in which they were found; none is taken out.
   BlockDims found;
 };
+
+/// What decides how an op runs. The condition of a `while` is no operand of it.
+void Search::addOperands(Operation *op) {
+  for (Value operand : op->getOperands())
+    add(operand);
+  if (isa<scf::WhileOp>(op))
+    found.set();
+}
 
 void Search::visitArgument(BlockArgument argument) {
   Operation *owner = argument.getOwner()->getParentOp();
@@ -112,8 +117,7 @@ BlockDims findBlockDims(KernelOp kernel, Operation *op) {
 
 BlockDims findOperandBlockDims(KernelOp kernel, Operation *op) {
   Search search(kernel);
-  for (Value operand : op->getOperands())
-    search.add(operand);
+  search.addOperands(op);
   return search.run();
 }
 

@@ -41,7 +41,7 @@ static bool addConditions(Access &access, IndexTranslator &translator, ParallelO
       bool inThen = op->getParentRegion() == &branch.getThenRegion();
       if (!addCondition(access, translator, branch.getCondition(), inThen))
         return false;
-    } else if (!isa<scf::ForOp>(parent)) {
+    } else if (!isa<scf::ForOp, ParallelOp>(parent)) {
       return false; // a while loop, for example: how often it runs is not known
     }
   }
@@ -77,6 +77,16 @@ std::optional<Access> describeAccess(ParallelOp loop, ArrayRef<int64_t> extents,
   }
   // Loops inside the body run to their end in each iteration: their counters are more dims.
   for (Operation *parent = op->getParentOp(); parent != loop; parent = parent->getParentOp()) {
+    if (auto inner = dyn_cast<ParallelOp>(parent))
+      for (auto [iterator, extent] :
+           llvm::zip_equal(inner.getIterators(), inner.getMixedExtents())) {
+        std::optional<int64_t> trips = getConstantIntValue(extent);
+        if (!trips)
+          return std::nullopt;
+        variables.push_back(IndexExpr::dim(variables.size()));
+        translator.addDim(iterator);
+        access.space.push_back(*trips);
+      }
     auto inner = dyn_cast<scf::ForOp>(parent);
     if (!inner)
       continue;

@@ -48,6 +48,11 @@ std::string ParallelConflict::str() const {
     return "'T.Parallel' iterations are not independent: variable '" + name +
            "' is read before the iteration assigns it, so it carries a value from another "
            "iteration";
+  if (firstKind == EffectKind::Accumulate && secondKind == EffectKind::Accumulate)
+    return "'T.Parallel' iterations are not independent: (" + list(firstIteration) + ") and (" +
+           list(secondIteration) + ") store different values to the same element of '" + name +
+           "'" + (element ? "[" + list(*element) + "]" : "") +
+           " atomically, and which comes last is open; let one of them store it";
   bool bothWrite = firstKind == EffectKind::Write && secondKind == EffectKind::Write;
   return "'T.Parallel' iterations are not independent: (" + list(firstIteration) + ") " +
          getVerb(firstKind) + " and (" + list(secondIteration) + ") " + getVerb(secondKind) +
@@ -209,12 +214,23 @@ std::optional<Points> Finder::enumerate(const Access &access) {
 // Conflicts
 //===----------------------------------------------------------------------------------------===//
 
+/// Whether an update is an atomic store: two such do not commute, but for stores of equal values.
+static bool isExchange(Operation *op) {
+  auto element = dyn_cast<AtomicElementOp>(op);
+  auto tile = dyn_cast<AtomicOp>(op);
+  return (element && element.getKind() == AtomicKind::Exchange) ||
+         (tile && tile.getKind() == AtomicKind::Exchange);
+}
+
 /// Whether two accesses of one element in different iterations are a conflict.
 static bool areInConflict(ParallelOp loop, const Access &first, const Access &second,
                           ArrayRef<int64_t> firstIteration, ArrayRef<int64_t> secondIteration) {
-  if (first.kind == EffectKind::Accumulate && second.kind == EffectKind::Accumulate)
+  bool bothUpdate = first.kind == EffectKind::Accumulate && second.kind == EffectKind::Accumulate;
+  bool bothExchange = bothUpdate && isExchange(first.op) && isExchange(second.op);
+  if (bothUpdate && !bothExchange)
     return false; // they commute
-  bool bothWrite = first.kind == EffectKind::Write && second.kind == EffectKind::Write;
+  bool bothWrite =
+      bothExchange || (first.kind == EffectKind::Write && second.kind == EffectKind::Write);
   if (bothWrite && loop->hasAttr(kThreadLoopAttr) &&
       (isValueOfData(loop, first.op) || isValueOfData(loop, second.op)))
     return false; // checked when it runs

@@ -109,6 +109,9 @@ static Value getWrittenScalar(Operation *op) {
     return store.getValue();
   if (auto fill = dyn_cast<FillOp>(op))
     return fill.getValue();
+  if (auto atomic = dyn_cast<AtomicElementOp>(op);
+      atomic && atomic.getKind() == AtomicKind::Exchange)
+    return atomic.getValue();
   return {};
 }
 

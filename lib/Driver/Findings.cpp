@@ -188,7 +188,9 @@ static std::string describe(const vgpu::Finding &seen, const Finding &finding) {
   bool isPair = seen.kind == FindingKind::Race || seen.kind == FindingKind::SameValue;
   if (isPair && !element.empty() && seen.other.isKnown) {
     std::string text = element + " is " + memory.access + " by " + describe(seen.site, seen.other) +
-                       " and " + memory.otherAccess + " by " + describe(seen.other, seen.site);
+                       " and " +
+                       (memory.access == memory.otherAccess ? "" : memory.otherAccess + " ") +
+                       "by " + describe(seen.other, seen.site);
     return text + (seen.kind == FindingKind::SameValue ? ", with the same bits"
                                                        : ", and nothing orders them");
   }

@@ -159,7 +159,7 @@ void Signature::close() {
     tile::ShapeAttr attribute = makeShapeAttr(extents);
     for (const IndexExpr &extent : attribute.getExtents())
       if (std::optional<LinearSymbol> symbol = getLinearSymbol(extent);
-          symbol && (name == tile::kShapeAttr || extent.getKind() == IndexExpr::Kind::Symbol))
+          symbol && (name == tile::kShapeAttr || (symbol->factor == 1 && symbol->constant == 0)))
         bound[symbol->position] = true;
     function.setArgAttr(argument.getArgNumber(), name, attribute);
   };

@@ -2,6 +2,7 @@
 
 #include "tilewright/Frontend/Statements.h"
 #include "tilewright/Frontend/DTypes.h"
+#include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -97,7 +98,7 @@ void Statements::cumsum(const Buffer &source, const Buffer &dest, int64_t dim, b
 std::optional<Scalar> Statements::atomic(tile::AtomicKind kind, const TileOperand &dest,
                                          const std::variant<Operand, Buffer> &value,
                                          tile::MemoryOrder order, bool returnPrevious) {
-  std::string what = ("'T.atomic_" + tile::stringifyAtomicKind(kind) + "'").str();
+  std::string what = "'T." + tile::getLanguageName(kind) + "'";
   regions.requireKernel(what);
   auto *element = std::get_if<Element>(&dest);
   auto *scalar = std::get_if<Operand>(&value);

@@ -89,10 +89,11 @@ static Scalar update(Machine &machine, const Step &step, const View &view, int64
     before.radius = kUndecided;
   Scalar old = unpack(view.format, before);
   Scalar result = combine(kind, view.format, old, operand);
+  Access access = kind == AtomicKind::Exchange ? Access::Exchange : Access::Update;
   bool isBoundedSum = machine.options.bounds && !machine.shadowDepth && kind == AtomicKind::Add &&
                       isFloat(view.format);
   if (!isBoundedSum) {
-    machine.write(step, view, element, pack(view.format, result), Access::Update);
+    machine.write(step, view, element, pack(view.format, result), access);
     return old;
   }
   int64_t granule = 0;

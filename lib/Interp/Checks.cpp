@@ -2,7 +2,8 @@
 //
 // Iterations of one T.Parallel are actors; so are the blocks of one kernel. Two actors conflict on
 // an element when both touch it and one writes it, except that atomic updates go together, and that
-// two writers of the same bits are only noted as long as there is no reader. It suffices to
+// two writers of the same bits are only noted as long as there is no reader. Of atomic updates only
+// two stores of different bits conflict: which of them comes last is open. It suffices to
 // remember, for each granule, two actors of each kind (Storage.h): whoever comes third differs from
 // one of them.
 //
@@ -49,17 +50,22 @@ struct MarksView {
     enter(access == Access::Read    ? marks.readers
           : access == Access::Write ? marks.writers
                                     : marks.updaters);
+    if (access == Access::Exchange)
+      enter(marks.exchangers);
     return conflict;
   }
 
 private:
   Conflict findConflict(Access access, bool changesBits) const {
     uint32_t reader = findOther(marks.readers), writer = findOther(marks.writers),
-             updater = findOther(marks.updaters);
+             updater = findOther(marks.updaters), exchanger = findOther(marks.exchangers);
+    bool isUpdate = access == Access::Update || access == Access::Exchange;
     if (access != Access::Read && reader)
       return {Conflict::Different, reader, Access::Read};
-    if (access != Access::Update && updater)
+    if (!isUpdate && updater)
       return {Conflict::Different, updater, Access::Update};
+    if (access == Access::Exchange && exchanger)
+      return {changesBits ? Conflict::Different : Conflict::SameValue, exchanger, access};
     if (writer && access == Access::Write && !changesBits)
       return {Conflict::SameValue, writer, Access::Write};
     if (writer)
@@ -71,7 +77,8 @@ private:
 } // namespace
 
 static llvm::StringRef describe(Access access) {
-  static constexpr llvm::StringLiteral names[] = {"reads", "writes", "atomically updates"};
+  static constexpr llvm::StringLiteral names[] = {"reads", "writes", "atomically updates",
+                                                  "atomically stores"};
   return names[static_cast<unsigned>(access)];
 }
 
@@ -215,9 +222,10 @@ static bool contains(const AllowedAccess &allowed, llvm::ArrayRef<int64_t> coord
 
 void Machine::checkDeclared(const Step &step, const View &view, int64_t element, Access access) {
   const Storage &storage = *view.storage;
+  Access declared = access == Access::Exchange ? Access::Update : access;
   llvm::SmallVector<int64_t, 4> coordinates;
   for (const AllowedAccess &candidate : allowed) {
-    if (candidate.access != access || candidate.storage != &storage)
+    if (candidate.access != declared || candidate.storage != &storage)
       continue;
     if (!candidate.ranges)
       return;

@@ -28,7 +28,7 @@ using Handler = void (*)(Machine &, const Step &);
 using RealFunction = double (*)(double);
 
 /// How an op touches an element; the order is that of tile::EffectKind.
-enum class Access : uint8_t { Read, Write, Update };
+enum class Access : uint8_t { Read, Write, Update, Exchange };
 
 /// A part of a storage as the program sees it: element `x` of the view is element
 /// `base + steps * x` (spread over `dims`) of the surface, a shape laid row-major over the whole

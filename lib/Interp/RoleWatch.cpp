@@ -14,12 +14,18 @@ void tilewright::interp::join(Clock &clock, const Clock &other) {
 }
 
 static llvm::StringRef describeAccess(Access access) {
-  static constexpr llvm::StringLiteral names[] = {"reads", "writes", "atomically updates"};
+  static constexpr llvm::StringLiteral names[] = {"reads", "writes", "atomically updates",
+                                                  "atomically stores"};
   return names[static_cast<unsigned>(access)];
 }
 
 /// Reads go together, and so do atomic updates.
-static bool mayConflict(Access a, Access b) { return a != b || a == Access::Write; }
+static bool mayConflict(Access a, Access b) {
+  auto isUpdate = [](Access access) {
+    return access == Access::Update || access == Access::Exchange;
+  };
+  return isUpdate(a) != isUpdate(b) || (a != b && !isUpdate(a)) || a == Access::Write;
+}
 
 std::string RoleWatch::describe(unsigned actor) const {
   return describeActor ? describeActor(actor) : "the role of thread " + std::to_string(actor);

@@ -65,6 +65,7 @@ struct Marks {
   uint32_t writers[2];
   uint32_t readers[2];
   uint32_t updaters[2];
+  uint32_t exchangers[2]; // atomic stores: updates that do not commute
 };
 
 /// What an atomically summed element has received, for its radius (Bounds.cpp).

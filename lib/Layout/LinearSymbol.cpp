@@ -9,15 +9,21 @@ namespace tilewright {
 std::optional<int64_t> LinearSymbol::solve(int64_t value) const {
   int64_t rest = 0;
   if (llvm::SubOverflow(value, constant, rest) || (factor == -1 && rest == INT64_MIN) ||
-      rest % factor != 0)
+      rest % factor != 0 || llvm::MulOverflow(rest / factor, divisor, rest))
     return std::nullopt;
-  return rest / factor;
+  return rest;
 }
 
 std::optional<LinearSymbol> getLinearSymbol(const IndexExpr &expr) {
   using Kind = IndexExpr::Kind;
   if (expr.getKind() == Kind::Symbol)
     return LinearSymbol{expr.getPosition(), 1, 0};
+  if (expr.getKind() == Kind::FloorDiv && expr.getLhs().getKind() == Kind::Symbol) {
+    std::optional<int64_t> divisor = expr.getRhs().getConstant();
+    if (!divisor || *divisor < 1)
+      return std::nullopt;
+    return LinearSymbol{expr.getLhs().getPosition(), 1, 0, *divisor};
+  }
   if (expr.getKind() != Kind::Add && expr.getKind() != Kind::Sub && expr.getKind() != Kind::Mul)
     return std::nullopt;
   IndexExpr lhs = expr.getLhs(), rhs = expr.getRhs();

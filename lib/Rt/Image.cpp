@@ -15,7 +15,7 @@ namespace {
 
 template <typename A> void fields(A &a, Formula::Step &s) { a(s.op, s.value); }
 template <typename A> void fields(A &a, Extent &e) {
-  a(e.formula, e.text, e.symbol, e.factor, e.constant, e.isKnown);
+  a(e.formula, e.text, e.symbol, e.factor, e.constant, e.divisor, e.isKnown);
 }
 template <typename A> void fields(A &a, Parameter &p) {
   a(p.name, p.dtype, p.numberClass, p.bits, p.elementBytes, p.isTensor, p.isUsed, p.isWritten,
@@ -175,7 +175,7 @@ bool isConsistent(const Form &form, unsigned numEntries) {
   auto areGood = [&](const std::vector<Extent> &extents) {
     return std::ranges::all_of(extents, [&](const Extent &extent) {
       return extent.formula.getNumSymbols() <= numSymbols &&
-             (extent.factor == 0 || extent.symbol < numSymbols);
+             (extent.factor == 0 || extent.symbol < numSymbols) && extent.divisor > 0;
     });
   };
   return signature.numSymbolArguments <= numSymbols &&

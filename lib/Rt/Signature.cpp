@@ -125,6 +125,15 @@ MaybeFailure Binder::bindSymbols(unsigned position) {
   return bindSymbols(position, parameter.strides, tensor.strides, "stride");
 }
 
+/// The symbol of a formula such as `n + 1` or `n // 2`, where the formula has this value.
+static std::optional<int64_t> solve(const Extent &extent, int64_t value) {
+  std::optional<int64_t> rest = extent.factor ? checkedSub(value, extent.constant) : std::nullopt;
+  if (!rest || (extent.factor == -1 && *rest == INT64_MIN) || *rest % extent.factor != 0 ||
+      *rest / extent.factor < 0)
+    return std::nullopt; // checkExtents says what does not fit
+  return checkedMul(*rest / extent.factor, extent.divisor);
+}
+
 /// Symbols that no whole extent gives take their value from a formula such as `n + 1`.
 void Binder::solveSymbols(unsigned position) {
   const Parameter &parameter = signature.parameters[position];
@@ -133,13 +142,12 @@ void Binder::solveSymbols(unsigned position) {
     return;
   for (unsigned dim = 0; dim < tensor.shape.size(); ++dim) {
     const Extent &extent = parameter.extents[dim];
-    std::optional<int64_t> rest =
-        extent.factor ? checkedSub(tensor.shape[dim], extent.constant) : std::nullopt;
-    if (!rest || (extent.factor == -1 && *rest == INT64_MIN) || *rest % extent.factor != 0 ||
-        *rest / extent.factor < 0)
-      continue; // checkExtents says what does not fit
-    setSymbol(extent.symbol, *rest / extent.factor, position, "dimension", dim);
+    if (std::optional<int64_t> value = solve(extent, tensor.shape[dim]))
+      setSymbol(extent.symbol, *value, position, "dimension", dim);
   }
+  for (unsigned dim = 0; dim < std::min(parameter.strides.size(), tensor.strides.size()); ++dim)
+    if (std::optional<int64_t> value = solve(parameter.strides[dim], tensor.strides[dim]))
+      setSymbol(parameter.strides[dim].symbol, *value, position, "stride", dim);
 }
 
 MaybeFailure Binder::bindSymbolArguments() {
@@ -305,12 +313,12 @@ MaybeFailure Binder::run() {
       return failure;
     return checkStrides(position);
   };
-  auto solve = [&](unsigned position) -> MaybeFailure {
-    solveSymbols(position);
-    return std::nullopt;
-  };
   if (numSymbols)
-    (void)forUsedTensors(solve);
+    for (bool used : {true, false})
+      for (unsigned position = 0; position < numParameters; ++position)
+        if (arguments[position].kind == Argument::Kind::Tensor &&
+            signature.parameters[position].isUsed == used)
+          solveSymbols(position);
   if (MaybeFailure failure = forUsedTensors(check))
     return failure;
   if (MaybeFailure failure = bindSymbolArguments())

@@ -101,6 +101,7 @@ std::vector<rt::Extent> Describer::describeExtents(tile::ShapeAttr formulas) {
       extent.symbol = numbers[linear->position];
       extent.factor = linear->factor;
       extent.constant = linear->constant;
+      extent.divisor = linear->divisor;
     }
   }
   return extents;

@@ -43,6 +43,11 @@ SmallVector<Value> makePairedIndices(ImplicitLocOpBuilder &b, Value buffer, Valu
   return indices;
 }
 
+std::string getLanguageName(AtomicKind kind) {
+  return kind == AtomicKind::Exchange ? "atomic_store"
+                                      : ("atomic_" + stringifyAtomicKind(kind)).str();
+}
+
 AtomicKind getAtomicKind(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Verifiers.h"
+#include "tilewright/Tile/Statements.h"
 
 using namespace mlir;
 using namespace tilewright;
@@ -151,11 +152,11 @@ static LogicalResult verifyAtomicType(Operation *op, AtomicKind kind, Value buff
   Type type = cast<MemRefType>(buffer.getType()).getElementType();
   bool bitwise = llvm::is_contained({AtomicKind::And, AtomicKind::Or, AtomicKind::Xor}, kind);
   if ((bitwise && !isa<IntegerType>(type)) || type.isInteger(1))
-    return op->emitError() << "'T.atomic_" << stringifyAtomicKind(kind) << "' is not defined on "
+    return op->emitError() << "'T." << getLanguageName(kind) << "' is not defined on "
                            << describe(buffer);
   Space space = getSpace(buffer);
   if (space != Space::Global && space != Space::Shared)
-    return op->emitError() << "'T.atomic_" << stringifyAtomicKind(kind)
+    return op->emitError() << "'T." << getLanguageName(kind)
                            << "' updates global or shared memory, got " << describe(buffer)
                            << ", which lives in a " << stringifySpace(space);
   return success();
@@ -165,7 +166,7 @@ LogicalResult AtomicOp::verify() {
   if (failed(verifyAtomicType(*this, getKind(), getDest())))
     return failure();
   if (isBufferType(getValue().getType())) {
-    std::string what = ("'T.atomic_" + stringifyAtomicKind(getKind()) + "'").str();
+    std::string what = "'T." + getLanguageName(getKind()) + "'";
     return verifySameExtents(*this, what, getValue(), getDest());
   }
   Type scalar = getScalarType(getDest().getType().getElementType());

@@ -2,6 +2,7 @@
 
 #include "Bindings.h"
 #include "tilewright/Frontend/DTypes.h"
+#include "tilewright/Tile/Statements.h"
 
 using namespace tilewright;
 using namespace tilewright::bindings;
@@ -221,15 +222,15 @@ void bindStatements(nb::class_<Trace> &cls) {
   });
   cls.def("atomic", [](Trace &self, const std::string &kind, nb::object dest, nb::object value,
                        const std::string &order, bool returnPrevious) {
-    std::string what = "'T.atomic_" + kind + "'";
+    auto atomic = toEnum<tile::AtomicKind>(kind, tile::symbolizeAtomicKind, "atomic operation");
+    std::string what = "'T." + tile::getLanguageName(atomic) + "'";
     std::variant<Operand, Buffer> operand = Literal::ofInt(0);
     if (nb::isinstance<Buffer>(value))
       operand = nb::cast<Buffer>(value);
     else
       operand = toOperand(value, what + " value");
     return self.statements.atomic(
-        toEnum<tile::AtomicKind>(kind, tile::symbolizeAtomicKind, "atomic operation"),
-        toTile(dest, what), operand,
+        atomic, toTile(dest, what), operand,
         toEnum<tile::MemoryOrder>(order, tile::symbolizeMemoryOrder, "memory order"),
         returnPrevious);
   });

@@ -261,9 +261,26 @@ void bindIndexExpr(nb::module_ &module) {
 // Buffer
 //===----------------------------------------------------------------------------------------===//
 
+/// An index that names several elements (language/ramps.py); found where no other index fits.
+nb::object findRamp(const nb::object &index) {
+  if (!PyTuple_Check(index.ptr()))
+    return nb::hasattr(index, "tw_gather") ? index : nb::object();
+  for (nb::handle item : index)
+    if (nb::hasattr(item, "tw_gather"))
+      return nb::borrow(item);
+  return {};
+}
+
 nb::object getItem(const Buffer &self, nb::object index) {
-  std::variant<Buffer, Element> part =
-      Trace::current().buffers.subscript(self, toSubscripts(index, self.getRank()));
+  std::vector<Subscript> subscripts;
+  try {
+    subscripts = toSubscripts(index, self.getRank());
+  } catch (const UserError &) {
+    if (nb::object ramp = findRamp(index))
+      return ramp.attr("tw_gather")(self, index);
+    throw;
+  }
+  std::variant<Buffer, Element> part = Trace::current().buffers.subscript(self, subscripts);
   if (auto *element = std::get_if<Element>(&part))
     return nb::cast(*element);
   return nb::cast(std::get<Buffer>(part));
@@ -271,8 +288,17 @@ nb::object getItem(const Buffer &self, nb::object index) {
 
 void setItem(const Buffer &self, nb::object index, nb::object value) {
   Trace &trace = Trace::current();
-  std::variant<Buffer, Element> part =
-      trace.buffers.subscript(self, toSubscripts(index, self.getRank()));
+  std::vector<Subscript> subscripts;
+  try {
+    subscripts = toSubscripts(index, self.getRank());
+  } catch (const UserError &) {
+    nb::object ramp = findRamp(index);
+    if (!ramp)
+      throw;
+    ramp.attr("tw_scatter")(self, index, value);
+    return;
+  }
+  std::variant<Buffer, Element> part = trace.buffers.subscript(self, subscripts);
   if (auto *element = std::get_if<Element>(&part))
     return trace.buffers.store(*element, toOperand(value, "stored value"));
   if (nb::isinstance<Buffer>(value))

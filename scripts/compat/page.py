@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from old_page import OldPage
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTES = Path(__file__).with_name("notes.tsv")
 NAMES = ROOT / "python" / "tilewright" / "language" / "tilelang_names.tsv"
@@ -32,6 +34,8 @@ test compares nothing. *Wrong*: a comparison failed. *Refused*: Tilewright says 
 support a construct. *Crash*: an internal error, or the process ended. *Host*: another exception,
 outside of kernels. *Tests run* counts the functions that were tried; where it is less than all, the
 run was ended early: cases run in a random order, by a seed, so that those are a sample of all.
+A code base that was not run again keeps its row and its section; each section names the commit of
+Tilewright that it was measured with.
 Torch's references sum products of float16 in float32, as GPUs do. A case whose comparison fails
 runs once more with tensors over numbers computed as torch's CUDA kernels do (by the inverse of the
 number); those that are right only then count as right and are listed.
@@ -81,7 +85,9 @@ def write_page(
     code_bases: Sequence[Any],
     read_records: Callable[[Path], list[dict[str, Any]]],
 ) -> None:
-    """Writes the page from all records there are."""
+    """Writes the page from all records there are; a code base without any keeps what the page says
+    of it now, with the commit it was measured with."""
+    old, kept = OldPage(output), []
     parts = [HEAD, "| code base | commit | tests run | cases | " + " | ".join(COUNTED) + " |\n"]
     parts.append("|---|---|---:|---:|" + "---:|" * len(COUNTED) + "\n")
     details = []
@@ -98,6 +104,12 @@ def write_page(
             total = results / f"{code_base.name}.survey.jsonl.total"
             of = f" of {total.read_text()}" if total.exists() else ""
             surveyed.append((code_base.name, f"{len(survey)}{of}", survey))
+        title = f"{code_base.repository} ({code_base.tests[0]})"
+        if not records and (row := old.row(title)):
+            parts.append(row)
+            kept.extend(old.gpu_rows(code_base.name))
+            details.append(old.section(code_base.name))
+            continue
         if not records:
             parts.append(f"| {code_base.name} | not run |" + " |" * (len(COUNTED) + 2) + "\n")
             continue
@@ -107,13 +119,12 @@ def write_page(
         cells = " | ".join(str(counts[status]) for status in COUNTED)
         total = results / f"{code_base.name}.jsonl.total"
         of = f" of {total.read_text()}" if total.exists() else ""
-        title = f"{code_base.repository} ({code_base.tests[0]})"
         parts.append(f"| {title} | {commit} | {len(records)}{of} | {cases} | {cells} |\n")
         every.extend((code_base.name, record) for record in records)
         sample = read_records(results / f"{code_base.name}.vgpu.jsonl")
         sampled.extend((code_base.name, record) for record in sample)
         details.append(describe(code_base.name, records))
-    middle = survey_table(surveyed) + gpu_table(every, sampled) + times_table(every)
+    middle = survey_table(surveyed) + gpu_table(every, sampled, kept) + times_table(every)
     text = "".join(parts) + "\n" + middle + "".join(details) + NAMES_HEAD + names_table()
     output.write_text(text.rstrip() + "\n")
     print(f"wrote {output}")
@@ -144,9 +155,12 @@ def survey_table(surveyed: list[tuple[str, str, list[dict[str, Any]]]]) -> str:
 
 
 def gpu_table(
-    every: list[tuple[str, dict[str, Any]]], sampled: list[tuple[str, dict[str, Any]]]
+    every: list[tuple[str, dict[str, Any]]],
+    sampled: list[tuple[str, dict[str, Any]]],
+    kept: list[str],
 ) -> str:
-    """What became of the kernels of right cases on the way to PTX, and on the virtual GPU."""
+    """What became of the kernels of right cases on the way to PTX, and on the virtual GPU; `kept`
+    are lines of an earlier page."""
     lines = [GPU_HEAD, "| code base | arch | kernels | compiled | refused | crash | too long |\n"]
     lines.append("|---|---|---:|---:|---:|---:|---:|\n")
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -157,6 +171,7 @@ def gpu_table(
         counts = Counter(outcome["status"] for outcome in outcomes)
         cells = [counts[s] for s in ("compiled", "refused", "crash", "too long")]
         lines.append(f"| {name} | {arch} | {len(outcomes)} | {' | '.join(map(str, cells))} |\n")
+    lines.extend(kept)
     reasons = Counter(
         (outcome["arch"], outcome["status"], construct(outcome.get("what", "")))
         for outcomes in groups.values()
@@ -212,12 +227,15 @@ _COUNTED = "counted: "
 
 def explained(name: str, record: dict[str, Any]) -> dict[str, Any]:
     """A failure that notes.tsv explains by the test itself is no case; one whose note begins with
-    `counted:` stays a case and is explained."""
+    `counted:` stays a case and is explained. A note is about one message, a part of which stands in
+    its last column: any other failure of the test counts."""
     function = record["case"].split("[")[0]
     for line in NOTES.read_text().splitlines():
-        code_base, case, note = line.split("\t")
-        failed = record["status"] in ("wrong", "host")
-        if failed and (code_base, case) == (name, function):
+        code_base, case, note, message = line.split("\t")
+        # A refusal is meant only by a note that says which.
+        failed = record["status"] in ("wrong", "host", "refused" if message else "wrong")
+        is_meant = message in record.get("what", "")
+        if failed and is_meant and (code_base, case) == (name, function):
             if note.startswith(_COUNTED):
                 return {**record, "what": note.removeprefix(_COUNTED), "is_note": True}
             return {**record, "status": "explained", "what": note}
@@ -244,7 +262,7 @@ def describe(name: str, records: list[dict[str, Any]]) -> str:
     for status, title in (
         ("too long", "Not counted, over the limit of processor time"),
         ("too large", "Not counted, over 9 GB"),
-        ("explained", "Not counted, failures of the test itself"),
+        ("explained", "Not counted, for a reason that lies in the test"),
         ("not imported", "Files that could not be imported"),
         ("source text", "Not counted, as they assert on generated CUDA text"),
     ):

@@ -8,9 +8,6 @@ from typing import Any
 
 from docs_pages.docstrings import parts_of, signature_of
 
-#: Where `make test` and `make test-long` run the example of each name.
-ENGINES = "the interpreter, the CPU, and the virtual GPU of sm_80 and sm_90a"
-
 #: A page for each family: the modules of `tilewright.language` that define its names, and names
 #: that are elsewhere.
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -27,6 +24,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "types": ("types.dtypes", "dtypes", "dtype"),
     "other": ("nodes", "extern"),
 }  # fmt: skip
+
+
+#: The engines that have no architecture.
+_ENGINES = {"interp": "the interpreter", "cpu": "the CPU"}
 
 
 def family_of(name: str, thing: Any) -> str:
@@ -68,13 +69,32 @@ def entry(name: str, thing: Any) -> str:
         text += f"Example:\n\n```python\n{example}```\n\n"
     facts = []
     if example:
-        facts.append(f"Runs on {ENGINES}")
+        facts.append(f"Runs on {engines_of(name)}")
     row = names.table().get(name)
     if row is None:
         facts.append("not a name of TileLang 0.1.15")
     elif row.status != "yes":
         facts.append(f"{row.status}" + (f": {row.note}" if row.note else ""))
     return text + (f"*{'; '.join(facts)}.*\n\n" if facts else "")
+
+
+def engines_of(name: str) -> str:
+    """The engines and architectures on which the example of a name runs, and why not on others."""
+    from docs_pages import support
+
+    refused = support.table().get(name, {})
+    missing = [device for devices in refused.values() for device in devices]
+    engines = [text for device, text in _ENGINES.items() if device not in missing]
+    archs = [d.removeprefix("vgpu:") for d in support.devices() if d not in (*_ENGINES, *missing)]
+    if len(archs) == len(support.devices()) - len(_ENGINES):
+        engines.append(f"GPUs of {archs[0]} to {archs[-1]}")
+    elif archs:
+        engines.append(f"GPUs of {', '.join(archs)}")
+    *most, last = engines or ["no engine"]
+    text = f"{', '.join(most)} and {last}" if most else last
+    for reason, devices in refused.items():
+        text += f"; refused by {', '.join(devices)}: {reason}"
+    return text
 
 
 def page_of(family: str) -> Callable[[Path], str]:
@@ -91,10 +111,10 @@ def page_of(family: str) -> Callable[[Path], str]:
 def _types() -> str:
     from tilewright import dtypes
 
-    rows = ["| name | type | bits |", "|---|---|---|"]
+    rows = ["| name | type | bits | runs on |", "|---|---|---|---|"]
     for name, thing in names_of("types").items():
         if isinstance(thing, dtypes.dtype):
-            rows.append(f"| `T.{name}` | {thing} | {thing.bits} |")
+            rows.append(f"| `T.{name}` | {thing} | {thing.bits} | {engines_of(name)} |")
     return "\n".join(rows) + "\n"
 
 

@@ -139,3 +139,22 @@ def test_symbol_that_only_a_formula_gives(device: str) -> None:
         np.testing.assert_array_equal(sums, [*range(1, count + 1), *[count] * count])
     with pytest.raises(tilewright.TilewrightError, match=r"expected shape \(n \* 2,\)|dimension 0"):
         kernel(np.zeros(6, np.int32), np.zeros(11, np.int32))
+
+
+def test_constants_are_strides_too() -> None:
+    """Each stride gives a kernel of its own, although the shapes are the same."""
+
+    @tilewright.jit(device="cpu")
+    def doubled(A):
+        M, N, S = T.const("M, N, S")
+        A: T.StridedTensor[[M, N], [S, 1], T.float32]
+        B = T.empty((M, N), "float32")
+        with T.Kernel(M, threads=32) as bx:
+            for j in T.Parallel(N):
+                B[bx, j] = A[bx, j] * 2.0 + S
+        return B
+
+    a = np.arange(64, dtype=np.float32).reshape(4, 16)
+    np.testing.assert_array_equal(doubled(a[:, :8]), a[:, :8] * 2 + 16)
+    np.testing.assert_array_equal(doubled(a[::2, :8]), a[::2, :8] * 2 + 32)
+    np.testing.assert_array_equal(doubled(a[:, :8]), a[:, :8] * 2 + 16)

@@ -226,3 +226,21 @@ def test_odd_place_of_the_run_is_an_error(device: str) -> None:
     kernel(np.zeros(32, np.uint8), 2)
     with pytest.raises(tilewright.TilewrightError, match="begins in the middle of a byte"):
         kernel(np.zeros(32, np.uint8), 3)
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_extents_and_strides_of_packed_tensors_give_symbols(device: str) -> None:
+    """The host's tensor has half the extent and half the strides of the one that is declared."""
+
+    @tilewright.jit(device=device)
+    def sizes(x, y):
+        n, s = T.dynamic("n"), T.dynamic("s")
+        x: T.StridedTensor[[4, n], [s, 1], T.float4_e2m1fn]
+        y: T.Tensor[(2,), T.int32]
+        with T.Kernel(1, threads=32):
+            y[0] = n
+            y[1] = s
+
+    y = np.zeros(2, np.int32)
+    sizes(np.zeros((8, 24), np.uint8)[::2, :12], y)
+    np.testing.assert_array_equal(y, [24, 96])

@@ -270,7 +270,7 @@ def test_a_finding_is_one_for_each_line_and_cause() -> None:
     headline, *rest = str(caught.value).splitlines()
     assert re.search(
         r"test_calls.py:\d+:\d+: error: 'A'\[\d+\] is written by thread \d+ of block "
-        r"\(\d, 0, 0\) and written by thread \d+ of block \(\d, 0, 0\), "
+        r"\(\d, 0, 0\) and by thread \d+ of block \(\d, 0, 0\), "
         r"and nothing orders them \(\d+ times\) \[race\]",
         headline,
     )

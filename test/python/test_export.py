@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -326,6 +327,8 @@ print("agree")
 def on_gpu(folder: Path, gpus: str, driver: str | None = None) -> subprocess.CompletedProcess:
     from test_cuda import DRIVER
 
+    if not DRIVER.exists():
+        pytest.skip("the stand-in for the driver is part of a build tree")
     here = str(Path(__file__).parent)
     return subprocess.run(
         [sys.executable, "-c", ON_GPU, str(folder / "ops.so"), here],
@@ -567,6 +570,8 @@ def build(folder: Path, tmp_path: Path, compiler: list[str], *inputs: str) -> Pa
 def test_programs_link_each_kind_of_library(
     folder: Path, tmp_path: Path, compiler: str, kind: str
 ) -> None:
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"{compiler.split()[0]} is not installed")
     file = tmp_path / ("program.cpp" if "++" in compiler else "program.c")
     file.write_text(C_PROGRAM)
     library = [str(folder / f"ops.{kind}"), f"-Wl,-rpath,{folder}"]

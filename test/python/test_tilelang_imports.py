@@ -51,6 +51,8 @@ def doubled(n: int, dtype: str = "float32"):
         ("tvm.target", "Target"),
         ("tilelang.tvm", "tirx"),
         ("tilelang.rocm.intrinsics.mfma_layout", "anything"),
+        ("tilelang.jit.adapter.cutedsl.checks", "check_cutedsl_available"),
+        ("tvm_ffi", "get_global_func"),
     ],
 )
 def test_names_can_be_imported(module: str, names: str) -> None:
@@ -215,3 +217,22 @@ def test_names_of_all_dtypes() -> None:
     from tilelang.language.dtypes import _all_dtypes
 
     assert {"float16", "int4", "float8_e4m3fn", "float32x2", "bool"} <= set(_all_dtypes)
+
+
+def test_inner_modules_of_the_language_can_be_imported() -> None:
+    """In a process of its own: an import binds the module in the language."""
+    program = """
+from tilewright.compat import imports
+imports.install()
+from tilelang.language.common import copy
+from tilelang.language.eager.ast import BaseBuilder, mutate
+from tilelang.language.tir.ir import cast
+try:
+    mutate(1)
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "'tilelang.language.eager.ast.mutate' is not part of Tilewright" in done.stdout

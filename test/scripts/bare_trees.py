@@ -19,7 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TREES = ROOT / "build-wheel" / "trees"
 ARCHIVE = "http://deb.debian.org/debian"
-PACKAGES = "python3,python3-venv"
+#: A compiler and CMake are for the tests of exported kernels.
+PACKAGES = "python3,python3-venv,gcc,g++,cmake,make,pkg-config"
 # Installed beside the wheel; versions of scripts/requirements.txt.
 BESIDE = (
     "numpy ml_dtypes rich markdown-it-py mdurl Pygments pytest iniconfig packaging pluggy"

@@ -25,6 +25,7 @@ KINDS = {"3.11": "tilewright-*-cp311-*.whl", "abi3": "tilewright-*-abi3-*.whl", 
 #: What only a build tree has.
 NOT_INSTALLED = (
     "test_cuda.py",  # a stand-in for the driver
+    "test_selftest.py",  # the same
     "test_fatal_errors.py",
     "test_tilelang_names.py",
     "test_tilelang_signatures.py",
@@ -163,9 +164,9 @@ def wheels() -> dict[str, Path]:
 def tree(request: pytest.FixtureRequest, wheels: dict[str, Path]) -> bare_trees.Tree:
     """A Debian tree with the wheel in it: Debian 12 has Python 3.11, Debian 13 has 3.13."""
     suite, kind = request.param
-    made = bare_trees.make_tree(suite)
+    made = bare_trees.make_tree(suite, name=f"{suite}-wheel")
     bare_trees.install(made, wheels[kind])
-    for name in ("docs", "examples", "test", "pyproject.toml", "vgpu/test"):
+    for name in ("benchmarks", "docs", "examples", "include", "test", "pyproject.toml", "vgpu/test"):
         made.copy(name)
     return made
 
@@ -204,7 +205,8 @@ def test_the_seed_runs(tree: bare_trees.Tree) -> None:
 @pytest.mark.slow
 def test_the_python_tests_pass(tree: bare_trees.Tree) -> None:
     ignored = " ".join(f"--ignore=test/python/{name}" for name in NOT_INSTALLED)
-    succeed(tree, f"python -m pytest -q -p no:cacheprovider test/python {ignored}", 3600)
+    short = "-q -p no:cacheprovider --tb=line -rfE"  # the end of the output names all failures
+    succeed(tree, f"python -m pytest {short} test/python {ignored}", 3600)
 
 
 #: Each at work with its own LLVM, and exceptions through each one's C++ code.

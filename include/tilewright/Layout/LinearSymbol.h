@@ -7,10 +7,11 @@
 
 namespace tilewright {
 
-/// `factor * symbol + constant`.
+/// `factor * (symbol // divisor) + constant`. Of the symbols that give one value, it is the multiple
+/// of the divisor: `n // 2` bytes hold `n` numbers of four bits.
 struct LinearSymbol {
   unsigned position;
-  int64_t factor, constant;
+  int64_t factor, constant, divisor = 1;
 
   /// The value of the symbol where the whole has this value; none if there is none.
   std::optional<int64_t> solve(int64_t value) const;

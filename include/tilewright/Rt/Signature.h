@@ -25,14 +25,14 @@ namespace tilewright::rt {
 struct Extent {
   Formula formula;
   std::string text; ///< As the user declared it.
-  /// `factor * symbol + constant`, if it is that: a tensor that is given tells the symbol. Factor 0
-  /// if it is not.
+  /// `factor * (symbol // divisor) + constant`, if it is that: a tensor that is given tells the
+  /// symbol, a multiple of the divisor. Factor 0 if it is not.
   unsigned symbol = 0;
-  int64_t factor = 0, constant = 0;
+  int64_t factor = 0, constant = 0, divisor = 1;
   bool isKnown = true; ///< Else nothing is checked.
 
   /// The extent is the symbol itself.
-  bool isSymbol() const { return factor == 1 && constant == 0; }
+  bool isSymbol() const { return factor == 1 && constant == 0 && divisor == 1; }
 };
 
 /// What a number or an element is.

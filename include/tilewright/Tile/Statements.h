@@ -36,6 +36,9 @@ inline bool isSum(ReduceKind kind) { return kind == ReduceKind::Sum || kind == R
 /// How a reduction combines two values, once it has taken magnitudes where it is of those.
 AtomicKind getAtomicKind(ReduceKind kind);
 
+/// What the language calls an update of this kind: `atomic_add`.
+std::string getLanguageName(AtomicKind kind);
+
 /// Two integers or bools combined; the signs of integers are as the element type says.
 mlir::Value combineIntegers(mlir::ImplicitLocOpBuilder &b, AtomicKind kind, mlir::Value lhs,
                             mlir::Value rhs, bool isUnsigned);

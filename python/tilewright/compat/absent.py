@@ -28,6 +28,10 @@ ABSENT = {
     "tilelang.instrumentation": _TOOLS,
     "tilelang.ir": _IR,
     "tilelang.jit": "tilelang.compile and tilelang.jit compile a function",
+    "tilelang.language.ast": _IR,
+    "tilelang.language.common": "import its functions from tilelang.language",
+    "tilelang.language.eager": "write kernels with tilelang.language",
+    "tilelang.language.tir": "import its functions from tilelang.language",
     "tilelang.layout": "T.Layout and T.Fragment describe layouts",
     "tilelang.libinfo": "there are no libraries of TVM here",
     "tilelang.metal": _OTHER_GPUS,
@@ -50,13 +54,14 @@ ABSENT = {
     "tvm.tl": "write kernels with tilelang.language",
     "tvm.topi": "write kernels with tilelang.language",
     "tvm.transform": _PASSES,
+    "tvm_ffi": "there is no C interface of TVM here; kernels take numpy arrays and torch tensors",
 }
 
 
 def why_absent(module: str) -> str | None:
     """What to use instead of a module that is not here; None if TileLang has no such module."""
     parts = module.split(".")
-    for length in range(len(parts), 1, -1):
+    for length in range(len(parts), 0, -1):
         reason = ABSENT.get(".".join(parts[:length]))
         if reason is not None:
             return reason

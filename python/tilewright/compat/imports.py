@@ -23,6 +23,7 @@ from tilewright.support.aliases import AliasLoader
 _PACKAGES = {
     "tilelang": ("tilewright.compat.tilelang", "tilewright"),
     "tvm": ("tilewright.compat.tvm",),
+    "tvm_ffi": (),
 }
 
 #: Modules of `tilewright` that are TileLang's too.
@@ -31,6 +32,7 @@ _SHARED = ("language", *PUBLIC)
 #: Modules that have another name here.
 _RENAMED = {
     "tilelang.autotuner.param": "tilewright.runtime.tuner",
+    "tilelang.jit.adapter.cutedsl.checks": "tilewright.compat.tilelang.cutedsl_checks",
     "tilelang.jit.kernel": "tilewright.runtime.kernel",
     "tilelang.language.proxy": "tilewright.language.tensor",
     "tilelang.layout.fragment": "tilewright.compat.tilelang.layout",

@@ -7,6 +7,7 @@ those constants as Python integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tilewright.frontend import trace
@@ -50,9 +51,14 @@ class Declarations:
     """What an eager function declares, in either run."""
 
     def __init__(
-        self, tensors: dict[str, tuple[int, ...] | None], constants: dict[str, int]
+        self,
+        tensors: dict[str, tuple[int, ...] | None],
+        constants: dict[str, int],
+        strides_of: Callable[[str], tuple[int, ...] | None] = lambda _: None,
     ) -> None:
         self.tensors = tensors  # parameter: shape of the actual tensor, if there is one
+        self.strides_of = strides_of  # parameter: its strides, in elements
+        self.reads_strides = False  # a constant is a stride of a tensor
         self.constants = dict(constants)
         self.given = frozenset(constants)  # those that the caller names, known from the start
         self.probing = True
@@ -120,26 +126,42 @@ def declare_tensor(kind: str, name: str, annotation: Any) -> Any:
 
 
 def _match(declarations: Declarations, name: str, annotation: TensorType) -> None:
-    """Finds constants from the shape of the actual tensor."""
+    """Finds constants from the shape and the strides of the actual tensor."""
     actual = declarations.tensors[name]
     if actual is None:
         return
-    if actual and narrow_name(annotation.dtype) is not None:
-        actual = (*actual[:-1], actual[-1] * 2)  # two numbers in a byte
+    is_narrow = narrow_name(annotation.dtype) is not None  # two numbers in a byte
+    if actual and is_narrow:
+        actual = (*actual[:-1], actual[-1] * 2)
     if len(actual) != len(annotation.shape):
         raise LanguageError(
             f"parameter '{name}': expected a tensor of {len(annotation.shape)} dimensions, "
             f"got {len(actual)} (shape {' x '.join(map(str, actual))})"
         )
-    for position, (extent, given) in enumerate(zip(annotation.shape, actual, strict=True)):
-        constant = getattr(extent, "tw_constant_name", "")
+    _take(declarations, name, "extent", annotation.shape, actual)
+    declared = getattr(annotation, "strides", ())
+    if any(getattr(stride, "tw_constant_name", "") for stride in declared):
+        declarations.reads_strides = True
+        strides = declarations.strides_of(name)
+        if strides and is_narrow:
+            strides = (*(stride * 2 for stride in strides[:-1]), strides[-1])
+        if strides:
+            _take(declarations, name, "stride", declared, strides)
+
+
+def _take(
+    declarations: Declarations, name: str, what: str, declared: Sequence[Any], given: Sequence[int]
+) -> None:
+    """Finds constants from the extents or strides of the actual tensor."""
+    for position, (wanted, actual) in enumerate(zip(declared, given, strict=True)):
+        constant = getattr(wanted, "tw_constant_name", "")
         if not constant:
             continue
-        known = declarations.constants.setdefault(constant, given)
-        if known != given:
+        known = declarations.constants.setdefault(constant, actual)
+        if known != actual:
             raise LanguageError(
-                f"parameter '{name}': extent {position} is '{constant}' = {known} by an earlier "
-                f"tensor, got {given}"
+                f"parameter '{name}': {what} {position} is '{constant}' = {known} by an earlier "
+                f"tensor, got {actual}"
             )
 
 
@@ -170,7 +192,7 @@ def const(names: str, dtype: Any = "int32") -> Any:
             found.append(Unknown(name))
         else:
             raise LanguageError(
-                f"the constant '{name}' is not the extent of any tensor parameter",
+                f"the constant '{name}' is not the extent or a stride of any tensor parameter",
                 hint=f"pass it to compile({name}=...) or make it a parameter of the function",
             )
     return found[0] if len(found) == 1 else tuple(found)

@@ -73,6 +73,7 @@ from tilewright.language.atomics import (
     atomic_max,
     atomic_min,
     atomic_or,
+    atomic_store,
     atomic_xor,
 )
 from tilewright.language.barriers import (
@@ -190,6 +191,7 @@ from tilewright.language.nodes import (
     tvm_storage_sync,
 )
 from tilewright.language.pointers import access_ptr, address_of, tvm_access_ptr, type_annotation
+from tilewright.language.ramps import Ramp
 from tilewright.language.random import rng_init, rng_rand, rng_rand_float
 from tilewright.language.rounding import (
     fma,
@@ -548,6 +550,7 @@ __all__ = [
     "PersistentTileScheduler",
     "Pipelined",
     "PrimExpr",
+    "Ramp",
     "Ref",
     "Select",
     "Serial",
@@ -609,6 +612,7 @@ __all__ = [
     "atomic_max",
     "atomic_min",
     "atomic_or",
+    "atomic_store",
     "atomic_xor",
     "attr",
     "ballot",

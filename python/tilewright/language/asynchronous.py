@@ -247,7 +247,7 @@ def tma_store_arrive(*arguments: Any) -> None:
     _meet("T.tma_store_arrive")
 
 
-def tma_store_wait(*arguments: Any) -> None:
+def tma_store_wait(*arguments: Any, read: bool = True) -> None:
     """Waits for copies that are over already.
 
     Example:

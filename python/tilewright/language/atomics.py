@@ -6,6 +6,8 @@ from typing import Any
 
 from tilewright.frontend.trace import Buffer, Element, describe, is_scalar
 from tilewright.language.kernel import _in_kernel
+from tilewright.language.ramps import Gathered, places_of
+from tilewright.language.vectors import Vector
 from tilewright.support.errors import LanguageError
 
 _ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
@@ -140,31 +142,60 @@ def atomic_load(src: Any, memory_order: str = "seq_cst") -> Any:
     return _atomic(what, "add", element, nothing, memory_order, True)
 
 
-def _adjacent(what: str, count: int, dst: Any, value: Any, return_prev: bool) -> None:
-    if return_prev:
-        raise LanguageError(f"'{what}': return_prev is only possible for one element")
+def atomic_store(dst: Any, src: Any, memory_order: str = "seq_cst") -> None:
+    """Writes an element that other blocks may be reading or updating with atomics.
+
+    `memory_order` is "relaxed", "release" or "seq_cst": after "release", who reads the value with
+    "acquire" also sees what was written before it. Iterations of a `T.Parallel` may store only
+    equal values to one element.
+
+    Example:
+        T.atomic_store(N[0, 0], 1, memory_order="release")
+    """
+    what = "T.atomic_store"
+    if memory_order not in ("relaxed", "release", "seq_cst"):
+        raise LanguageError(
+            f"'{what}': memory_order is relaxed, release or seq_cst; got {memory_order!r}"
+        )
+    if not is_scalar(src):
+        raise LanguageError(f"'{what}' stores a scalar, got {describe(src)}")
+    _atomic(what, "exchange", _one_element(what, dst), src, memory_order, False)
+
+
+def _adjacent(what: str, count: int, dst: Any, value: Any, return_prev: bool) -> Any:
+    if return_prev or isinstance(dst, Gathered) or isinstance(value, Vector):
+        values = (
+            list(value) if isinstance(value, Vector) else places_of(what, value, count)
+        )  # each addition is atomic by itself
+        return Vector(
+            [
+                _atomic(what, "add", place, addend, None, True)
+                for place, addend in zip(places_of(what, dst, count), values, strict=True)
+            ]
+        )
     if type(dst) is Element:
         dst = dst.run(count)
     if type(value) is Element:
         value = value.run(count)
-    _atomic(what, "add", dst, value, None, False)
+    return _atomic(what, "add", dst, value, None, False)
 
 
-def atomic_addx2(dst: Any, value: Any, return_prev: bool = False) -> None:
-    """Adds two adjacent elements; each addition is atomic.
+def atomic_addx2(dst: Any, value: Any, return_prev: bool = False) -> Any:
+    """Adds two adjacent elements; each addition is atomic. `return_prev=True` gives the two values
+    before, as a packed value.
 
     Example:
         for i, j in T.Parallel(64, 32):
             T.atomic_addx2(B[i, 2 * j], A[i, 2 * j])
     """
-    _adjacent("T.atomic_addx2", 2, dst, value, return_prev)
+    return _adjacent("T.atomic_addx2", 2, dst, value, return_prev)
 
 
-def atomic_addx4(dst: Any, value: Any, return_prev: bool = False) -> None:
-    """Adds four adjacent elements; each addition is atomic.
+def atomic_addx4(dst: Any, value: Any, return_prev: bool = False) -> Any:
+    """Adds four adjacent elements; each addition is atomic; see `T.atomic_addx2`.
 
     Example:
         for i, j in T.Parallel(64, 16):
             T.atomic_addx4(B[i, 4 * j], A[i, 4 * j])
     """
-    _adjacent("T.atomic_addx4", 4, dst, value, return_prev)
+    return _adjacent("T.atomic_addx4", 4, dst, value, return_prev)

@@ -67,6 +67,9 @@ class Vector:
 
     def tw_store(self, tile: Buffer, key: Any) -> None:
         """`tile[a:b] = value`: the lanes, one after another along the slice."""
+        for index in key if isinstance(key, tuple) else (key,):
+            if hasattr(index, "tw_scatter"):
+                return index.tw_scatter(tile, key, self)
         region = tile[key]
         if type(region) is not Buffer or list(region.shape)[-1] != len(self):
             raise LanguageError(

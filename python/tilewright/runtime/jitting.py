@@ -134,6 +134,7 @@ class JITFunction:
         self.options = options
         self._configs = normalize(options.get("pass_configs"))
         self._traces: dict[Any, Traced] = {}
+        self._reads_strides = False  # of tensors, for constants of T.const
         self._kernels: dict[Any, JITKernel] = {}
         self._quick: dict[Any, tuple[JITKernel, list[int]]] = {}  # of eager calls, by _quick_key
         self._eager: bool | None = None
@@ -207,7 +208,9 @@ class JITFunction:
     def _quick_key(self, args: tuple[Any, ...]) -> Any:
         """A key for the positional arguments of an eager call that is cheap to make: the shapes of
         tensors, simple values with their types, and what of the environment chooses the device.
-        None for other values."""
+        None for other values, and where constants are strides."""
+        if self._reads_strides:
+            return None
         key: list[Any] = [
             environment.text("TILEWRIGHT_DEVICE"),
             environment.text("TILEWRIGHT_CHECK"),
@@ -371,14 +374,27 @@ class JITFunction:
     def _trace_eager(self, bound: dict[str, Any], constants: dict[str, int]) -> tuple[Any, Traced]:
         shapes = {name: _shape_of(bound.get(name), name) for name in self._tensors}
         others = {name: v for name, v in bound.items() if name not in self._tensors}
-        key = argument_key((tuple(shapes.items()), tuple(others.items()), tuple(constants.items())))
+
+        def strides_of(name: str) -> tuple[int, ...] | None:
+            return _strides_of(bound.get(name))
+
+        def make_key() -> Any:
+            tensors: Any = tuple(shapes.items())
+            if self._reads_strides:
+                tensors = (tensors, tuple(map(strides_of, self._tensors)))
+            return argument_key((tensors, tuple(others.items()), tuple(constants.items())))
+
+        key = make_key()
         if key is not None and key in self._traces:
             return key, self._traces[key]
-        declarations = Declarations(shapes, constants)
+        declarations = Declarations(shapes, constants, strides_of)
         missing = [n for n in self.signature.parameters if n not in bound and n not in shapes]
         if missing:
             raise LanguageError(f"'{self.__name__}': argument '{missing[0]}' is missing")
         self._probe(declarations, others)
+        if declarations.reads_strides and not self._reads_strides:
+            self._reads_strides = True
+            key = make_key()
         prim_func, outputs = self._build(declarations, others)
         names = [parameter["name"] for parameter in prim_func.params]
         return self._keep(key, Traced(prim_func, [names.index(name) for name in outputs]))
@@ -457,9 +473,21 @@ def find_jit(module: str, name: str, file: str | None) -> JITFunction:
     return found
 
 
+def _strides_of(value: Any) -> tuple[int, ...] | None:
+    """The strides of a tensor, in elements."""
+    if value is None or isinstance(value, TensorType):
+        return getattr(value, "strides", None)
+    if is_torch(value):
+        return tuple(value.stride())
+    strides, size = getattr(value, "strides", None), getattr(value, "itemsize", 1)
+    return None if strides is None else tuple(stride // size for stride in strides)
+
+
 def _shape_of(value: Any, name: str) -> tuple[int, ...] | None:
     if value is None:
         return None
+    if isinstance(value, TensorType):  # a declaration may stand for a tensor of its shape
+        return value.shape
     if is_torch(value) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return tuple(int(extent) for extent in value.shape)
     raise LanguageError(

@@ -245,6 +245,14 @@ class JITKernel(KernelTexts):
         """The name of the traced function."""
         return self.prim_func.__name__
 
+    @property
+    def adapter(self) -> Any:
+        """TileLang's way to the compiled module of TVM: refused where it is used."""
+        from tilewright.support.not_part import NotPart
+
+        reason = "call the kernel; kernel.ptx and kernel.ir(stage) show its code"
+        return NotPart("tilelang.jit.JITKernel.adapter", reason)
+
     @reporting
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_quick = not (self._is_strided or self._visible < len(self.params))

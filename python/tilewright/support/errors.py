@@ -46,8 +46,11 @@ class Note(NamedTuple):
     text: str
 
 
-class TilewrightError(Exception):
-    """The one exception users see. `str()` is the rendered report; the parts are attributes."""
+class TilewrightError(ValueError):
+    """The one exception users see. `str()` is the rendered report; the parts are attributes.
+
+    It is a ValueError, as TileLang's errors about programs are: programs that expect one catch it.
+    """
 
     __module__ = _PUBLIC
 

@@ -387,3 +387,43 @@ func.func @read_beside_same_value(%A: memref<64xf32, #global>,
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+// A loop inside the loop: what one iteration of it writes, another iteration of the outer one clears.
+func.func @nested(%A: memref<256xf32, #global>, %B: memref<256xf32, #global> {tile.name = "B"},
+                  %zero: f32) {
+  %c16 = arith.constant 16 : index
+  // expected-note @+1 {{the loop starts here}}
+  tile.parallel (%i) in (16) {
+    // expected-error @+1 {{(1) writes and (0) writes the same element of 'B'[1] with another value; use an atomic, a reduction, or two loops}}
+    tile.store %zero, %B[%i] : memref<256xf32, #global>
+    tile.parallel (%j) in (16) {
+      %row = arith.muli %i, %c16 : index
+      %at = arith.addi %row, %j : index
+      %x = tile.load %A[%at] : memref<256xf32, #global>
+      // expected-note @+1 {{the other access is here}}
+      tile.store %x, %B[%at] : memref<256xf32, #global>
+    }
+  }
+  return
+}
+
+// -----
+
+#global = #tile.space<global>
+
+// Atomic stores do not commute, as other updates do.
+func.func @atomic_stores(%B: memref<4xi32, #global> {tile.name = "B"}) {
+  %c16 = arith.constant 16 : index
+  // expected-note @+1 {{the loop starts here}}
+  tile.parallel (%i) in (64) {
+    %at = tile.floordiv %i, %c16 : index
+    %x = arith.index_cast %i : index to i32
+    // expected-error @+1 {{(0) and (1) store different values to the same element of 'B'[0] atomically, and which comes last is open; let one of them store it}}
+    %old = tile.atomic_element exchange %x, %B[%at] order relaxed : memref<4xi32, #global>
+  }
+  return
+}

@@ -16,7 +16,7 @@ tilelang.compile(main, device="vgpu:sm_80")(np.zeros(4, np.int32))
 
 
 # --- report ---
-# blocks_write_one_element.py:12:13: error: 'A'[0] is written by thread 0 of block (1, 0, 0) and written by thread 0 of block (0, 0, 0), and nothing orders them [race]
+# blocks_write_one_element.py:12:13: error: 'A'[0] is written by thread 0 of block (1, 0, 0) and by thread 0 of block (0, 0, 0), and nothing orders them [race]
 #    12 |             A[0] = bx
 #       |             ^^^^^^^^^
 # note: 'A'+0, 4 bytes: written by thread 0 (ptx:37), written by thread 0 (ptx:37), nothing orders them

@@ -16,6 +16,6 @@ double(np.zeros(8, np.int32))
 
 
 # --- report ---
-# const_without_tensor.py:10:12: error: the constant 'M' is not the extent of any tensor parameter; pass it to compile(M=...) or make it a parameter of the function
+# const_without_tensor.py:10:12: error: the constant 'M' is not the extent or a stride of any tensor parameter; pass it to compile(M=...) or make it a parameter of the function
 #    10 |     N, M = T.const("N, M")
 #       |            ^^^^^^^^^^^^^^^
