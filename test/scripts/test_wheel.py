@@ -166,7 +166,15 @@ def tree(request: pytest.FixtureRequest, wheels: dict[str, Path]) -> bare_trees.
     suite, kind = request.param
     made = bare_trees.make_tree(suite, name=f"{suite}-wheel")
     bare_trees.install(made, wheels[kind])
-    for name in ("benchmarks", "docs", "examples", "include", "test", "pyproject.toml", "vgpu/test"):
+    for name in (
+        "benchmarks",
+        "docs",
+        "examples",
+        "include",
+        "test",
+        "pyproject.toml",
+        "vgpu/test",
+    ):
         made.copy(name)
     return made
 
