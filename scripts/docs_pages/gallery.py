@@ -68,8 +68,16 @@ def page(out: Path) -> str:
             )
         grid = "\n".join(cards)
         parts.append(f'## {section}\n\n<div class="gallery">\n{grid}\n</div>\n')
-    listing = "\n".join(f"examples/{name}" for names in SECTIONS.values() for name in names)
+    listing = "\n".join(
+        f"{_short_title(name)} <examples/{name}>" for names in SECTIONS.values() for name in names
+    )
     return "\n".join(parts) + f"\n```{{toctree}}\n:hidden:\n\n{listing}\n```\n"
+
+
+def _short_title(name: str) -> str:
+    """The title up to its colon, for the navigation."""
+    source = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8")
+    return title_of(source)[0].partition(":")[0]
 
 
 def _write_page(file: Path, name: str, source: str, caption: str) -> None:

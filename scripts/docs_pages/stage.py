@@ -43,7 +43,7 @@ GENERATED: dict[str, Callable[[Path], str]] = {
 
 _MARKER = re.compile(r"^<!-- generate: (.*?) -->$", flags=re.MULTILINE)
 _COMMENT = re.compile(r"^<!--.*?-->\n?", flags=re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(([^)#\s:]+\.(?:md|py))(?:#[^)\s]*)?\)")
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s:]+\.(?:md|py))(?:#[^)\s]*)?\)")
 _FENCE = re.compile(r"^```.*?^```$", flags=re.MULTILINE | re.DOTALL)
 
 
@@ -95,18 +95,21 @@ def _link_pages(text: str) -> str:
 
 
 def _table_of_contents(text: str) -> str:
-    """Hidden `toctree`s of the pages that an index lists, one for each heading."""
+    """Hidden `toctree`s of the pages that an index lists, one for each heading; the navigation
+    calls a page as the index does."""
     sections: dict[str, list[str]] = {}
     heading = ""
     for line in outside_code(lambda part: part, text).splitlines():
         if line.startswith("## "):
             heading = line.removeprefix("## ")
-        if re.match(r"- |\d+\. ", line):
-            for target in _LINK.findall(line)[:1]:
+        if item := re.match(r"- |(\d+\. )", line):
+            for title, target in _LINK.findall(line)[:1]:
                 page = target.rpartition(".")[0]
                 pages = sections.setdefault(heading, [])
-                if not any(page in listed for listed in sections.values()):
-                    pages.append(page)
+                if not any(
+                    f"<{page}>" in entry for listed in sections.values() for entry in listed
+                ):
+                    pages.append(f"{item[1] or ''}{title} <{page}>")
     parts = []
     for caption, pages in sections.items():
         if pages:

@@ -11,7 +11,7 @@ import build_docs
 import pytest
 import tilewright.language as T
 from docs_pages import dialect, language
-from docs_pages.stage import DOCS, GENERATED, stage
+from docs_pages.stage import DOCS, GENERATED, _table_of_contents, stage
 
 
 def test_every_room_has_its_passes_on_the_page(tmp_path: Path) -> None:
@@ -55,3 +55,12 @@ def test_pages_have_no_marker_left(tmp_path: Path) -> None:
     stage(tmp_path / "pages")
     for page in (tmp_path / "pages").rglob("*.md"):
         assert "<!-- generate" not in page.read_text(encoding="utf-8"), page
+
+
+def test_the_navigation_calls_a_page_as_its_index_does() -> None:
+    text = "## How to\n\n- [Check any PTX](vgpu.md): `tw-vgpu`, see [errors](errors.md).\n"
+    assert "1. Vector add <01_vector_add>" in _table_of_contents(
+        "1. [Vector add](01_vector_add.py)\n"
+    )
+    (caption, entry) = re.findall(r":caption: (.*)\n\n(.*)\n", _table_of_contents(text))[0]
+    assert (caption, entry) == ("How to", "Check any PTX <vgpu>")
