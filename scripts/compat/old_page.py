@@ -21,6 +21,12 @@ class OldPage:
         pattern = rf"^\| {re.escape(name)} \| (?:sm_\w+|any) \|.*\n"
         return re.findall(pattern, self._text, re.M)
 
+    def times(self, name: str) -> list[tuple[float, str, str, str, str]]:
+        """The lines of the tables of compile times: seconds, for what, kernel, code base, case."""
+        pattern = rf"^\| ([\d.]+) \| (\w+) \| `([^`]*)` \| {re.escape(name)}: `(.*)` \|$"
+        found = re.findall(pattern, self._text, re.M)
+        return [(float(s), arch, kernel, name, case) for s, arch, kernel, case in found]
+
     def section(self, name: str) -> str:
         """What failed in it, and what was not counted."""
         found = re.search(rf"^### {re.escape(name)}\n.*?(?=^##)", self._text, re.M | re.S)

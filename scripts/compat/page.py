@@ -88,6 +88,7 @@ def write_page(
     """Writes the page from all records there are; a code base without any keeps what the page says
     of it now, with the commit it was measured with."""
     old, kept = OldPage(output), []
+    kept_times: list[tuple[float, str, str, str, str]] = []
     parts = [HEAD, "| code base | commit | tests run | cases | " + " | ".join(COUNTED) + " |\n"]
     parts.append("|---|---|---:|---:|" + "---:|" * len(COUNTED) + "\n")
     details = []
@@ -108,6 +109,7 @@ def write_page(
         if not records and (row := old.row(title)):
             parts.append(row)
             kept.extend(old.gpu_rows(code_base.name))
+            kept_times.extend(old.times(code_base.name))
             details.append(old.section(code_base.name))
             continue
         if not records:
@@ -124,7 +126,8 @@ def write_page(
         sample = read_records(results / f"{code_base.name}.vgpu.jsonl")
         sampled.extend((code_base.name, record) for record in sample)
         details.append(describe(code_base.name, records))
-    middle = survey_table(surveyed) + gpu_table(every, sampled, kept) + times_table(every)
+    middle = survey_table(surveyed) + gpu_table(every, sampled, kept)
+    middle += times_table(every, kept_times)
     text = "".join(parts) + "\n" + middle + "".join(details) + NAMES_HEAD + names_table()
     output.write_text(text.rstrip() + "\n")
     print(f"wrote {output}")
@@ -192,8 +195,11 @@ def gpu_table(
     return "".join(lines) + "\n"
 
 
-def times_table(every: list[tuple[str, dict[str, Any]]]) -> str:
-    """The kernels that took longest to compile, for the CPU and to PTX."""
+def times_table(
+    every: list[tuple[str, dict[str, Any]]], kept: list[tuple[float, str, str, str, str]]
+) -> str:
+    """The kernels that took longest to compile, for the CPU and to PTX; `kept` are lines of an
+    earlier page."""
     slow = [
         (seconds, "CPU", kernel, name, record["case"])
         for name, record in every
@@ -215,6 +221,7 @@ def times_table(every: list[tuple[str, dict[str, Any]]]) -> str:
         limit = 5 if title == "CPU" else 1
         over = sum(entry[0] > limit for entry in own)
         lines.append(f"{title}: {len(own)} compilations, {over} over {limit} s.\n\n")
+        own += [entry for entry in kept if (entry[1] == "CPU") == (title == "CPU")]
         lines.append("| seconds | for | kernel | case |\n|---:|---|---|---|\n")
         for seconds, arch, kernel, name, case in sorted(own, reverse=True)[:10]:
             lines.append(f"| {seconds:.2f} | {arch} | `{kernel}` | {name}: `{short(case)}` |\n")
