@@ -364,7 +364,7 @@ void Scheduler::remarkPrediction() {
   if (written != cycles)
     diag << ", " << written << " in the order of the program";
   diag << "; they pass through " << chosen.critical;
-  describeRemark(diag, "prediction", "",
+  describeRemark(diag, "schedule", "",
                  {{"cycles", cycles}, {"as_written", written}, {"critical", chosen.critical}});
 }
 
