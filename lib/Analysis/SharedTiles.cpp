@@ -50,6 +50,24 @@ bool shareBytes(Value a, Value b) {
          begin(second) < begin(first) + getPlacedBytes(first);
 }
 
+bool haveConflict(Operation *a, Operation *b) {
+  std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
+  if (!first || !second)
+    return true;
+  for (const Effect &x : *first)
+    for (const Effect &y : *second)
+      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) && shareBytes(x.root, y.root))
+        return true;
+  return false;
+}
+
+bool touchesAny(Operation *op, ArrayRef<Value> tiles) {
+  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
+    return llvm::is_contained(tiles, effect.root);
+  });
+}
+
 llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
   // Every op has a number in program order, and the numbers of what it contains follow it.
   llvm::DenseMap<Operation *, LiveRange> numbers, ranges;

@@ -233,10 +233,12 @@ def reducers(choice: Choice) -> Program:
 # ---- Updates ----
 
 ORDERS = ("relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst")
+STORE_ORDERS = ("relaxed", "release", "seq_cst")
 
 
 def atomics(choice: Choice) -> Program:
-    """Updates of elements, with what they find; of a region by a tile and by a scalar; reads."""
+    """Updates of elements, with what they find; of a region by a tile and by a scalar; reads and
+    stores."""
     dtype, form, memory = choice["dtype"], choice["form"], choice["memory"]
     shape = (4, 16)
     build = Builder()
@@ -269,6 +271,13 @@ def atomics(choice: Choice) -> Program:
                 "for i, j in T.Parallel(4, 16):",
                 f"    q[i, j] = T.atomic_load({name}[i, j])",
             ]
+    order = STORE_ORDERS[choice["turn"] % len(STORE_ORDERS)]
+    old = draw_small(build.rng, dtype, shape)
+    build.writes(Operand("s", dtype, shape, form, memory), old, values)
+    build.body += [
+        "for i, j in T.Parallel(4, 16):",
+        f'    T.atomic_store(s[i, j], a[i, j], memory_order="{order}")',
+    ]
     return build.program(choice["threads"])
 
 
@@ -543,7 +552,7 @@ FAMILIES: dict[str, Family] = {
         reducers,
     ),
     "atomics": Family(
-        (*(f"atomic_{kind}" for kind in ref.UPDATES), "atomic_load"),
+        (*(f"atomic_{kind}" for kind in ref.UPDATES), "atomic_load", "atomic_store"),
         {**_PLACED, "value form": ("plain", "bytes", "reshaped", "slice"), **_THREADS,
          "turn": tuple(range(len(ORDERS)))},
         lambda choice: [_source(choice, (4, 16)),

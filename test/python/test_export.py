@@ -239,7 +239,7 @@ def test_a_library_of_another_version_is_refused(folder: Path) -> None:
     assert code == BAD_LIBRARY
     assert message == (
         "the library was made for version 99 of tilewright/runtime.h, libtilewright_rt has version "
-        "1; export it again, or link the other runtime"
+        f"{kept}; export it again, or link the other runtime"
     )
 
 

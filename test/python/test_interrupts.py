@@ -272,8 +272,8 @@ def compile_first():
     tilewright.compile(main, device={device!r})
 threading.Thread(target=compile_first, daemon=True).start()
 started.wait()
-time.sleep(1.0)
-threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+time.sleep(0.2)
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 start = time.perf_counter()
 try:
     tilewright.compile(main, device={device!r})

@@ -21,6 +21,13 @@ int64_t getPlacedBytes(tile::AllocOp alloc);
 /// is any buffer.
 bool shareBytes(mlir::Value a, mlir::Value b);
 
+/// Whether the order of two statements matters: one of them writes what the other one touches, or its
+/// effects are not known.
+bool haveConflict(mlir::Operation *a, mlir::Operation *b);
+
+/// Whether a statement touches one of these tiles, or its effects are not known.
+bool touchesAny(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tiles);
+
 /// How many blocks the program wants on one processor at least (`T.annotate_min_blocks_per_sm`); 1 if it
 /// does not say.
 int64_t getWantedBlocks(tile::KernelOp kernel);

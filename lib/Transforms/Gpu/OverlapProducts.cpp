@@ -38,35 +38,9 @@ using Statements = SmallVector<Operation *>;
 
 bool isOpenProduct(Operation *op) { return isa<GemmOp>(op) && op->hasAttr(kAsyncAttr); }
 
-/// Arithmetic, or the name of a part of a buffer.
-bool isPlain(Operation *op) {
-  return op->getNumRegions() == 0 && !isa<AllocOp>(op) &&
-         (isMemoryEffectFree(op) || isa<SliceOp, ViewOp>(op));
-}
-
 /// Whether an op takes the threads' time, so that a product can run beside it.
 bool isWork(Operation *op) {
   return !isPlain(op) && !isa<BarrierWaitOp, BarrierArriveOp, GemmOp, HintOp>(op);
-}
-
-/// Whether the order of two statements matters.
-bool conflict(Operation *a, Operation *b) {
-  std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
-  if (!first || !second)
-    return true;
-  for (const Effect &x : *first)
-    for (const Effect &y : *second)
-      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) &&
-          analysis::shareBytes(x.root, y.root))
-        return true;
-  return false;
-}
-
-bool touches(Operation *op, ArrayRef<Value> tiles) {
-  std::optional<SmallVector<Effect>> effects = getEffects(op);
-  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
-    return llvm::is_contained(tiles, effect.root);
-  });
 }
 
 /// Whether `op` must stay in front of one of these, which follow it.
@@ -82,9 +56,9 @@ bool isNeededBy(Operation *op, ArrayRef<Operation *> later) {
     if (isPlain(op) || isPlain(user) || isa<BarrierWaitOp>(user))
       continue; // a wait for copies may come earlier
     if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
-      if (touches(user, findFilledTiles(wait.getBarriers())))
+      if (analysis::touchesAny(user, findFilledTiles(wait.getBarriers())))
         return true;
-    } else if (!isa<BarrierArriveOp>(op) && conflict(op, user)) {
+    } else if (!isa<BarrierArriveOp>(op) && analysis::haveConflict(op, user)) {
       return true;
     }
   }
@@ -110,7 +84,7 @@ private:
 
 /// Moves a product up to the one before it, if statements between them can run beside it.
 bool Overlapper::moveUp(GemmOp product, GemmOp before) {
-  if (conflict(product, before))
+  if (analysis::haveConflict(product, before))
     return false;
   Statements moved{product}, rest;
   for (Operation *op = product->getPrevNode(); op != before; op = op->getPrevNode()) {
@@ -118,7 +92,7 @@ bool Overlapper::moveUp(GemmOp product, GemmOp before) {
       rest.push_back(op);
       continue;
     }
-    if (!isPlain(op) && !isa<BarrierWaitOp>(op) && conflict(op, before))
+    if (!isPlain(op) && !isa<BarrierWaitOp>(op) && analysis::haveConflict(op, before))
       return false; // it needs the end of the product before
     moved.push_back(op);
   }
@@ -138,11 +112,11 @@ bool Overlapper::moveDown(GemmOp product, GemmOp next) {
   for (; op != next; op = op->getNextNode()) {
     auto release = dyn_cast<BarrierArriveOp>(op);
     if (release && release.getByWarp() &&
-        touches(product, findReleasedTiles(release.getBarriers())))
+        analysis::touchesAny(product, findReleasedTiles(release.getBarriers())))
       releases.push_back(op);
     if (isPlain(op) || isa<BarrierArriveOp, BarrierWaitOp>(op))
       continue;
-    if (conflict(op, product))
+    if (analysis::haveConflict(op, product))
       break;
     hasWork |= isWork(op) && !releases.empty();
   }

@@ -135,9 +135,7 @@ bool Pipeliner::findSlice(Operation *op, llvm::SetVector<Operation *> &slice) {
       Operation *definition = operand.getDefiningOp();
       if (!definition || definition->getBlock() != &body || slice.contains(definition))
         continue;
-      bool isPlain = definition->getNumRegions() == 0 &&
-                     (isMemoryEffectFree(definition) || isa<SliceOp, ViewOp>(definition));
-      if (!isPlain || isa<AllocOp>(definition)) {
+      if (!isPlain(definition)) {
         isFree = false;
         continue;
       }

@@ -9,6 +9,11 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::tile;
 
+bool tilewright::isPlain(Operation *op) {
+  return op->getNumRegions() == 0 && !isa<AllocOp>(op) &&
+         (isMemoryEffectFree(op) || isa<SliceOp, ViewOp>(op));
+}
+
 namespace {
 
 class ProducerCheck {

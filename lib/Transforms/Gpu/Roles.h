@@ -18,6 +18,9 @@ namespace tilewright {
 /// The most threads of a program that leave room for a producer warpgroup.
 inline constexpr int64_t kMaxConsumers = 1024 - 128;
 
+/// Whether an op is arithmetic, or names a part of a buffer: every role can do it for itself.
+bool isPlain(mlir::Operation *op);
+
 /// Why a producer cannot run these copies of a loop on its own; empty if it can.
 std::string findProducerObstacle(tile::PipelinedOp loop, llvm::ArrayRef<mlir::Operation *> copies,
                                  bool disjoint);

@@ -98,25 +98,6 @@ WorkCycles getWorkCycles(Operation *op, int64_t threads) {
   return cycles;
 }
 
-bool conflict(Operation *a, Operation *b) {
-  std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
-  if (!first || !second)
-    return true;
-  for (const Effect &x : *first)
-    for (const Effect &y : *second)
-      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) &&
-          analysis::shareBytes(x.root, y.root))
-        return true;
-  return false;
-}
-
-bool reads(Operation *op, ArrayRef<Value> tiles) {
-  std::optional<SmallVector<Effect>> effects = getEffects(op);
-  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
-    return llvm::is_contained(tiles, effect.root);
-  });
-}
-
 /// A statement with its time and what it waits for.
 struct Step {
   enum Kind { Work, Product, Wait, Release } kind = Work;
@@ -198,10 +179,10 @@ Play::Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements)
     for (auto [number, other] : llvm::enumerate(steps)) {
       if (other.kind != Step::Product || (step.kind == Step::Product && &step == &other))
         continue;
-      bool waits = step.kind == Step::Work && conflict(step.op, other.op);
+      bool waits = step.kind == Step::Work && analysis::haveConflict(step.op, other.op);
       if (step.kind == Step::Release)
         for (unsigned channel : step.channels)
-          waits |= reads(other.op, channels[channel].tiles);
+          waits |= analysis::touchesAny(other.op, channels[channel].tiles);
       if (waits)
         step.products.push_back(number);
     }

@@ -58,32 +58,6 @@ namespace {
 /// A version that is released an iteration later is lost to the copies meanwhile: two must be left.
 constexpr int64_t kLeastVersions = 3;
 
-/// Whether the order of two statements matters.
-bool conflict(Operation *a, Operation *b) {
-  std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
-  if (!first || !second)
-    return true;
-  for (const Effect &x : *first)
-    for (const Effect &y : *second)
-      if ((x.kind != EffectKind::Read || y.kind != EffectKind::Read) &&
-          analysis::shareBytes(x.root, y.root))
-        return true;
-  return false;
-}
-
-bool touches(Operation *op, ArrayRef<Value> tiles) {
-  std::optional<SmallVector<Effect>> effects = getEffects(op);
-  return !effects || llvm::any_of(*effects, [&](const Effect &effect) {
-    return llvm::is_contained(tiles, effect.root);
-  });
-}
-
-/// Whether an op is arithmetic, or names a part of a buffer.
-bool isPlain(Operation *op) {
-  return op->getNumRegions() == 0 && !isa<AllocOp>(op) &&
-         (isMemoryEffectFree(op) || isa<SliceOp, ViewOp>(op));
-}
-
 /// What an iteration leaves to the next one.
 struct Rotation {
   GemmOp anchor;                     ///< What is moved follows this product,
@@ -149,7 +123,7 @@ std::string Scheduler::planOne(GemmOp product) {
   if (getSpace(getRoot(product.getA())) == Space::Fragment)
     held.push_back(getRoot(product.getA()));
   for (Operation &op : body.without_terminator())
-    if (&op != product && !isPlain(&op) && touches(&op, held))
+    if (&op != product && !isPlain(&op) && analysis::touchesAny(&op, held))
       return "the iteration uses its result";
   rotation.anchor = product;
   return "";
@@ -174,21 +148,21 @@ std::string Scheduler::planTwo(GemmOp first, GemmOp second) {
       continue;
     SmallVector<Value> tiles = findFilledTiles(wait.getBarriers());
     bool isOnly = llvm::none_of(body, [&](Operation &other) {
-      return &other != second && !isPlain(&other) && touches(&other, tiles);
+      return &other != second && !isPlain(&other) && analysis::touchesAny(&other, tiles);
     });
     if (isOnly && !tiles.empty())
       rotation.moved.push_back(wait);
   }
   rotation.moved.push_back(second);
   for (Operation *op = &body.front(); op != first->getNextNode(); op = op->getNextNode())
-    if (!isPlain(op) && conflict(op, second))
+    if (!isPlain(op) && analysis::haveConflict(op, second))
       return "statements before the first product touch what the last one does";
   rotation.end = body.getTerminator();
   bool hasWork = false;
   for (Operation *op = first->getNextNode(); op != body.getTerminator(); op = op->getNextNode()) {
     if (isPlain(op) || isa<BarrierArriveOp, BarrierWaitOp>(op) || isMoved(op))
       continue;
-    if (conflict(op, second)) {
+    if (analysis::haveConflict(op, second)) {
       rotation.end = op;
       break;
     }
@@ -390,7 +364,7 @@ void Scheduler::remarkPrediction() {
   if (written != cycles)
     diag << ", " << written << " in the order of the program";
   diag << "; they pass through " << chosen.critical;
-  describeRemark(diag, "prediction", "",
+  describeRemark(diag, "schedule", "",
                  {{"cycles", cycles}, {"as_written", written}, {"critical", chosen.critical}});
 }
 

@@ -19,6 +19,7 @@
 // of a bulk copy in a group, and no tensor map that nothing uses.
 //===----------------------------------------------------------------------------------------===//
 
+#include "Roles.h"
 #include "SharedArena.h"
 #include "TargetArch.h"
 #include "tilewright/Access/Bulk.h"
@@ -85,12 +86,6 @@ Value getTile(ParallelOp loop) {
 int64_t countBytes(ParallelOp loop) {
   auto instructions = access::BulkInstructions::get(loop, *access::CopyLoop::get(loop));
   return instructions.count * instructions.bytes;
-}
-
-/// Whether an op computes index values or names a part of a buffer.
-bool isPlain(Operation *op) {
-  return op->getNumRegions() == 0 && !isa<AllocOp>(op) &&
-         (isMemoryEffectFree(op) || isa<SliceOp, ViewOp>(op));
 }
 
 /// Whether nothing but plain ops stands between two copies of one block.
