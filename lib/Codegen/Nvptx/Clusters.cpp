@@ -1,7 +1,7 @@
 //===- Clusters.cpp - what the blocks of a cluster do for each other --------------------------===//
 //
 // The blocks of a cluster have ranks, counted along x first. A copy that several of them need is done by
-// the one whose coordinates are 0 along the dimensions that they share (tile-plan-clusters). Tile and barrier lie at
+// the one whose coordinates are 0 along the dimensions that they share (tile-share-copies). Tile and barrier lie at
 // the same offset in each block, so the instruction names its own, and the ranks as bits:
 //
 //   cp.async.bulk.tensor….multicast::cluster [tile], [map, {x, y}], [full], mask
