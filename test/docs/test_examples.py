@@ -32,7 +32,6 @@ def test_runs_on_the_cpu(
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("device", ["interp", "vgpu:sm_80", "vgpu:sm_90a"])
 @pytest.mark.parametrize(
     "program", [p for p in PROGRAMS if p.stem not in ONLY_CPU], ids=lambda path: path.stem
