@@ -33,6 +33,12 @@ def test_help_shows_an_example() -> None:
     done = tw("--help")
     assert done.returncode == 0
     assert "tw run examples/seed/flash_attention_backward.py" in done.stdout
+    for command in (
+        "report-diff    tell what",
+        "completion     print a script",
+        "run            run an",
+    ):
+        assert f"    {command}" in done.stdout  # a line for each
 
 
 def test_seed_script_runs_unmodified() -> None:

@@ -48,13 +48,23 @@ class _ShowVersion(argparse.Action):
         parser.exit()
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """With room for the longest command: argparse forgets that commands are indented further."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        names = [part.dest for part in self._iter_indented_subactions(action)]
+        deepest = self._current_indent + 2 * self._indent_increment
+        self._action_max_length = max([self._action_max_length, *(len(n) + deepest for n in names)])
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="tw",
         description="Compile, run and check TileLang kernels, without a GPU.",
         epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
