@@ -160,7 +160,7 @@ def test_an_array_that_lies_about_being_writable(double) -> None:
 
 
 class Launch:
-    """A launch in a thread of its own, that takes about a second or longer."""
+    """A launch in a thread of its own, that takes a second or longer."""
 
     def __init__(self, run: Callable[[], Any]) -> None:
         self.error: BaseException | None = None
@@ -181,23 +181,33 @@ class Launch:
             raise self.error
 
 
-TURNS = 60_000
+@pytest.fixture(scope="module")
+def turns(count) -> int:
+    """So many that a launch takes two seconds on this machine, as it is now."""
+    a, sample = np.zeros(1 << 16, np.float32), 5_000
+    count(a, 1)
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        count(a, sample)
+        seconds.append(time.perf_counter() - start)
+    return min(int(2 / min(seconds) * sample), 1 << 23)  # float32 counts to 1 << 24
 
 
 @pytest.mark.parametrize("calls_before", [0, 1])
 @pytest.mark.parametrize("refcheck", [True, False])
 def test_an_array_is_not_resized_while_a_launch_runs(
-    count, refcheck: bool, calls_before: int
+    count, turns: int, refcheck: bool, calls_before: int
 ) -> None:
     """The kernel went on in memory that numpy had given back."""
     a = np.zeros(1 << 16, np.float32)
     for _ in range(calls_before):
         count(a, 1)
-    launch = Launch(lambda: count(a, TURNS))
+    launch = Launch(lambda: count(a, turns))
     with pytest.raises(ValueError, match="cannot resize"):
         a.resize(1 << 24, refcheck=refcheck)
     launch.finish()
-    assert (a == TURNS + calls_before).all()
+    assert (a == turns + calls_before).all()
 
 
 def test_an_array_can_be_resized_afterwards(count) -> None:
@@ -208,14 +218,14 @@ def test_an_array_can_be_resized_afterwards(count) -> None:
     assert a.sum() == 2 << 16
 
 
-def test_the_last_reference_goes_while_a_launch_runs(count) -> None:
+def test_the_last_reference_goes_while_a_launch_runs(count, turns: int) -> None:
     arrays = [np.zeros(1 << 16, np.float32)]
     view = arrays[0][:4]
-    launch = Launch(lambda: count(arrays.pop(), TURNS))
+    launch = Launch(lambda: count(arrays.pop(), turns))
     gc.collect()
     litter = [np.full(1 << 16, 7, np.float32) for _ in range(50)]
     launch.finish()
-    assert (view == TURNS).all()
+    assert (view == turns).all()
     assert all((part == 7).all() for part in litter)
 
 
@@ -232,10 +242,10 @@ def fork_and_count(count) -> int:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of os.fork beside threads
 @pytest.mark.parametrize("in_threads", [False, True])
-def test_a_process_forks_while_a_launch_runs(count, in_threads: bool) -> None:
+def test_a_process_forks_while_a_launch_runs(count, turns: int, in_threads: bool) -> None:
     a = np.zeros(1 << 16, np.float32)
     count(a, 1)
-    launch = Launch(lambda: count(a, TURNS))
+    launch = Launch(lambda: count(a, turns))
     statuses = []
     if in_threads:  # the only thread of a child was not the main one
         threads = [
@@ -250,7 +260,7 @@ def test_a_process_forks_while_a_launch_runs(count, in_threads: bool) -> None:
         statuses += [fork_and_count(count) for _ in range(3)]
     launch.finish()
     assert statuses == [0] * 3
-    assert (a == TURNS + 1).all()
+    assert (a == turns + 1).all()
 
 
 # ---- torch ----
