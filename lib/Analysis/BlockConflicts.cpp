@@ -1,25 +1,27 @@
 //===- BlockConflicts.cpp - blocks of the grid that certainly race ----------------------------===//
 //
-// Two neighbouring blocks, the first of the grid and the next one along dimension d, are compared
-// at a few points: all loops at their first or all at their last iteration.
+// The first blocks along one dimension of the grid are compared, element by element. An access is
+// brought into closed form (ParallelAccess.h), and the elements that it touches are enumerated.
 //
-//   T.copy(acc, C[0, 0])             the region is the same in both blocks, and `acc` was computed
-//                                    from A[bx * 64, 0]: both write, each a value of its own
+//   T.copy(acc, C[0, 0])             the region is the same in all blocks, and `acc` was computed
+//                                    from A[bx * 64, 0]: each writes a value of its own
 //   s[i] = A[bx * 64 + i + 1]        block 0 reads A[64] at its last iteration;
 //   A[bx * 64 + i] = …               block 1 writes it at its first one
 //
-// Only what certainly executes counts: no branch, loops of constant bounds that run at least once.
-// Blocks that wait for each other (while loops, ordered atomics) are left alone.
+// Only what certainly executes counts: conditions compare index values, loops have constant bounds,
+// and of a run-time extent only the first element is known to exist. A part of all accesses
+// suffices for a conflict, so that long loops are cut short. Blocks that wait for each other (while
+// loops, ordered atomics) are left alone.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Analysis/BlockConflicts.h"
+#include "ParallelAccess.h"
+#include "tilewright/Layout/Enumerate.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -47,11 +49,14 @@ namespace {
 // Which values differ between blocks
 //===----------------------------------------------------------------------------------------===//
 
+/// The statements that write each buffer of a kernel.
+using Writers = llvm::DenseMap<Value, SmallVector<Operation *, 2>>;
+
 /// Whether a value or the contents of a tile are computed from one block index. A tile is if every
 /// statement that gives it anything but a constant is: a part that all blocks share must not count.
 class BlockDependence {
 public:
-  BlockDependence(KernelOp kernel, Value blockId) : kernel(kernel), blockId(blockId) {}
+  BlockDependence(const Writers &writers, Value blockId) : writers(writers), blockId(blockId) {}
 
   bool dependsOnBlock(Value value) {
     if (value == blockId)
@@ -82,18 +87,13 @@ private:
     if (getSpace(buffer) == Space::Global)
       return false; // one tensor for all blocks; what is read of it depends on the index
     bool someDepend = false, allDepend = true;
-    kernel.walk([&](TileEffectsOpInterface op) {
-      SmallVector<Effect> effects;
-      op.getTileEffects(effects);
-      bool writes = llvm::any_of(effects, [&](const Effect &effect) {
-        return effect.root == buffer && effect.kind != EffectKind::Read;
-      });
-      if (!writes || isa<FillOp>(op.getOperation()))
-        return;
+    for (Operation *op : writers.lookup(buffer)) {
+      if (isa<FillOp>(op))
+        continue;
       bool depends = writesDependentValue(op);
       someDepend |= depends;
       allDepend &= depends;
-    });
+    }
     return someDepend && allDepend;
   }
 
@@ -111,7 +111,7 @@ public:
   }
 
 private:
-  KernelOp kernel;
+  const Writers &writers;
   Value blockId;
   llvm::DenseMap<Value, bool> answers;
 };
@@ -120,122 +120,142 @@ private:
 // Which elements are touched
 //===----------------------------------------------------------------------------------------===//
 
-/// The values of block indices and loop variables at one point of one block.
-using Point = llvm::DenseMap<Value, int64_t>;
+/// How many blocks are compared along a dimension of the grid.
+constexpr int64_t kComparedBlocks = 4;
+/// How many points of all accesses to one tensor are looked at, and of one of them at least.
+constexpr int64_t kMaxPoints = int64_t(1) << 18, kMinPoints = 256;
 
-/// A rectangle of a tensor: first and last element of each dimension.
-using Box = SmallVector<std::pair<int64_t, int64_t>, 4>;
+/// A block, by its position along the dimension, and an element, by its row-major number.
+struct Touch {
+  int64_t block, element;
+};
 
-/// The first or last iteration of the loops around `op`; nothing where it may not execute.
-std::optional<Point> getPoint(Operation *op, KernelOp kernel, bool last) {
-  Point point;
-  auto add = [&](Value variable, std::optional<int64_t> lower, std::optional<int64_t> upper,
-                 std::optional<int64_t> step) {
-    if (!lower || !upper || !step || *step <= 0 || *lower >= *upper)
-      return false;
-    point[variable] = last ? *lower + (*upper - 1 - *lower) / *step * *step : *lower;
-    return true;
+/// The shape in which elements are numbered: run-time extents have one element that surely exists.
+SmallVector<int64_t> getKnownShape(Value tensor) {
+  SmallVector<int64_t> shape(cast<MemRefType>(tensor.getType()).getShape());
+  for (int64_t &extent : shape)
+    extent = ShapedType::isDynamic(extent) ? 1 : extent;
+  return shape;
+}
+
+int64_t multiply(ArrayRef<int64_t> factors) {
+  int64_t product = 1;
+  for (int64_t factor : factors)
+    product = llvm::SaturatingMultiply<uint64_t>(product, factor) > uint64_t(INT64_MAX)
+                  ? INT64_MAX
+                  : product * factor;
+  return product;
+}
+
+/// Takes iterations from the longest loops until at most `maxPoints` are left.
+void shorten(MutableArrayRef<int64_t> space, size_t numBlockDims, int64_t maxPoints) {
+  MutableArrayRef<int64_t> loops = space.drop_front(numBlockDims);
+  while (multiply(space) > maxPoints) {
+    int64_t *longest = llvm::max_element(loops);
+    if (longest == loops.end() || *longest < 2)
+      return;
+    *longest = (*longest + 1) / 2;
+  }
+}
+
+/// What an access touches in the compared blocks, in their order; nothing if that is not known.
+std::vector<Touch> findTouches(Access access, Value tensor, size_t numBlockDims, int64_t numBlocks,
+                               int64_t maxPoints) {
+  SmallVector<int64_t> shape = getKnownShape(tensor);
+  bool isAnywhere =
+      llvm::any_of(access.uniform, [](const IndexExpr &part) { return !part.isConstant(0); });
+  if (isAnywhere || multiply(shape) == INT64_MAX)
+    return {};
+  shorten(access.space, numBlockDims, maxPoints);
+  SmallVector<IndexExpr> exprs = llvm::to_vector(access.coordinates);
+  for (const Constraint &constraint : access.constraints)
+    exprs.append({constraint.lhs, constraint.rhs});
+  std::optional<ValueColumns> columns = enumerateValues(exprs, access.space);
+  if (!columns)
+    return {};
+  std::vector<Touch> touches;
+  int64_t total = multiply(access.space), rank = shape.size();
+  for (int64_t point = 0; point < total; ++point) {
+    int64_t element = 0;
+    bool exists = true;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      int64_t coordinate = (*columns)[dim][point];
+      exists = exists && coordinate >= 0 && coordinate < shape[dim];
+      element = exists ? element * shape[dim] + coordinate : 0;
+    }
+    for (auto [i, constraint] : llvm::enumerate(access.constraints))
+      exists = exists && constraint.holds((*columns)[rank + 2 * i][point],
+                                          (*columns)[rank + 2 * i + 1][point]);
+    if (exists)
+      touches.push_back({point / (total / numBlocks), element});
+  }
+  return touches;
+}
+
+/// The first two blocks that write an element: a third adds nothing.
+class WrittenElements {
+public:
+  void enter(Operation *op, ArrayRef<Touch> touches) {
+    for (const Touch &touch : touches) {
+      Entry &entry = entries[touch.element];
+      if (!entry.first.op)
+        entry.first = {op, touch.block};
+      else if (!entry.second.op && entry.first.block != touch.block)
+        entry.second = {op, touch.block};
+    }
+  }
+
+  struct Writer {
+    Operation *op = nullptr;
+    int64_t block = 0;
   };
-  for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
-    bool isCertain =
-        TypeSwitch<Operation *, bool>(parent)
-            .Case([&](ParallelOp loop) {
-              return llvm::all_of(llvm::zip_equal(loop.getIterators(), loop.getStaticExtents()),
-                                  [&](auto pair) {
-                                    auto [iterator, extent] = pair;
-                                    return add(iterator, 0, extent, 1);
-                                  });
-            })
-            .Case([&](PipelinedOp loop) {
-              return add(loop.getInductionVar(), getConstantIntValue(loop.getLower()),
-                         getConstantIntValue(loop.getUpper()), 1);
-            })
-            .Case([&](scf::ForOp loop) {
-              return add(loop.getInductionVar(), getConstantIntValue(loop.getLowerBound()),
-                         getConstantIntValue(loop.getUpperBound()),
-                         getConstantIntValue(loop.getStep()));
-            })
-            .Default(false);
-    if (!isCertain)
+  /// Who writes the element in another block, if one does.
+  std::optional<Writer> findOther(const Touch &touch) const {
+    auto it = entries.find(touch.element);
+    if (it == entries.end())
       return std::nullopt;
+    const Writer &other =
+        it->second.first.block != touch.block ? it->second.first : it->second.second;
+    return other.op ? std::optional(other) : std::nullopt;
   }
-  return point;
-}
 
-std::optional<int64_t> evaluate(const IndexSum &sum, const Point &point) {
-  int64_t result = sum.constant;
-  for (auto [value, factor] : sum.terms) {
-    auto it = point.find(value);
-    int64_t product = 0;
-    if (it == point.end() || llvm::MulOverflow(it->second, factor, product) ||
-        llvm::AddOverflow(result, product, result))
-      return std::nullopt;
-  }
-  return result;
-}
-
-/// The elements of the tensor that the effect touches at `point`, if they are exactly a rectangle.
-std::optional<Box> getBox(const Effect &effect, const Point &point) {
-  auto type = cast<MemRefType>(effect.root.getType());
-  if (effect.region.isWhole() || !type.hasStaticShape())
-    return std::nullopt;
-  Box box;
-  for (auto [range, extent] : llvm::zip_equal(*effect.region.ranges, type.getShape())) {
-    std::optional<int64_t> offset = evaluate(range.offset, point),
-                           size = evaluate(range.size, point);
-    if (!offset || !size || *size < 1 || (range.step != 1 && *size != 1))
-      return std::nullopt;
-    int64_t end = 0;
-    if (llvm::AddOverflow(*offset, *size - 1, end))
-      return std::nullopt;
-    box.emplace_back(std::max<int64_t>(*offset, 0), std::min(end, extent - 1));
-    if (box.back().first > box.back().second)
-      return std::nullopt; // outside the tensor: nothing is touched
-  }
-  return box;
-}
-
-/// An element of both boxes.
-std::optional<SmallVector<int64_t, 4>> findCommon(const Box &a, const Box &b) {
-  SmallVector<int64_t, 4> element;
-  for (auto [x, y] : llvm::zip_equal(a, b)) {
-    element.push_back(std::max(x.first, y.first));
-    if (element.back() > std::min(x.second, y.second))
-      return std::nullopt;
-  }
-  return element;
-}
+private:
+  struct Entry {
+    Writer first, second;
+  };
+  llvm::DenseMap<int64_t, Entry> entries;
+};
 
 //===----------------------------------------------------------------------------------------===//
 // The search
 //===----------------------------------------------------------------------------------------===//
 
-/// A statement's effect on a global tensor, with the points at which it certainly happens.
-struct Access {
-  Operation *op;
-  Effect effect;
-  SmallVector<Point, 2> points;
-};
-
 class BlockConflicts {
 public:
-  explicit BlockConflicts(KernelOp kernel) : kernel(kernel) {}
+  BlockConflicts(KernelOp kernel, GridExtents extents) : kernel(kernel), extents(extents) {}
 
   std::optional<BlockConflict> find() {
     if (!collect())
       return std::nullopt;
     for (unsigned dim = 0; dim < kernel.getGrid().size(); ++dim) {
       std::optional<int64_t> extent = getConstantIntValue(kernel.getGrid()[dim]);
-      if (!extent || *extent < 2)
+      if (extent.has_value() != (extents == GridExtents::Constant))
         continue;
-      if (std::optional<BlockConflict> conflict = findAlong(dim))
-        return conflict;
+      numBlocks = std::min(extent.value_or(kComparedBlocks), kComparedBlocks);
+      if (numBlocks < 2)
+        continue;
+      BlockDependence dependence(writers, kernel.getBlockIds()[dim]);
+      for (auto &[tensor, effects] : tensors)
+        if (std::optional<BlockConflict> conflict = compare(tensor, effects, dim, dependence))
+          return conflict;
     }
     return std::nullopt;
   }
 
 private:
-  /// The accesses of global tensors; false where blocks may wait for each other.
+  using Effects = SmallVector<std::pair<Operation *, Effect>, 2>;
+
+  /// What statements do to tensors; false where blocks may wait for each other.
   bool collect() {
     bool isUnordered = true;
     kernel.walk([&](Operation *op) {
@@ -245,89 +265,107 @@ private:
           !TypeSwitch<Operation *, bool>(op).Case<AtomicOp, AtomicElementOp>(isOrdered).Default(
               false);
       auto declared = dyn_cast<TileEffectsOpInterface>(op);
-      std::optional<Point> first = declared ? getPoint(op, kernel, false) : std::nullopt;
-      if (!first)
+      if (!declared)
         return;
       SmallVector<Effect> effects;
       declared.getTileEffects(effects);
-      for (Effect &effect : effects)
+      for (Effect &effect : effects) {
+        if (effect.kind != EffectKind::Read && !llvm::is_contained(writers[effect.root], op))
+          writers[effect.root].push_back(op);
         if (getSpace(effect.root) == Space::Global && effect.kind != EffectKind::Accumulate)
-          accesses.push_back({op, std::move(effect), {*first, *getPoint(op, kernel, true)}});
+          tensors[effect.root].emplace_back(op, std::move(effect));
+      }
     });
     return isUnordered;
   }
 
-  std::optional<BlockConflict> findAlong(unsigned dim) {
-    BlockDependence dependence(kernel, kernel.getBlockIds()[dim]);
-    for (Access &write : accesses) {
-      if (write.effect.kind != EffectKind::Write)
+  std::optional<BlockConflict> compare(Value tensor, ArrayRef<std::pair<Operation *, Effect>> all,
+                                       unsigned dim, BlockDependence &dependence) {
+    bool isRead = false, isWritten = false;
+    for (const auto &[op, effect] : all)
+      (effect.kind == EffectKind::Read ? isRead : isWritten) = true;
+    if (!isWritten)
+      return std::nullopt;
+    int64_t maxPoints = std::max<int64_t>(kMaxPoints / all.size(), kMinPoints);
+    WrittenElements written;
+    for (const auto &[op, effect] : all) {
+      if (effect.kind != EffectKind::Write)
         continue;
-      for (Access &other : accesses) {
-        bool isRead = other.effect.kind == EffectKind::Read;
-        if (other.effect.root != write.effect.root || (!isRead && &other != &write))
-          continue;
-        if (!isRead && !writesOwnValue(write, dependence))
-          continue;
-        if (std::optional<BlockConflict> conflict = compare(write, other, dim))
-          return conflict;
-      }
+      bool isOwnValue = writesOwnValue(op, effect, dependence);
+      if (!isRead && !isOwnValue)
+        continue;
+      std::vector<Touch> touches = getTouches(op, effect, dim, maxPoints);
+      written.enter(op, touches);
+      if (!isOwnValue)
+        continue;
+      WrittenElements own;
+      own.enter(op, touches);
+      for (const Touch &touch : touches)
+        if (auto other = own.findOther(touch); other && other->block < touch.block)
+          return describe(tensor, dim, *other, {op, touch.block}, /*isRead=*/false, touch.element);
     }
+    for (const auto &[op, effect] : all)
+      if (effect.kind == EffectKind::Read)
+        for (const Touch &touch : getTouches(op, effect, dim, maxPoints))
+          if (auto writer = written.findOther(touch))
+            return describe(tensor, dim, *writer, {op, touch.block}, /*isRead=*/true,
+                            touch.element);
     return std::nullopt;
   }
 
-  /// Whether both blocks write the same element, and what they write is computed from their index.
-  bool writesOwnValue(const Access &write, BlockDependence &dependence) {
-    if (write.effect.region.isWhole())
+  /// Whether a statement writes the same elements in all blocks, and what it writes is computed
+  /// from their index.
+  static bool writesOwnValue(Operation *op, const Effect &effect, BlockDependence &dependence) {
+    if (effect.region.isWhole())
       return false;
-    for (const DimRange &range : *write.effect.region.ranges)
+    for (const DimRange &range : *effect.region.ranges)
       for (const IndexSum *sum : {&range.offset, &range.size})
         for (auto [value, factor] : sum->terms)
           if (dependence.dependsOnBlock(value))
             return false;
-    return dependence.writesDependentValue(write.op);
+    return dependence.writesDependentValue(op);
   }
 
-  /// Compares the accesses of two neighbouring blocks, in both orders.
-  std::optional<BlockConflict> compare(const Access &write, const Access &other, unsigned dim) {
-    for (int64_t writer : {0, 1})
-      for (const Point &a : write.points)
-        for (const Point &b : other.points) {
-          std::optional<Box> written = getBox(write.effect, inBlock(a, dim, writer));
-          std::optional<Box> touched = getBox(other.effect, inBlock(b, dim, 1 - writer));
-          if (!written || !touched)
-            continue;
-          if (auto element = findCommon(*written, *touched))
-            return BlockConflict{write.op,
-                                 other.op,
-                                 other.effect.kind == EffectKind::Read,
-                                 write.effect.root,
-                                 getBlock(dim, writer),
-                                 getBlock(dim, 1 - writer),
-                                 *element};
-        }
-    return std::nullopt;
+  std::vector<Touch> getTouches(Operation *op, const Effect &effect, unsigned dim,
+                                int64_t maxPoints) {
+    SmallVector<int64_t, 3> blocks(kernel.getGrid().size(), 1);
+    blocks[dim] = numBlocks;
+    SymbolNumbers symbols;
+    std::optional<Access> access =
+        describeAccess({kernel, kernel.getBlockIds(), blocks}, op, effect, symbols);
+    if (!access)
+      return {};
+    return findTouches(std::move(*access), effect.root, blocks.size(), numBlocks, maxPoints);
   }
 
-  Point inBlock(Point point, unsigned dim, int64_t number) {
-    for (auto [position, id] : llvm::enumerate(kernel.getBlockIds()))
-      point[id] = position == dim ? number : 0;
-    return point;
-  }
-
-  SmallVector<int64_t, 3> getBlock(unsigned dim, int64_t number) {
-    SmallVector<int64_t, 3> block(kernel.getBlockIds().size(), 0);
-    block[dim] = number;
-    return block;
+  BlockConflict describe(Value tensor, unsigned dim, WrittenElements::Writer first,
+                         WrittenElements::Writer second, bool isRead, int64_t element) {
+    auto block = [&](int64_t number) {
+      SmallVector<int64_t, 3> position(kernel.getGrid().size(), 0);
+      position[dim] = number;
+      return position;
+    };
+    return {first.op,
+            second.op,
+            isRead,
+            tensor,
+            dim,
+            block(first.block),
+            block(second.block),
+            delinearize(element, getKnownShape(tensor))};
   }
 
   KernelOp kernel;
-  SmallVector<Access> accesses;
+  GridExtents extents;
+  int64_t numBlocks = 0;
+  Writers writers;
+  llvm::MapVector<Value, Effects> tensors;
 };
 
 } // namespace
 
-std::optional<BlockConflict> findBlockConflict(KernelOp kernel) {
-  return BlockConflicts(kernel).find();
+std::optional<BlockConflict> findBlockConflict(KernelOp kernel, GridExtents extents) {
+  return BlockConflicts(kernel, extents).find();
 }
 
 } // namespace tilewright::analysis

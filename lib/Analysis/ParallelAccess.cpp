@@ -1,4 +1,4 @@
-//===- ParallelAccess.cpp - what an iteration of T.Parallel touches, in closed form -----------===//
+//===- ParallelAccess.cpp - what iterations and blocks touch, in closed form ------------------===//
 
 #include "ParallelAccess.h"
 
@@ -33,50 +33,60 @@ static bool addCondition(Access &access, IndexTranslator &translator, Value cond
   return true;
 }
 
-/// Conditions between the access and the loop; false if one cannot be decided here.
-static bool addConditions(Access &access, IndexTranslator &translator, ParallelOp loop) {
-  for (Operation *op = access.op; op->getParentOp() != loop; op = op->getParentOp()) {
+/// Conditions between the access and `scope`; false if one cannot be decided here.
+static bool addConditions(Access &access, IndexTranslator &translator, Operation *scope) {
+  for (Operation *op = access.op; op->getParentOp() != scope; op = op->getParentOp()) {
     Operation *parent = op->getParentOp();
     if (auto branch = dyn_cast<scf::IfOp>(parent)) {
       bool inThen = op->getParentRegion() == &branch.getThenRegion();
       if (!addCondition(access, translator, branch.getCondition(), inThen))
         return false;
-    } else if (!isa<scf::ForOp, ParallelOp>(parent)) {
+    } else if (!isa<scf::ForOp, PipelinedOp, ParallelOp>(parent)) {
       return false; // a while loop, for example: how often it runs is not known
     }
   }
   return true;
 }
 
-/// A loop inside the body with constant bounds.
+/// A loop inside with constant bounds.
 struct InnerLoop {
+  Value variable;
   int64_t lower, step, trips;
 };
 
-static std::optional<InnerLoop> readInnerLoop(scf::ForOp loop) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
-                         upper = getConstantIntValue(loop.getUpperBound()),
-                         step = getConstantIntValue(loop.getStep());
+static std::optional<InnerLoop> readInnerLoop(Value variable, OpFoldResult from, OpFoldResult to,
+                                              int64_t step) {
+  std::optional<int64_t> lower = getConstantIntValue(from), upper = getConstantIntValue(to);
   int64_t distance = 0;
-  if (!lower || !upper || !step || *step < 1 || loop.getUnsignedCmp() ||
-      llvm::SubOverflow(*upper, *lower, distance))
+  if (!lower || !upper || step < 1 || llvm::SubOverflow(*upper, *lower, distance))
     return std::nullopt;
-  return InnerLoop{*lower, *step, distance <= 0 ? 0 : (distance - 1) / *step + 1};
+  return InnerLoop{variable, *lower, step, distance <= 0 ? 0 : (distance - 1) / step + 1};
 }
 
-std::optional<Access> describeAccess(ParallelOp loop, ArrayRef<int64_t> extents, Operation *op,
+/// Nothing if the bounds are not constant.
+static std::optional<InnerLoop> readInnerLoop(Operation *op) {
+  if (auto loop = dyn_cast<PipelinedOp>(op))
+    return readInnerLoop(loop.getInductionVar(), loop.getLower(), loop.getUpper(), 1);
+  auto loop = cast<scf::ForOp>(op);
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  if (!step || loop.getUnsignedCmp())
+    return std::nullopt;
+  return readInnerLoop(loop.getInductionVar(), loop.getLowerBound(), loop.getUpperBound(), *step);
+}
+
+std::optional<Access> describeAccess(const IndependentParts &parts, Operation *op,
                                      const Effect &effect, SymbolNumbers &symbols) {
   if (effect.region.isWhole())
     return std::nullopt;
-  Access access{op, effect.kind, llvm::to_vector<6>(extents), {}, {}, {}};
-  IndexTranslator translator(loop, &symbols);
+  Access access{op, effect.kind, llvm::to_vector<6>(parts.extents), {}, {}, {}};
+  IndexTranslator translator(parts.op, &symbols);
   SmallVector<IndexExpr> variables; // of the dims: what the k-th translated variable is
-  for (BlockArgument iterator : loop.getIterators()) {
+  for (Value iterator : parts.iterators) {
     variables.push_back(IndexExpr::dim(variables.size()));
     translator.addDim(iterator);
   }
-  // Loops inside the body run to their end in each iteration: their counters are more dims.
-  for (Operation *parent = op->getParentOp(); parent != loop; parent = parent->getParentOp()) {
+  // Loops inside run to their end in each iteration or block: their counters are more dims.
+  for (Operation *parent = op->getParentOp(); parent != parts.op; parent = parent->getParentOp()) {
     if (auto inner = dyn_cast<ParallelOp>(parent))
       for (auto [iterator, extent] :
            llvm::zip_equal(inner.getIterators(), inner.getMixedExtents())) {
@@ -87,17 +97,16 @@ std::optional<Access> describeAccess(ParallelOp loop, ArrayRef<int64_t> extents,
         translator.addDim(iterator);
         access.space.push_back(*trips);
       }
-    auto inner = dyn_cast<scf::ForOp>(parent);
-    if (!inner)
+    if (!isa<scf::ForOp, PipelinedOp>(parent))
       continue;
-    std::optional<InnerLoop> bounds = readInnerLoop(inner);
-    if (!bounds)
+    std::optional<InnerLoop> loop = readInnerLoop(parent);
+    if (!loop)
       return std::nullopt;
-    variables.push_back(IndexExpr(bounds->lower) + IndexExpr::dim(variables.size()) * bounds->step);
-    translator.addDim(inner.getInductionVar());
-    access.space.push_back(bounds->trips);
+    variables.push_back(IndexExpr(loop->lower) + IndexExpr::dim(variables.size()) * loop->step);
+    translator.addDim(loop->variable);
+    access.space.push_back(loop->trips);
   }
-  if (!addConditions(access, translator, loop))
+  if (!addConditions(access, translator, parts.op))
     return std::nullopt;
   bool isWithinLimits = true;
   auto ofDims = [&](const IndexExpr &expr) {

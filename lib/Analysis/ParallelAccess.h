@@ -1,8 +1,9 @@
-//===- ParallelAccess.h - what an iteration of T.Parallel touches, in closed form ---*- C++ -*-===//
+//===- ParallelAccess.h - what iterations and blocks touch, in closed form ----------*- C++ -*-===//
 //
-// Private to the analysis of conflicts. An access is a list of coordinate expressions over the
-// iterators of the loop, the variables of loops inside its body and, for statements on whole tiles,
-// the position inside the tile, with the conditions under which it happens.
+// Private to the analyses of conflicts. An access is a list of coordinate expressions over the
+// iterators of a T.Parallel, or the indices of a block, the variables of loops inside and, for
+// statements on whole tiles, the position inside the tile, with the conditions under which it
+// happens.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -20,6 +21,12 @@ namespace tilewright::analysis {
 struct Constraint {
   mlir::arith::CmpIPredicate predicate;
   IndexExpr lhs, rhs;
+
+  /// Whether it holds for these values of the two.
+  bool holds(int64_t left, int64_t right) const {
+    return mlir::arith::applyCmpPredicate(predicate, llvm::APInt(64, left, true),
+                                          llvm::APInt(64, right, true));
+  }
 };
 
 /// One access with all it depends on.
@@ -32,11 +39,17 @@ struct Access {
   llvm::SmallVector<Constraint, 2> constraints; ///< All must hold.
 };
 
-/// The access that `effect` of `op` makes inside `loop`; nothing if it depends on memory, on
+/// What runs independently: the iterations of a T.Parallel, or the blocks of a kernel.
+struct IndependentParts {
+  mlir::Operation *op;
+  mlir::ValueRange iterators;
+  llvm::ArrayRef<int64_t> extents;
+};
+
+/// The access that `effect` of `op` makes inside `parts`; nothing if it depends on memory, on
 /// run-time extents, or on conditions that are no comparisons of index values.
-std::optional<Access> describeAccess(tile::ParallelOp loop, llvm::ArrayRef<int64_t> extents,
-                                     mlir::Operation *op, const tile::Effect &effect,
-                                     SymbolNumbers &symbols);
+std::optional<Access> describeAccess(const IndependentParts &parts, mlir::Operation *op,
+                                     const tile::Effect &effect, SymbolNumbers &symbols);
 
 /// Whether the op writes the same bits in both iterations to an element that it touches in both.
 bool writesSameValue(tile::ParallelOp loop, mlir::Operation *first, mlir::Operation *second,

@@ -167,11 +167,6 @@ void WriterTable::enter(int64_t element, unsigned writer, int32_t iteration) {
     known[1] = iteration;
 }
 
-static bool holds(arith::CmpIPredicate predicate, int64_t lhs, int64_t rhs) {
-  return arith::applyCmpPredicate(predicate, llvm::APInt(64, lhs, true),
-                                  llvm::APInt(64, rhs, true));
-}
-
 std::optional<Points> Finder::enumerate(const Access &access) {
   SmallVector<IndexExpr> exprs = llvm::to_vector(access.coordinates);
   for (const Constraint &constraint : access.constraints) {
@@ -199,8 +194,8 @@ std::optional<Points> Finder::enumerate(const Access &access) {
   for (int64_t point = 0; point < total; ++point) {
     bool active = true;
     for (auto [i, constraint] : llvm::enumerate(access.constraints))
-      active = active && holds(constraint.predicate, (*columns)[rank + 2 * i][point],
-                               (*columns)[rank + 2 * i + 1][point]);
+      active = active && constraint.holds((*columns)[rank + 2 * i][point],
+                                          (*columns)[rank + 2 * i + 1][point]);
     if (!active)
       continue;
     points.iterations.push_back(point / perIteration);
@@ -290,7 +285,8 @@ Finder::checkRoot(Value root, ArrayRef<std::pair<Operation *, Effect>> effects) 
     for (const auto &[op, effect] : effects) {
       if (effect.kind != kind)
         continue;
-      std::optional<Access> access = describeAccess(loop, extents, op, effect, symbols);
+      std::optional<Access> access =
+          describeAccess({loop, loop.getIterators(), extents}, op, effect, symbols);
       if (!access)
         continue;
       auto *group = llvm::find_if(groups, [&](auto &g) { return g[0].uniform == access->uniform; });

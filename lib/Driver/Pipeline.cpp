@@ -60,7 +60,8 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   addThreadPasses(pm, disjoint ? RoleForm::Warps : RoleForm::WarpsOverlapping);
   pm.addPass(
       createGuardIndices(GuardIndicesOptions{/*hostPart=*/false})); // index values have 64 bits
-  pm.addPass(createGuardTiles());          // and elements lie in their tile
+  pm.addPass(createGuardTiles());                                   // elements lie in their tile,
+  pm.addPass(createGuardBlocks());                                  // and blocks do not race
   pm.addPass(createExpandStatements());    // every element-wise statement is a loop
   pm.addPass(createFlattenLoops());        // none inside another
   pm.addPass(createUnrollFragmentLoops()); // registers have names
@@ -89,7 +90,8 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
 void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
   bool disjoint = calls.disjointArguments;
   buildThreadsPipeline(pm);
-  pm.addPass(createGuardIndices());       // index values have 64 bits
+  pm.addPass(createGuardIndices());       // index values have 64 bits,
+  pm.addPass(createGuardBlocks());        // and blocks do not race
   if (disjoint) {                         // else what one statement writes, the next may read
     pm.addPass(createFlattenBranches());  // choices between elements of tiles,
     pm.addPass(createTransposeTiles());   // which may lie better the other way

@@ -2,9 +2,9 @@
 //
 // Blocks are independent: none reads or writes an element of a global tensor that another writes,
 // unless both store the same value or both update atomically. This analysis finds the conflicts
-// that are certain for every launch: two neighbouring blocks, statements that both execute whatever
-// the data, static extents. What depends on data, on run-time extents or on branches is left to
-// `--check`.
+// that are certain for every launch that has the two blocks and whose tensors have elements:
+// statements that both execute whatever the data. What depends on data or on run-time numbers is
+// left to `--check`.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -21,14 +21,19 @@ struct BlockConflict {
   mlir::Operation *first, *second; ///< `first` writes; `second` reads, or is the same statement.
   bool isRead;                     ///< `second` reads.
   mlir::Value root;
+  unsigned dim; ///< Of the grid: along it, the blocks differ.
   llvm::SmallVector<int64_t, 3> firstBlock, secondBlock;
   llvm::SmallVector<int64_t, 4> element;
 
   std::string str() const;
 };
 
-/// The first conflict in program order, if there is one that can be decided here.
-std::optional<BlockConflict> findBlockConflict(tile::KernelOp kernel);
+/// Along which dimensions of the grid blocks are compared: those whose extent is a constant, or
+/// those where only a launch knows whether the blocks exist.
+enum class GridExtents { Constant, RunTime };
+
+/// The first conflict that can be decided here.
+std::optional<BlockConflict> findBlockConflict(tile::KernelOp kernel, GridExtents extents);
 
 } // namespace tilewright::analysis
 

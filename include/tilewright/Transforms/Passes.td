@@ -95,6 +95,22 @@ def GuardTiles : Pass<"tile-guard-tiles"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def GuardBlocks : Pass<"tile-guard-blocks"> {
+  let summary = "Stop launches whose blocks certainly race";
+  let description = [{
+    Blocks that certainly race in each launch are refused by `tile-check-blocks`. Where the grid has
+    them in some launches only, since its extent is known at run time, an assertion stops these.
+
+    ```mlir
+    tile.kernel (%bx) in (%n) threads [64] {      tile.kernel (%bx) in (%n) threads [64] {
+                                            ->      %b = arith.cmpi sle, %n, %c1 : index
+                                                    tile.assert %b, "blocks (0) and (1) both write …"
+      tile.copy %s, %B : ...                        tile.copy %s, %B : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def GuardIndices : Pass<"tile-guard-indices"> {
   let summary = "Check index values whose range does not prove that they have 64 bits";
   let description = [{

@@ -19,7 +19,8 @@ namespace {
 struct CheckBlocksPass : impl::CheckBlocksBase<CheckBlocksPass> {
   void runOnOperation() override {
     getOperation()->walk([&](tile::KernelOp kernel) {
-      std::optional<analysis::BlockConflict> conflict = analysis::findBlockConflict(kernel);
+      std::optional<analysis::BlockConflict> conflict =
+          analysis::findBlockConflict(kernel, analysis::GridExtents::Constant);
       if (!conflict)
         return;
       mlir::InFlightDiagnostic diag = conflict->first->emitError() << conflict->str();

@@ -74,3 +74,85 @@ func.func @neighbours(%A: !A {tile.name = "A"}) {
   }
   return
 }
+
+// -----
+
+!A = memref<8x64xf32, #tile.space<global>>
+!B = memref<64xf32, #tile.space<global>>
+!N = memref<?x64xf32, #tile.space<global>>
+
+// A branch that certain blocks take, and a tensor that has rows in each launch.
+func.func @in_branch(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}) {
+  %c8 = arith.constant 8 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %later = arith.cmpi sgt, %bx, %c1 : index
+    scf.if %later {
+      // expected-error @below {{blocks (2) and (3) both write 'B'[0], each with a value of its own; index it by the block, or use T.atomic_add}}
+      tile.copy %row, %B : !B to !B
+    }
+  }
+  return
+}
+
+func.func @rows_of_run_time(%A: !A {tile.name = "A"}, %C: !N {tile.name = "C"}, %n: index) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx, %by) in (%c8, %n) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %part = tile.slice %C[%by, 0] [1, 64] [1, 1] drop [0] : !N to !B
+    // expected-error @below {{blocks (0, 0) and (1, 0) both write 'C'[0, 0], each with a value of its own; index it by the block, or use T.atomic_add}}
+    tile.copy %row, %part : !B to !B
+  }
+  return
+}
+
+// -----
+
+!A = memref<8x64xf32, #tile.space<global>>
+!B = memref<64xf32, #tile.space<global>>
+!N = memref<?x64xf32, #tile.space<global>>
+
+// Which blocks there are, whether row 1 exists, and where a part begins, is known in a launch only.
+func.func @launches_differ(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"},
+                           %C: !N {tile.name = "C"}, %n: index) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%n) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    tile.copy %row, %B : !B to !B
+  }
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %second = tile.slice %C[1, 0] [1, 64] [1, 1] drop [0] : !N to !B
+    tile.copy %row, %second : !B to !B
+  }
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %some = tile.slice %C[%n, 0] [1, 64] [1, 1] drop [0] : !N to !B
+    tile.copy %row, %some : !B to !B
+  }
+  return
+}
+
+// -----
+
+!A = memref<64x64xf32, #tile.space<global>>
+!f = memref<64x64xf32, #tile.space<fragment>>
+
+// A loop of 2^40 iterations is cut short: one of them is enough.
+func.func @long_loop(%A: !A {tile.name = "A"}) {
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = arith.constant 1099511627776 : index
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %f = tile.alloc "f" : !f
+    scf.for %k = %c0 to %end step %c1 {
+      // expected-note @below {{the other access is here}}
+      tile.copy %A, %f : !A to !f
+      // expected-error @below {{blocks (1) and (0) race: the first writes 'A'[0, 0], the second reads it; use T.sync_grid, another tensor, or two kernels}}
+      tile.copy %f, %A : !f to !A
+    }
+  }
+  return
+}
