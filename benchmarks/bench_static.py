@@ -171,14 +171,28 @@ def run_ours(kernel: Any) -> tuple[int, dict[str, np.ndarray]]:
     return read_launch(launch).counters["warp_instructions"], tensors
 
 
+def map_tensor(tensor: np.ndarray, described: dict[str, Any]) -> Any:
+    """The descriptor that TileLang's host code makes of a tensor."""
+    from tilewright.vgpu import TensorMap
+
+    extents, strides, box = (described[name][::-1] for name in ("extents", "strides", "box"))
+    strides[-1] = tensor.itemsize  # the driver takes none for the innermost dimension
+    view = np.lib.stride_tricks.as_strided(tensor, extents, strides)
+    return TensorMap(view, box, swizzle=described["swizzle"])
+
+
 def run_peer(kernel: Any, answer: dict[str, Any], ptx: str) -> tuple[int, dict[str, np.ndarray]]:
     """The same of TileLang's PTX. `kernel` is ours, for the shapes."""
     from tilewright.vgpu import launch
 
     tensors = make_arguments(kernel)
+    maps = {
+        name: map_tensor(tensors[described["tensor"]], described)
+        for name, described in answer["maps"].items()
+    }
     result = launch(
         ptx, answer["entry"], answer["grid"], answer["block"],
-        [tensors[name] for name in answer["parameters"]],
+        [maps.get(name, tensors.get(name)) for name in answer["parameters"]],
         shared_bytes=answer["shared_bytes"], arch=ARCH, checks="none", count_memory=False,
     )  # fmt: skip
     return result.counters["warp_instructions"], tensors
@@ -239,4 +253,4 @@ def figures() -> Iterator[Figure]:
     if ARCH == "sm_90a":
         from hopper import figures as hopper_figures
 
-        yield from hopper_figures()
+        yield from hopper_figures(python)

@@ -2,8 +2,9 @@
 of the products, spills, shared memory, and what the virtual GPU executes. Each figure has a bar
 to meet, set from what TileLang 0.1.15, Triton 3.9 and cuTile 1.7 need for the same kernel.
 
-Part of `run_benchmarks.py static --arch sm_90a`. TileLang's executed instructions are those of its
-own PTX on this virtual GPU, recorded at the same sizes.
+Part of `run_benchmarks.py static --arch sm_90a`. Where TileLang and nvcc are installed, its own
+code of the same kernels is measured in the same run: the instructions of its main loop, registers
+and spills, and what its PTX executes on this virtual GPU. Elsewhere the latter is recorded.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from bench_static import run_ours
+from bench_static import largest_difference, run_ours, run_peer
 from figures import ROOT, Figure
 from machine_code import Listing, disassemble, find_nvdisasm
+from peers import ask_peer
 from tilewright.ptxas import assemble
 
 ARCH = "sm_90a"
@@ -108,7 +112,70 @@ def pick_loop(listing: Listing) -> list[str]:
     return min((p for p in loops if sum(shapes(p).values()) == most), key=len, default=[])
 
 
-def show_row(row: Row) -> Iterator[Figure]:
+def multiply_adds(loop: list[str]) -> int:
+    """Of the products of warpgroups in a loop."""
+    found = (re.match(r"[HQI]GMMA\.(\d+)x(\d+)x(\d+)", name) for name in loop)
+    return sum(int(m[1]) * int(m[2]) * int(m[3]) for m in found if m)
+
+
+# ---- TileLang's code of the same kernels ----
+
+
+def requests(folder: Path) -> list[dict[str, Any]]:
+    """For each row one at its size and one at the size that is run."""
+    return [
+        {"file": str(ROOT / row.script), "function": row.function, "arguments": size,
+         "pass_configs": row.pass_configs, "ptx": str(folder / f"{number}-{kind}.ptx")}
+        for number, row in enumerate(ROWS)
+        for kind, size in (("full", row.size), ("run", row.run_size))
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Peer:
+    """TileLang's code of a row, at its size and at the size that is run."""
+
+    full_ptx: str
+    run_ptx: str
+    launch: dict[str, Any]
+
+    def show(
+        self, row: Row, ours: list[str], tensors: dict[str, Any], executed: int
+    ) -> Iterator[Figure]:
+        """Its figures beside ours: our main loop, what our code left, what it executed."""
+        cubin = assemble(self.full_ptx, ARCH)
+        (usage,) = cubin.usage.values()
+        if find_nvdisasm():
+            loop = pick_loop(disassemble(cubin.data))
+            tiles = max(1, round(multiply_adds(loop) / max(1, multiply_adds(ours))))
+            note = f"  {dict(shapes(loop))}" + (f", {tiles} k-tiles" if tiles > 1 else "")
+            yield Figure(f"{row.name}: TileLang's SASS of a k-tile", len(loop) / tiles, "",
+                         note=note)  # fmt: skip
+        yield Figure(f"{row.name}: TileLang's registers, spill bytes", usage.registers, "",
+                     note=f"  {usage.spill_store_bytes}")  # fmt: skip
+        kernel = build(row, row.run_size)
+        theirs, peer_tensors = run_peer(kernel, self.launch, self.run_ptx)
+        off = largest_difference(tensors, peer_tensors)
+        yield Figure(f"{row.name}: executed, in this run", executed, "", "the bar",
+                     theirs * row.executed,
+                     note=f"  {executed / theirs:.2f} of TileLang's {theirs}, bar {row.executed}; "
+                          f"results differ by {off:.1e}")  # fmt: skip
+
+
+def ask_tilelang(python: str, folder: Path) -> list[Peer]:
+    """TileLang's code of all rows."""
+    answers = ask_peer(python, "tilelang_peer.py", ARCH, requests(folder))
+    return [
+        Peer((folder / f"{number}-full.ptx").read_text(),
+             (folder / f"{number}-run.ptx").read_text(), answers[2 * number + 1])
+        for number in range(len(ROWS))
+    ]  # fmt: skip
+
+
+# ---- Figures ----
+
+
+def show_row(row: Row, beside: Peer | None) -> Iterator[Figure]:
     """The figures of one kernel against its bars."""
 
     def figure(what: str, value: float, bar: float | None = None, note: str = "") -> Figure:
@@ -118,6 +185,7 @@ def show_row(row: Row) -> Iterator[Figure]:
     cubin = assemble(kernel.ptx, ARCH)
     (usage,) = cubin.usage.values()
     (info,) = kernel.program.compile_gpu(ARCH)["kernels"]
+    loop: list[str] = []
     if find_nvdisasm():
         loop = pick_loop(disassemble(cubin.data))
         found = shapes(loop)
@@ -138,13 +206,17 @@ def show_row(row: Row) -> Iterator[Figure]:
     yield figure("registers", usage.registers)
     yield figure("spill bytes", usage.spill_store_bytes)
     yield figure("shared bytes", info["shared_bytes"], row.shared_bytes)
-    executed, _ = run_ours(build(row, row.run_size))
+    executed, tensors = run_ours(build(row, row.run_size))
     peer = row.executed_by_tilelang
     note = f"  {executed / peer:.2f} of TileLang's {peer}" if peer else ""
     yield figure("executed warp instructions", executed, peer and peer * row.executed, note)
+    if beside:
+        yield from beside.show(row, loop, tensors, executed)
 
 
-def figures() -> Iterator[Figure]:
-    """Those of all rows."""
-    for row in ROWS:
-        yield from show_row(row)
+def figures(python: str | None = None) -> Iterator[Figure]:
+    """Those of all rows, beside TileLang's where a Python that has it is named."""
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
+        peers = ask_tilelang(python, Path(folder)) if python else [None] * len(ROWS)
+    for row, beside in zip(ROWS, peers, strict=True):
+        yield from show_row(row, beside)

@@ -43,6 +43,27 @@ def compile_with_nvcc(source: str, fast_math: bool, arch: str) -> bytes:
     return bytes(nvcc.compile_cuda(source, "ptx", [f"-arch={arch}"], options))
 
 
+def tensor_maps(host_module: Any) -> dict[str, dict[str, Any]]:
+    """The descriptors that the host makes for a kernel's TMA parameters, dimensions innermost
+    first. The arguments of the call are those of cuTensorMapEncodeTiled, with TileLang's name for a
+    dtype in front; a rank of r is followed by the tensor, r extents, strides, box extents and
+    steps."""
+    found: dict[str, dict[str, Any]] = {}
+    for function in host_module.functions.values():
+        calls = (function.attrs or {}).get("tma_descriptor_args") or {}
+        for name, call in calls.items():
+            rank, tensor = int(call[3]), call[4].name
+            numbers = [int(number) for number in call[5:]]
+            extents, strides, box, steps = (numbers[n * rank : (n + 1) * rank] for n in range(4))
+            if set(steps) != {1}:
+                raise RuntimeError(f"the descriptor of {tensor} takes every other element")
+            found[getattr(name, "name", str(name))] = {
+                "tensor": tensor, "extents": extents, "strides": strides, "box": box,
+                "swizzle": ("none", "32B", "64B", "128B")[numbers[4 * rank + 1]],
+            }  # fmt: skip
+    return found
+
+
 def answer(request: dict[str, Any], arch: str) -> dict[str, Any]:
     """Compiles one request and writes its PTX."""
     start = time.process_time()
@@ -59,6 +80,7 @@ def answer(request: dict[str, Any], arch: str) -> dict[str, Any]:
     return {
         "entry": symbol.name_hint,
         "parameters": [parameter.name for parameter in kernel.params],
+        "maps": tensor_maps(artifact.host_mod) if artifact.host_mod else {},
         "grid": [extents.get(f"blockIdx.{axis}", 1) for axis in "xyz"],
         "block": [extents.get(f"threadIdx.{axis}", 1) for axis in "xyz"],
         "shared_bytes": int(attributes.get("dyn_shared_memory_buf", 0)),
@@ -71,7 +93,8 @@ def main() -> None:
     arch = sys.argv[1]
     import torch
 
-    capability = (int(arch[3:-1]), int(arch[-1]))
+    digits = arch.removeprefix("sm_").rstrip("af")
+    capability = (int(digits[:-1]), int(digits[-1]))
     torch.cuda.get_device_capability = lambda *_: capability  # the seed reads it
     with contextlib.redirect_stdout(sys.stderr):  # TileLang prints
         answers = [answer(request, arch) for request in json.load(sys.stdin)]

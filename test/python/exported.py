@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 from typing import Any
 
@@ -145,10 +146,18 @@ class Library(ctypes.Structure):
 
 
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
+#: Those of dtypes that numpy does not know (ml_dtypes).
+NARROW_CODES = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 
 
 def integers(values) -> Any:
     return (ctypes.c_int64 * len(values))(*values)
+
+
+def code_of(dtype: np.dtype) -> int:
+    """DLPack's number of a dtype's kind."""
+    narrow = NARROW_CODES.get(dtype.name)
+    return CODES[dtype.kind] if narrow is None else narrow
 
 
 def tensor(
@@ -160,7 +169,7 @@ def tensor(
         array.ctypes.data if address is None else address,
         Device(*device),
         array.ndim,
-        DType(CODES[array.dtype.kind], array.itemsize * 8, 1),
+        DType(code_of(array.dtype), array.itemsize * 8, 1),
         integers(array.shape),
         integers(strides),
         0,
@@ -197,3 +206,36 @@ class Exported:
 
     def library(self, name: str) -> Library:
         return Library.in_dll(self.handle, f"{name}_library")
+
+
+class OnGpu:
+    """An array in the memory of a GPU, whose driver TILEWRIGHT_LIBCUDA names; the array starts
+    `skip` bytes after an aligned address."""
+
+    def __init__(self, array: np.ndarray, skip: int = 0) -> None:
+        driver = self.driver()
+        driver.cuInit(0)
+        context, base = ctypes.c_void_p(), ctypes.c_ulonglong()
+        assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 100) == 0
+        assert driver.cuCtxPushCurrent_v2(context) == 0
+        size = ctypes.c_size_t(max(1, array.nbytes) + skip)
+        assert driver.cuMemAlloc_v2(ctypes.byref(base), size) == 0
+        self.array, self.base, self.address = array, base, base.value + skip
+        source = ctypes.c_void_p(array.ctypes.data)
+        copy = driver.cuMemcpyHtoD_v2
+        assert copy(ctypes.c_ulonglong(self.address), source, ctypes.c_size_t(array.nbytes)) == 0
+        self.tensor = tensor(array, self.address, (2, 0))
+
+    @staticmethod
+    def driver() -> ctypes.CDLL:
+        return ctypes.CDLL(os.environ["TILEWRIGHT_LIBCUDA"])
+
+    def get(self) -> np.ndarray:
+        found = np.empty_like(self.array)
+        target = ctypes.c_void_p(found.ctypes.data)
+        copy = self.driver().cuMemcpyDtoH_v2
+        assert copy(target, ctypes.c_ulonglong(self.address), ctypes.c_size_t(found.nbytes)) == 0
+        return found
+
+    def free(self) -> None:
+        assert self.driver().cuMemFree_v2(self.base) == 0

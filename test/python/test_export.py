@@ -270,36 +270,12 @@ def test_a_damaged_library_is_refused(folder: Path) -> None:
 ON_GPU = """
 import sys
 sys.path[:0] = sys.argv[2:]
-import ctypes, os
+import ctypes
 import numpy as np
 import exported
-from exported import Exported, tensor
+from exported import Exported, OnGpu
 
-driver = ctypes.CDLL(os.environ["TILEWRIGHT_LIBCUDA"])
 ops = Exported(sys.argv[1])
-
-
-class OnGpu:
-    def __init__(self, array, skip=0):
-        driver.cuInit(0)
-        context, base = ctypes.c_void_p(), ctypes.c_ulonglong()
-        assert driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 100) == 0
-        assert driver.cuCtxPushCurrent_v2(context) == 0
-        assert driver.cuMemAlloc_v2(ctypes.byref(base), ctypes.c_size_t(array.nbytes + skip)) == 0
-        self.array, self.address = array, base.value + skip
-        source = ctypes.c_void_p(array.ctypes.data)
-        copy = driver.cuMemcpyHtoD_v2
-        assert copy(ctypes.c_ulonglong(self.address), source, ctypes.c_size_t(array.nbytes)) == 0
-        self.tensor = tensor(array, self.address, (2, 0))
-
-    def get(self):
-        found = np.empty_like(self.array)
-        target = ctypes.c_void_p(found.ctypes.data)
-        copy = driver.cuMemcpyDtoH_v2
-        assert copy(target, ctypes.c_ulonglong(self.address), ctypes.c_size_t(found.nbytes)) == 0
-        return found
-
-
 rng = np.random.default_rng(0)
 for m, n, k, skip in ((64, 64, 64, 0), (33, 40, 17, 0), (64, 48, 32, 2)):
     a = rng.integers(-3, 4, (m, k)).astype(np.float16)

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from differential import campaign, shrink
-from differential.coverage import BULK_AND_PRODUCTS, Coverage, cells_of
+from differential.coverage import Coverage, cells_of
 from differential.kinds import KINDS
 from differential.program import Program
 from differential.progress import Progress
@@ -95,10 +95,8 @@ def many_seeds(options: argparse.Namespace) -> int:
     )
     print(outcome)
     print(f"{len(outcome.coverage.counts['interp'])} cells of the language were exercised")
-    both = {name: counts[BULK_AND_PRODUCTS] for name, counts in outcome.coverage.counts.items()}
-    for name, count in sorted(both.items()):
-        if count:
-            print(f"{count} programs have bulk copies and wgmma on {name}")
+    for name, count in sorted(outcome.code.items()):
+        print(f"{count} programs have {name}")
     if progress:
         progress.add(outcome)
         print(progress)

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from differential.coverage import REQUIRED, Cell, Coverage, cells_of, widened
+from differential.coverage import REQUIRED, TOLD, Cell, Coverage, cells_of, widened
 from differential.kinds import KINDS
 from differential.witnesses import ENGINES, INTERPRETERS, Verdict, examine
 
@@ -79,6 +79,8 @@ class Outcome:
     failures: dict[int, Verdict] = field(default_factory=dict)
     ill_formed: dict[int, str] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
+    #: Programs whose code had something on an engine: "bulk copies and wgmma on sm_90a".
+    code: Counter[str] = field(default_factory=Counter)
 
     def add(
         self, seed: int, exact: bool, verdicts: list[Verdict], cells: Iterable[Cell] = ()
@@ -91,6 +93,8 @@ class Outcome:
         for verdict in verdicts:
             if verdict.kind == "agree" and verdict.engine not in INTERPRETERS:
                 self.coverage.add(verdict.engine, [*cells, *map(tuple, verdict.code)])
+                self.code.update(f"{what} on {verdict.engine}" for cell, what in TOLD.items()
+                                 if cell in map(tuple, verdict.code))  # fmt: skip
             self.tally[f"{verdict.engine} {verdict.kind}"] += 1
             if verdict.kind == "ill-formed":
                 self.ill_formed[seed] = verdict.text

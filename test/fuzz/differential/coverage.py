@@ -86,12 +86,19 @@ INSTRUCTIONS = {
     r"(cp\.async\.bulk)\.tensor": "bulk",
     r"(cp\.async\.bulk)\.(?:shared|global)": "bulk rows",
     r"(cp\.reduce\.async\.bulk)": "bulk reduction",
+    r"\.(multicast)::cluster": "copies",
+    r"\.(reqnctapercluster)": "clusters",
+    r"(barrier\.cluster)\.wait": "clusters",
+    r"(griddepcontrol)\.wait": "launches",
     r"(setmaxnreg)\.": "roles",
 }
 
 
 #: Code that copies in bulk and has asynchronous products.
 BULK_AND_PRODUCTS = ("wgmma", "beside bulk", "instruction")
+MULTICAST = ("copies", "multicast", "instruction")
+#: What a campaign tells of the code of its programs.
+TOLD = {BULK_AND_PRODUCTS: "bulk copies and wgmma", MULTICAST: "multicast"}
 
 
 def instructions_of(ptx: str) -> set[Cell]:
@@ -126,7 +133,10 @@ class _Reader:
         if self.dynamic:
             self.note("T.dynamic")
         for argument in main.args.args:
-            self.names[argument.arg] = Place(argument.annotation.args[1].value, "global")
+            tensor = argument.annotation
+            if ast.unparse(tensor.func) == "T.StridedTensor":
+                self.note("T.StridedTensor")
+            self.names[argument.arg] = Place(tensor.args[-1].value, "global")
         kernels = [node for node in main.body if isinstance(node, ast.With)]
         if len(kernels) > 1:
             self.note("several kernels")
@@ -468,10 +478,11 @@ def _required() -> set[Cell]:
         cells.add((name, "", "constant"))
     cells |= {(name, "", "") for name in (
         "while", "break", "continue", "T.macro", "T.dynamic", "several kernels", "T.ws",
-        "T.alloc_barrier", "T.sync_threads", "T.sync_warp", "and", "or", "if",
+        "T.alloc_barrier", "T.sync_threads", "T.sync_warp", "and", "or", "if", "T.ClusterKernel",
+        "T.cluster_sync", "T.StridedTensor",
     )}  # fmt: skip
     cells |= {("T.serial", "", "run-time"), ("T.serial", "", "step"), ("if", "", "else"),
-              ("T.Pipelined", "", "num_stages=3")}  # fmt: skip
+              ("T.Pipelined", "", "num_stages=3"), ("T.Persistent", "", "constant")}  # fmt: skip
     for name in ("T.shfl_xor", "T.shfl_up", "T.shfl_down", "T.shfl_sync", "T.warp_reduce_sum",
                  "T.warp_reduce_max", "T.warp_reduce_min"):  # fmt: skip
         cells.add((name, "int32", ""))
@@ -492,6 +503,8 @@ REQUIRED_CODE = {
     ("sm_90a", ("bulk", "cp.async.bulk", "instruction")),
     ("sm_90a", BULK_AND_PRODUCTS),
     ("sm_90a-late", BULK_AND_PRODUCTS),
+    ("sm_90a", MULTICAST),
+    ("sm_90a-late", MULTICAST),
     ("sm_80", ("mma.sync", "f32 f16", "instruction")),
     ("sm_80", ("mma.sync", "s32 s8", "instruction")),
     ("sm_80", ("cp.async", "cp.async", "instruction")),

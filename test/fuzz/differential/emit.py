@@ -65,12 +65,20 @@ def _shape(buffer: Buffer) -> str:
 def _kernel(program: Program) -> list[str]:
     lines = [*program.helpers.splitlines(), "@T.prim_func", "def main("]
     for tensor in program.tensors:
-        lines.append(f'    {tensor.name}: T.Tensor({_shape(tensor)}, "{tensor.dtype}"),')
+        kind, strides = "Tensor", ""
+        if tensor.strides:
+            kind, strides = "StridedTensor", f"{tuple(tensor.strides)}, "
+        made = f'T.{kind}({_shape(tensor)}, {strides}"{tensor.dtype}")'
+        lines.append(f"    {tensor.name}: {made},")
     variables = ", ".join(program.block_variables)
     if len(program.grid) > 1:
         variables = f"({variables})"
-    head = f"with T.Kernel({', '.join(program.grid)}, threads={program.threads}) as {variables}:"
-    lines += ["):", f"    {head}"]
+    kind, cluster = "Kernel", ""
+    if program.cluster:
+        kind, cluster = "ClusterKernel", f"cluster_dims={program.cluster}, "
+    grid = ", ".join(program.grid)
+    head = f"T.{kind}({grid}, {cluster}threads={program.threads})"
+    lines += ["):", f"    with {head} as {variables}:"]
     for tile in program.tiles:
         if tile.reducer:
             made = f'T.alloc_reducer({_shape(tile)}, "{tile.dtype}", "{tile.reducer}")'

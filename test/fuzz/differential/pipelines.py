@@ -1,11 +1,12 @@
 """Random programs of pipelined loops: bulk copies, matrix products and what stands between them.
 
-Every program has loops that copy pieces of tensors into tiles and use them, 0 to 5 times. Half of
-the seeds (the even ones) have shapes for which sm_90a uses TMA and `wgmma`; the others draw any
-extents. Tensors are ragged: blocks and iterations reach beyond their edges. Between copies and
-products stand loops that read or change the tiles, reductions, stores, branches, and products
-whose operand is computed from another product, as in attention. Values are small integers, so
-that every program is exact in any order of summation.
+Every program has loops that copy pieces of tensors into tiles and use them, 0 to 5 times. Three
+seeds of four have shapes for which sm_90a uses TMA and `wgmma`; the others draw any extents.
+Tensors are ragged: blocks and iterations reach beyond their edges. Between copies and products
+stand loops that read or change the tiles, reductions, stores, branches, and products whose operand
+is computed from another product, as in attention. Other tiles are copied once, in front of the
+loop. Blocks may form clusters, or be persistent and visit several tiles. Values are small integers,
+so that programs are exact in any order of summation, but for float16 sums that round.
 """
 
 from __future__ import annotations
@@ -14,49 +15,30 @@ import random
 from dataclasses import dataclass, field
 
 from differential import emit as tile_programs
-from differential.program import Bound, Buffer, Copy, Gemm, If, Loop, Program, Region, Stmt
-
-#: Operands and sums of products, and the largest operand for which a float16 sum stays exact.
-TYPES = (
-    ("float16", "float32", 3), ("float16", "float32", 3), ("bfloat16", "float32", 3),
-    ("float8_e4m3fn", "float32", 2), ("float8_e5m2", "float32", 2), ("int8", "int32", 3),
-    ("uint8", "int32", 3), ("float32", "float32", 3), ("float16", "float16", 1),
-)  # fmt: skip
-#: Tiles that loops use besides operands of products.
-OTHER_TYPES = ("bool", "int16", "int32", "int64", "uint16", "uint64", "float32", "float64",
-               "float16", "bfloat16", "float8_e4m3fn", "uint8")  # fmt: skip
-SIZES = {"bool": 1, "float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2, "float32": 4, "int32": 4}
-ROWS = (64, 64, 128)
-COLUMNS = (8, 16, 24, 32, 40, 64)
-
-
-def size_of(dtype: str) -> int:
-    """Bytes of an element."""
-    return SIZES.get(dtype, 8 if "64" in dtype else 1)
-
-
-@dataclass
-class Text(Stmt):
-    """Lines as they are."""
-
-    text: list[str]
-
-    def lines(self) -> list[str]:
-        return self.text
-
-
-@dataclass
-class Operand:
-    """A tile, the tensor it is copied from, and the dimension that the loop walks."""
-
-    tile: str
-    tensor: str
-    shape: tuple[str, ...]
-    walked: int
-    starts: tuple[str, ...] = ()
-    #: What the statements see: the tile or a view of it.
-    seen: str = ""
-    dtype: str = ""
+from differential.pipeline_parts import (
+    CLUSTERS,
+    COLUMNS,
+    OTHER_TYPES,
+    ROWS,
+    TYPES,
+    Operand,
+    Text,
+    Types,
+    given_as,
+    size_of,
+)
+from differential.program import (
+    Bound,
+    Buffer,
+    Copy,
+    Gemm,
+    If,
+    Loop,
+    Persistent,
+    Program,
+    Region,
+    Stmt,
+)
 
 
 @dataclass
@@ -77,7 +59,8 @@ class _Draw:
         rng, program = self.rng, self.program
         steps = [k for k in (16, 32, 64, 128) if 32 <= k * size <= 128]
         if self.is_wide:
-            rows, columns, depth = rng.choice(ROWS), rng.choice(COLUMNS), rng.choice(steps)
+            rows, columns, depth = rng.choice(list(ROWS)), rng.choice(COLUMNS), rng.choice(steps)
+            program.threads = rng.choice(ROWS[rows])
             if size == 1 and columns % 16:
                 columns = 32
         else:
@@ -85,16 +68,33 @@ class _Draw:
             depth = rng.choice((8, 16, 16, 32, 24, 12))
         trips = rng.choice((0, 1, 1, 2, 2, 3, 3, 4, 5))
         unit = 16 // size if self.is_wide or rng.random() < 0.5 else 1
+        if rng.random() < (0.25 if self.is_wide else 0.1):
+            program.cluster = rng.choice(CLUSTERS)
+            trips = max(trips, 2) if rng.random() < 0.8 else trips
+        is_dynamic = rng.random() < 0.25
+        if is_dynamic and self.is_wide and rng.random() < 0.7:
+            unit = max(unit, 16)  # what a call is asked for
+        across, down = program.cluster or (1, 1)
         made = {
             "BM": rows, "BN": columns, "BK": depth, "TRIPS": trips,
-            "M": self.ragged(rows * rng.choice((1, 1, 2)), unit),
-            "N": self.ragged(columns * rng.choice((1, 1, 2)), unit),
+            "M": self.blocks(rows, down, unit),
+            "N": self.blocks(columns, across, unit),
             "K": self.ragged(depth * max(trips, 1), unit),
         }  # fmt: skip
         program.extents.update(made)
         program.grid = ("T.ceildiv(N, BN)", "T.ceildiv(M, BM)")
-        if rng.random() < 0.25:
-            program.dynamic = tuple(rng.choice((("M",), ("K",), ("M", "K"), ("M", "N", "K"))))
+        if is_dynamic:  # clusters need a grid of constants
+            axes = (("K",),) if program.cluster and rng.random() < 0.8 else (
+                ("M",), ("K",), ("M", "K"), ("M", "N", "K"))  # fmt: skip
+            program.dynamic = tuple(rng.choice(axes))
+
+    def blocks(self, block: int, cluster: int, unit: int) -> int:
+        """An extent of one or two blocks, or of one or two clusters of so many blocks."""
+        whole = block * self.rng.choice((1, 1, 2))
+        if cluster == 1 and not self.program.cluster:
+            return self.ragged(whole, unit)
+        cut = self.rng.choice((0, 0, 1, 2)) * unit
+        return whole * cluster - (cut if cut < block else 0)
 
     def ragged(self, whole: int, unit: int) -> int:
         """As many as the tiles cover, or some fewer or more, in units."""
@@ -123,7 +123,9 @@ class _Draw:
         extents = dims
         if rng.random() < 0.15:
             starts, extents = (rng.choice(("0", "1", "bx % 2")), *starts), ("2", *dims)
-        self.add(tensor, extents, dtype, "global", "in", largest)
+        given = self.add(tensor, extents, given_as(dtype), "global", "in", largest)
+        if rng.random() < 0.05:
+            given.strides = self.strides(extents, size_of(dtype))
         made = Operand(tile, tensor, shape, walked, starts, tile, dtype)
         if len(shape) == 2 and rng.random() < 0.08:
             made.seen = f"{tile}v"
@@ -138,6 +140,14 @@ class _Draw:
             buffer.layout = f"T.Layout(({', '.join(shape)}), lambda i, j: [i * {row + 8} + j])"
         return made
 
+    def strides(self, extents: tuple[str, ...], size: int) -> tuple[int, ...]:
+        """Those of a tensor whose rows have gaps."""
+        strides = [1]
+        for extent in reversed(extents[1:]):
+            gap = self.rng.choice((16 // size, 32 // size, 1, 0))
+            strides.insert(0, (self.program.value(extent) + gap) * strides[0])
+        return tuple(strides)
+
     def load(self, operand: Operand, k: str) -> list[Stmt]:
         """Copies of the `k`-th piece."""
         rng = self.rng
@@ -150,8 +160,13 @@ class _Draw:
         if len(operand.shape) == 2 and operand.seen == operand.tile and rng.random() < 0.08:
             return self.halves(operand, starts, lead)
         if rng.random() < 0.2:
-            pairs = zip(starts[lead:], operand.shape, strict=True)
-            starts[lead:] = [f"{start} : {start} + {extent}" for start, extent in pairs]
+            step = 2 if rng.random() < 0.15 else 1
+            pairs = enumerate(zip(starts[lead:], operand.shape, strict=True))
+            starts[lead:] = [
+                f"{start} : {start} + {extent} * 2 : 2" if step == 2 and number == 0
+                else f"{start} : {start} + {extent}"
+                for number, (start, extent) in pairs
+            ]  # fmt: skip
         copy: Stmt = Copy(Region(operand.tensor, tuple(starts)), Region(operand.seen))
         if rng.random() < 0.05:
             copy = Text([f"{copy.lines()[0][:-1]}, disable_tma=True)"])
@@ -216,54 +231,85 @@ class _Draw:
         value = f'T.cast({place}, "float32") {sign}'
         return [Text([head, f'    {place} = T.cast({value}, "{operand.dtype}")'])]
 
-    def product(self, dtype: str, sums: str, largest: int, k: str) -> list[Stmt]:
+    def operands(self, types: Types, transpose_a: bool, transpose_b: bool) -> tuple:
+        """A and B of a product; sometimes one of them is copied in front of the loop."""
+        rng = self.rng
+        a = self.operand("a", ("K", "M") if transpose_a else ("M", "K"), 0 if transpose_a else 1,
+                         types.a, types.largest)  # fmt: skip
+        b = self.operand("b", ("N", "K") if transpose_b else ("K", "N"), 1 if transpose_b else 0,
+                         types.b, types.largest)  # fmt: skip
+        if rng.random() < 0.12:
+            held = rng.choice((a, b))
+            held.is_held, held.walked = True, -1
+            self.starts += self.load(held, "")
+        return a, b
+
+    def product(self, types: Types, k: str) -> list[Stmt]:
         """Two operands, their copies, and a product; sometimes a second one of its result."""
         rng = self.rng
         transpose_a, transpose_b = rng.random() < 0.3, rng.random() < 0.5
-        if size_of(dtype) == 1 and self.is_wide and rng.random() < 0.8:
-            transpose_a, transpose_b = False, True  # the only direction of 8-bit operands
-        a = self.operand("a", ("K", "M") if transpose_a else ("M", "K"), 0 if transpose_a else 1,
-                         dtype, largest)  # fmt: skip
-        b = self.operand("b", ("N", "K") if transpose_b else ("K", "N"), 1 if transpose_b else 0,
-                         dtype, largest)  # fmt: skip
-        c = self.sum_tile(("BM", "BN"), sums)
-        body = [*self.load(a, k), *self.load(b, k)]
-        if rng.random() < 0.12 and sums != "float16":
-            body += self.changing(rng.choice((a, b)))
+        if size_of(types.a) != 2 and self.is_wide and rng.random() < 0.8:
+            transpose_a, transpose_b = False, True  # the only direction of 8 and 32 bits
+        a, b = self.operands(types, transpose_a, transpose_b)
+        c = self.sum_tile(("BM", "BN"), types.sums)
+        copied = [operand for operand in (a, b) if not operand.is_held]
+        body = [stmt for operand in copied for stmt in self.load(operand, k)]
+        if rng.random() < 0.12 and types.sums != "float16":
+            body += self.changing(rng.choice(copied))
         if rng.random() < 0.2:
             body += self.reading(rng.choice((a, b)), k)
         left = a.seen
         if rng.random() < 0.12:
             left = self.name("f")
-            self.add(left, a.shape, dtype, "fragment")
+            self.add(left, a.shape, types.a, "fragment")
             body.append(Copy(Region(a.seen), Region(left)))
+        if rng.random() < 0.08:  # the product need not read zeros
+            body.append(Text([f"T.clear({c})"]))
+        policy = rng.choice(("FullRow", "FullCol")) if rng.random() < 0.05 else ""
         gemm = Gemm(left, b.seen, c, transpose_a, transpose_b,
-                    rng.choice(("", "", "", "", f"{k} == 0", "True")))  # fmt: skip
-        body.append(If(rng.choice((f"{k} > 0", f"{k} % 2 == 0", "bx == 0")), [gemm])
-                    if rng.random() < 0.08 else gemm)  # fmt: skip
-        if rng.random() < 0.25:
-            body += self.chained(c, dtype, sums, largest, k)
+                    rng.choice(("", "", "", "", f"{k} == 0", "True")), policy)  # fmt: skip
+        conditions = [f"{k} > 0", f"{k} % 2 == 0", "bx == 0"]
+        if self.program.cluster:
+            conditions += ["T.block_rank_in_cluster() == 0"] * 3
+        body.append(If(rng.choice(conditions), [gemm]) if rng.random() < 0.08 else gemm)
+        if rng.random() < 0.25 and not types.rounds:
+            body += self.chained(c, types, k)
         if rng.random() < 0.15:
             body += self.reading(rng.choice((a, b)), k)
+        if rng.random() < 0.12 and types.sums != "float16":
+            self.shifted(c)
         self.result(c, ("BM", "BN"), ("by * BM", "bx * BN"), ("M", "N"))
         return body
 
-    def chained(self, c: str, dtype: str, sums: str, largest: int, k: str) -> list[Stmt]:
+    def shifted(self, c: str) -> None:
+        """A row that is copied once is added to the sums after the loop."""
+        dtype = self.rng.choice(OTHER_TYPES[1:])
+        row = self.operand("r", ("N",), -1, dtype, 3)
+        self.starts += self.load(row, "")
+        sums = self.program.buffer(c).dtype
+        line = f'{c}[i, j] = T.max({c}[i, j] + T.cast({row.seen}[j], "{sums}"), 0)'
+        self.results.append(Text(["for i, j in T.Parallel(BM, BN):", f"    {line}"]))
+
+    def chained(self, c: str, types: Types, k: str) -> list[Stmt]:
         """The signs of a product times another tile, as attention multiplies by V."""
-        rng = self.rng
-        p, d = self.name("p"), self.sum_tile(("BM", "BD"), sums)
-        self.program.extents.setdefault("BD", rng.choice((8, 16, 32, 64)) if self.is_wide else 16)
+        rng, dtype = self.rng, types.b
+        p, d = self.name("p"), self.sum_tile(("BM", "BD"), types.sums)
+        self.program.extents.setdefault("BD", rng.choice((16, 32, 64)) if self.is_wide else 16)
         self.add(p, ("BM", "BN"), dtype, rng.choice(("fragment", "fragment", "shared")))
         v, tensor = self.name("v"), self.name("V")
-        rows = self.program.extents["BN"]
-        self.add(v, ("BN", "BD"), dtype, "shared")
-        self.add(tensor, (str(self.ragged(3 * rows, 1)), "BD"), dtype, "global", "in", largest)
+        length = str(self.ragged(3 * self.program.extents["BN"], 16 // size_of(dtype)))
+        is_turned = size_of(dtype) != 2 and rng.random() < 0.8
+        shape, extents, starts = ("BN", "BD"), (length, "BD"), (f"{k} * BN", "0")
+        if is_turned:
+            shape, extents, starts = shape[::-1], extents[::-1], starts[::-1]
+        self.add(v, shape, dtype, "shared")
+        self.add(tensor, extents, given_as(dtype), "global", "in", types.largest)
         line = f'{p}[i, j] = T.cast(T.if_then_else({c}[i, j] > 0, 1, 0), "{dtype}")'
-        copy: Stmt = Copy(Region(tensor, (f"{k} * BN", "0")), Region(v))
+        copy: Stmt = Copy(Region(tensor, starts), Region(v))
         signs: Stmt = Text(["for i, j in T.Parallel(BM, BN):", f"    {line}"])
         body = [copy, signs] if rng.random() < 0.7 else [signs, copy]
         self.result(d, ("BM", "BD"))
-        return [*body, Gemm(p, v, d, False, False)]
+        return [*body, Gemm(p, v, d, False, is_turned)]
 
     def other(self, k: str) -> list[Stmt]:
         """A tile that a loop reads and no product."""
@@ -274,29 +320,48 @@ class _Draw:
         operand = self.operand("s", dims, walked, dtype, 1 if dtype == "bool" else 3)
         return [*self.load(operand, k), *self.reading(operand, k)]
 
+    def once(self) -> None:
+        """A tile that is copied in front of the loop and read there, or after it."""
+        rng = self.rng
+        dtype = rng.choice(OTHER_TYPES)
+        dims = rng.choice((("M", "K"), ("K", "N"), ("M", "N"), ("N",), ("M",), ("K",)))
+        operand = self.operand("h", dims, -1, dtype, 1 if dtype == "bool" else 3)
+        self.starts += self.load(operand, "")
+        if rng.random() < 0.3 and dtype != "bool":
+            self.starts += self.changing(operand)
+        later: list[Stmt] = []
+        read = self.reading(operand, "1")
+        (self.starts if rng.random() < 0.3 else later).extend(read)
+        self.results[:0] = later
+
     # ---- Loops ----
 
     def trips(self, outer: str) -> str:
         rng = self.rng
         choices = ["T.ceildiv(K, BK)", "T.ceildiv(K, BK)", "TRIPS", "COUNT[0]", "COUNT[by]"]
+        if self.program.cluster:  # blocks share copies in loops that they all run alike
+            choices = [*choices[:3] * 2, *choices[3:], "COUNT[T.block_rank_in_cluster()]"]
         if outer:
             choices += [outer, f"TRIPS - {outer}", f"COUNT[{outer}]"]
         return rng.choice(choices)
 
-    def loop(self, outer: str, types: tuple[str, str, int]) -> Stmt:
+    def loop(self, outer: str, types: Types) -> Stmt:
         rng, k = self.rng, self.name("k")
         body: list[Stmt] = []
         if self.is_wide or rng.random() < 0.6:
-            body += self.product(*types, k)
+            body += self.product(types, k)
         if rng.random() < 0.15:
-            body += self.product(*types, k)
+            body += self.product(types, k)
         if not body or rng.random() < 0.2:
             more = self.other(k)
             body = [*more, *body] if rng.random() < 0.5 else [*body, *more]
         if rng.random() < 0.04:
             body.insert(rng.randrange(len(body) + 1), Text(["T.sync_threads()"]))
-        stages = rng.choice((1, 2, 2, 3, 3, 4))
-        return Loop("pipelined", k, self.trips(outer), body, stages)
+        if self.program.cluster and rng.random() < 0.1:
+            body.insert(rng.randrange(len(body) + 1), Text(["T.cluster_sync()"]))
+        kind = "serial" if rng.random() < 0.06 else "pipelined"
+        stages = rng.choice((2, 2, 3, 4) if self.program.cluster else (1, 2, 2, 3, 3, 4, 5, 6))
+        return Loop(kind, k, self.trips(outer), body, stages)
 
     def result(self, tile: str, shape: tuple[str, ...], starts: tuple[str, ...] = (),
                extents: tuple[str, ...] = ()) -> None:  # fmt: skip
@@ -308,7 +373,7 @@ class _Draw:
             blocks = "((N + BN - 1) // BN)"
             starts = ("by", "bx", *("0" for _ in shape))
             extents = ("((M + BM - 1) // BM)", blocks, *shape)
-        self.add(out, extents, dtype, "global", "own")
+        self.add(out, extents, given_as(dtype), "global", "own")
         source = tile
         if rng.random() < 0.15:
             source = self.name("o")
@@ -325,10 +390,13 @@ class _Draw:
     def run(self) -> Program:
         rng, program = self.rng, self.program
         types = rng.choice(TYPES)
-        self.extents(size_of(types[0]))
+        program.exact = not types.rounds
+        self.extents(size_of(types.a))
         self.add("COUNT", ("64",), "int32", "global", "in", 5)
         outer = self.name("r") if rng.random() < 0.25 else ""
         body = [self.loop(outer, types) for _ in range(rng.choice((1, 1, 1, 2)))]
+        if rng.random() < 0.15:
+            self.once()
         if outer:
             inside = [*self.starts, *body, *self.results] if rng.random() < 0.3 else body
             if inside is not body:
@@ -340,14 +408,34 @@ class _Draw:
         named = {extent for tensor in program.tensors for extent in tensor.shape}
         program.dynamic = tuple(name for name in program.dynamic if name in named)
         program.body = [*self.views, *self.starts, *body, *self.results]
+        self.launch()
         return program
+
+    def launch(self) -> None:
+        """What a kernel says of its blocks."""
+        rng, program = self.rng, self.program
+        if program.cluster:
+            if rng.random() < 0.2:
+                place = rng.choice((0, len(program.body)))
+                program.body.insert(place, Text(["T.cluster_arrive()", "T.cluster_wait()"]))
+        elif rng.random() < 0.1:
+            domain = (program.grid[1], program.grid[0])
+            workers = rng.choice(("1", "2", "3"))
+            tiles = Persistent(("by", "bx"), domain, workers, program.body)
+            program.body, program.grid = [tiles], (workers,)
+            return
+        if rng.random() < 0.04:
+            program.body.insert(0, Text(["T.use_swizzle(2)"]))
+        if rng.random() < 0.04:
+            program.body.insert(0, Text(["T.pdl_sync()"]))
+            program.body.append(Text(["T.pdl_trigger()"]))
 
 
 def generate(seed: int) -> Program:
     """The program of a seed."""
     rng = random.Random(f"pipelines {seed}")
-    is_wide = seed % 2 == 0
-    threads = rng.choice((128, 128, 256)) if is_wide else rng.choice((32, 64, 128, 128, 256))
+    is_wide = seed % 4 != 3
+    threads = 128 if is_wide else rng.choice((32, 64, 128, 128, 256))
     program = Program(seed, True, {}, (), (), threads, [], [], kind="pipelines")
     return _Draw(program, rng, is_wide).run()
 
@@ -366,15 +454,34 @@ def emit(program: Program, file: str = "FILE.py") -> str:
     return text.replace("differential --seed", "differential --kind pipelines --seed", 1)
 
 
+#: The text of a function that gives a tensor the strides that its kernel declares.
+_APART = '''\
+def apart(array, strides):
+    """The array with gaps between its rows."""
+    last = sum((n - 1) * stride for n, stride in zip(array.shape, strides, strict=True))
+    room = np.full(last + 1, 1, array.dtype)
+    steps = [stride * array.itemsize for stride in strides]
+    view = np.ndarray(array.shape, array.dtype, room, strides=steps)
+    view[...] = array
+    return view
+
+
+'''
+
+
 def _arguments(program: Program) -> list[str]:
     """Inputs are small integers, results begin with others; COUNT holds numbers of iterations."""
     written = tuple(t.name for t in program.tensors if t.role != "in")
-    lines = [f"WRITTEN = {written!r}", "", "", "def arguments():",
-             f"    rng = np.random.default_rng({program.seed})", "    return ["]  # fmt: skip
+    lines = _APART.splitlines() if any(t.strides for t in program.tensors) else []
+    lines += [f"WRITTEN = {written!r}", "", "", "def arguments():",
+              f"    rng = np.random.default_rng({program.seed})", "    return ["]  # fmt: skip
     for tensor in program.tensors:
         shape = tuple(program.value(extent) for extent in tensor.shape)
         largest = int(tensor.bound.magnitude)
         low = 0 if tensor.dtype.startswith("u") or tensor.name == "COUNT" else -largest
         draw = f"rng.integers({low}, {largest}, {shape}, endpoint=True)"
-        lines.append(f'        {draw}.astype("{tensor.dtype}"),  # {tensor.name}')
+        draw += f'.astype("{tensor.dtype}")'
+        if tensor.strides:
+            draw = f"apart({draw}, {tuple(tensor.strides)})"
+        lines.append(f"        {draw},  # {tensor.name}")
     return [*lines, "    ]"]

@@ -45,6 +45,7 @@ class Buffer:
     layout: str = ""  # the Python text of an annotation
     safe_value: float | None = None
     reducer: str = ""  # the operation of T.alloc_reducer
+    strides: tuple[int, ...] = ()  # of a tensor with gaps, in elements
 
     @property
     def is_tensor(self) -> bool:
@@ -307,6 +308,24 @@ class Loop(Stmt):
 
 
 @dataclass
+class Persistent(Stmt):
+    """The statements of each tile that a block of a persistent kernel visits."""
+
+    variables: tuple[str, ...]
+    domain: tuple[str, ...]
+    workers: str
+    body: list[Stmt]
+
+    def blocks(self) -> list[list[Stmt]]:
+        return [self.body]
+
+    def lines(self) -> list[str]:
+        domain = f"[{', '.join(self.domain)}]"
+        head = f"for {', '.join(self.variables)} in T.Persistent({domain}, {self.workers}, block):"
+        return [head, *render_block(self.body)]
+
+
+@dataclass
 class If(Stmt):
     condition: str
     body: list[Stmt]
@@ -337,6 +356,7 @@ class Program:
     body: list[Stmt]
     helpers: str = ""  # the text of macros
     kind: str = "tiles"  # a key of kinds.KINDS
+    cluster: tuple[int, ...] = ()  # the blocks of a cluster, in each dimension of the grid
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)
@@ -355,6 +375,8 @@ class Program:
 
     @property
     def block_variables(self) -> tuple[str, ...]:
+        if any(isinstance(stmt, Persistent) for stmt in self.body):
+            return ("block",)
         return ("bx", "by", "bz")[: len(self.grid)]
 
 

@@ -18,6 +18,7 @@ from differential.program import (
     If,
     Loop,
     Parallel,
+    Persistent,
     Program,
     Stmt,
     walk,
@@ -81,7 +82,9 @@ def _unwrapped(program: Program) -> Iterator[Program]:
     """A compound statement replaced by its body; loops of fewer trips."""
     for number, body in enumerate(_bodies(program)):
         for position, stmt in enumerate(body):
-            for which in range(len(stmt.blocks())) if isinstance(stmt, If | Loop) else ():
+            for which in (
+                range(len(stmt.blocks())) if isinstance(stmt, If | Loop | Persistent) else ()
+            ):
                 trial = copy.deepcopy(program)
                 target = _bodies(trial)[number]
                 target[position : position + 1] = target[position].blocks()[which]
@@ -115,6 +118,8 @@ def _smaller_extents(program: Program) -> Iterator[Program]:
         yield replace(program, threads=32)
     if program.dynamic:
         yield replace(program, dynamic=())
+    if program.cluster:
+        yield replace(program, cluster=())
 
 
 def _unused(program: Program) -> Iterator[Program]:
@@ -126,9 +131,9 @@ def _unused(program: Program) -> Iterator[Program]:
 
 def _without_annotations(program: Program) -> Iterator[Program]:
     for number, buffer in enumerate(program.buffers):
-        if buffer.layout or buffer.safe_value is not None:
+        if buffer.layout or buffer.strides or buffer.safe_value is not None:
             buffers = list(program.buffers)
-            buffers[number] = replace(buffer, layout="", safe_value=None)
+            buffers[number] = replace(buffer, layout="", strides=(), safe_value=None)
             yield replace(program, buffers=buffers)
 
 

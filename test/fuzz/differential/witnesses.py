@@ -16,18 +16,18 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import tilewright
-from tilewright.arguments import convert_argument
 from tilewright.errors import reporting
+from tilewright.runtime.packing import Packed
 from tilewright.vgpu import read_launch
 
-from differential import lockstep, meaning
+from differential import exported_library, lockstep, meaning
 from differential.coverage import instructions_of
 from differential.emit import load
 from differential.kinds import KINDS
@@ -46,6 +46,17 @@ class Engine:
     options: tuple[tuple[str, Any], ...] = ()
 
     @property
+    def code(self) -> tuple:
+        """Engines of one code differ in how they run it."""
+        kept = [item for item in self.environment if item[0] != "TILEWRIGHT_VGPU_MODE"]
+        return (self.device, *kept) if self.device.startswith("vgpu") else (self.name,)
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it runs an exported library, called as from C."""
+        return self.device.startswith("library")
+
+    @property
     def is_schedule(self) -> bool:
         """Whether it runs what code is made of: then its values are the interpreter's, bit by
         bit."""
@@ -56,6 +67,15 @@ def _compiled(name: str, device: str, **variables: str) -> Engine:
     """Code compiled each time: what a cache on disk holds was compared before."""
     environment = {"TILEWRIGHT_CACHE": "0", **variables}
     return Engine(name, device, tuple(environment.items()))
+
+
+def _exported(name: str, arch: str) -> Engine:
+    """A library in C's form; on a GPU with the stand-in for its driver."""
+    variables = {"TILEWRIGHT_CACHE": "0", "TILEWRIGHT_THREADS": "2"}
+    if arch:
+        variables |= {"TILEWRIGHT_LIBCUDA": str(exported_library.DRIVER),
+                      "TILEWRIGHT_FAKE_GPUS": "9.0"}  # fmt: skip
+    return Engine(name, f"library:{arch}", tuple(variables.items()))
 
 
 def _scheduled(name: str, arch: str, order: int) -> Engine:
@@ -83,6 +103,9 @@ ENGINES = {
         _scheduled("schedule-late", "sm_90a", 1),
         _scheduled("schedule", "sm_90a", TURNED),
         _scheduled("schedule-80", "sm_80", 1),
+        # What `export_library` writes.
+        _exported("exported", ""),
+        _exported("exported-sm_90a", "sm_90a"),
     )
 }
 
@@ -169,11 +192,16 @@ def examine_file(
         if text:
             return [Verdict("difference", "interp", text)]
     verdicts = []
+    made: dict[tuple, tuple[ModuleType, Any]] = {}  # the modes of a virtual GPU run the same code
     for name in engines or list(ENGINES):
         engine = find_engine(name)
         assert engine is not None, name
         with _environment(engine):
-            verdict, ptx = _witness(engine, load(path), expected, radii, exact, plant)
+            if engine.code not in made:
+                made[engine.code] = (load(path), None)
+            module, kernel = made[engine.code]
+            verdict, ptx, kernel = _witness(engine, module, kernel, expected, radii, exact, plant)
+            made[engine.code] = (module, kernel)
         if verdict.kind == "agree" and ptx and PTXAS and assembles:
             verdict = _assemble(engine, ptx) or verdict
         verdicts.append(verdict)
@@ -191,12 +219,14 @@ def _meaning(path: Path, module: ModuleType) -> list[np.ndarray] | None:
 
 @reporting
 def _run(module: ModuleType, program, device: str, options: dict) -> tuple[list[np.ndarray], dict]:
-    values = module.arguments()
+    values, packed = module.arguments(), Packed()
     converted = [
-        convert_argument(value, parameter)
+        packed.convert(value, parameter, False)
         for value, parameter in zip(values, module.main.params, strict=True)
     ]
-    return values, program.run(device, converted, options)
+    result = program.run(device, converted, options)
+    packed.write_back()
+    return values, result
 
 
 def _reference(module: ModuleType, exact: bool) -> tuple[list[np.ndarray], dict]:
@@ -210,37 +240,54 @@ def _reference(module: ModuleType, exact: bool) -> tuple[list[np.ndarray], dict]
 
 
 def _witness(
-    engine: Engine, module: ModuleType, expected: list[np.ndarray], radii: dict, exact: bool,
-    plant: Plant | None,
-) -> tuple[Verdict, str]:  # fmt: skip
-    """What an engine says, and its PTX if it has one."""
+    engine: Engine, module: ModuleType, kernel: Any, expected: list[np.ndarray], radii: dict,
+    exact: bool, plant: Plant | None,
+) -> tuple[Verdict, str, Any]:  # fmt: skip
+    """What an engine says, its PTX if it has one, and the kernel. `kernel` has been compiled for
+    another engine of this code, or is None."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            kernel = tilewright.compile(module.main, device=engine.device)
-        program = plant(kernel.program) if plant else kernel.program
-        values, result = _run(module, program, engine.device, dict(engine.options))
+        if engine.is_library:
+            values, result = exported_library.run(module, engine.device.partition(":")[2]), {}
+        else:
+            if kernel is None:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    kernel = tilewright.compile(module.main, device=engine.device)
+            program = plant(kernel.program) if plant else kernel.program
+            values, result = _run(module, program, engine.device, dict(engine.options))
     except tilewright.TilewrightError as error:
-        refused = engine.device != "cpu" and any(text in str(error) for text in REFUSALS)
-        return Verdict("refused" if refused else "error", engine.name, str(error)), ""
+        is_gpu = engine.device not in ("cpu", "library:")
+        refused = is_gpu and any(text in str(error) for text in REFUSALS)
+        return Verdict("refused" if refused else "error", engine.name, str(error)), "", kernel
+    verdict = _judge(engine, module, values, result, expected, radii, exact)
+    ptx = kernel.ptx if "vgpu" in engine.device and verdict.kind == "agree" else ""
+    if ptx:
+        verdict = replace(verdict, code=tuple(sorted(instructions_of(ptx))))
+    return verdict, ptx, kernel
+
+
+def _judge(
+    engine: Engine, module: ModuleType, values: list[np.ndarray], result: dict,
+    expected: list[np.ndarray], radii: dict, exact: bool,
+) -> Verdict:  # fmt: skip
+    """What is to be said of a run: its findings, and the arguments after it."""
     found = [found for found in result.get("findings", ()) if found["severity"] != "note"]
     if engine.is_schedule and found:
-        return Verdict("finding", engine.name, found[0]["text"]), ""
+        return Verdict("finding", engine.name, found[0]["text"])
     if any("[race]" in found["text"] for found in result.get("findings", ())):
-        return Verdict("refused", engine.name, "roles without a barrier between them"), ""
+        return Verdict("refused", engine.name, "roles without a barrier between them")
     for launch in map(read_launch, result.get("launches", ())):
         if launch.findings:
-            return Verdict("finding", engine.name, str(launch.findings[0])), ""
+            return Verdict("finding", engine.name, str(launch.findings[0]))
     if engine.is_schedule:
         exact = True
         values, expected = _round_tf32(module, values), _round_tf32(module, expected)
     text, undecided = _difference(module, values, expected, radii, exact, "the interpreter")
     if text:
-        return Verdict("difference", engine.name, text), ""
+        return Verdict("difference", engine.name, text)
     if undecided > 0.01 * sum(value.size for value in expected):
-        return Verdict("undecided", engine.name, f"{undecided} elements are undecided"), ""
-    ptx = kernel.ptx if "vgpu" in engine.device else ""
-    return Verdict("agree", engine.name, code=tuple(sorted(instructions_of(ptx)))), ptx
+        return Verdict("undecided", engine.name, f"{undecided} elements are undecided")
+    return Verdict("agree", engine.name)
 
 
 def _round_tf32(module: ModuleType, values: list[np.ndarray]) -> list[np.ndarray]:
