@@ -1,8 +1,8 @@
-//===- Mutant.h - which of the mutants of this build is switched on -----------------------------===//
+//===- Mutant.h - which of the mutants of this build are switched on ----------------------------===//
 //
 // Only the copy of the sources that scripts/mutants makes includes this header. The file that
-// TW_MUTANTS names is shared by all processes of a run: its first four bytes are the number of the
-// mutant that is on (0: none), and byte 16 + N becomes 1 when code reaches mutant N.
+// TW_MUTANTS names is shared by all processes of a run: byte N is 1 while mutant N is on, and byte
+// kMutants + N becomes 1 when code reaches mutant N.
 //
 //===--------------------------------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace tw {
 
-inline constexpr unsigned kMutantBytes = 1U << 16;
+inline constexpr unsigned kMutants = 1U << 15, kMutantBytes = 2 * kMutants;
 
 inline unsigned char *mutantTable() {
   static unsigned char *const table = [] {
@@ -35,8 +35,8 @@ inline unsigned char *mutantTable() {
 
 inline bool mutant(unsigned number) {
   volatile unsigned char *table = mutantTable();
-  table[16 + number] = 1;
-  return *reinterpret_cast<volatile unsigned *>(table) == number;
+  table[kMutants + number] = 1;
+  return table[number] != 0;
 }
 
 } // namespace tw

@@ -80,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
             for name in judge.broken():
                 print(f"fails with no mutant on: {name}", flush=True)
             judge.run()
+            judge.run_together(order + names)
             return True
 
     ignored = [f"--ignore-glob=*/{name}" for name in LEFT_OUT]
@@ -116,9 +117,11 @@ def main() -> int:
     one.add_argument("--rooms", nargs="*")
     two = verbs.add_parser("run")
     two.add_argument("--minutes", type=float, default=180)
-    two.add_argument("--budget", type=float, default=30, help="seconds of tests for a mutant")
     two.add_argument(
-        "--baseline", type=float, default=600, help="seconds of tests to measure first"
+        "--budget", type=float, default=3, help="seconds of tests for a mutant by itself"
+    )
+    two.add_argument(
+        "--baseline", type=float, default=400, help="seconds of tests to measure first"
     )
     two.add_argument("--part", default="0/1")
     two.add_argument("--rooms", nargs="*")

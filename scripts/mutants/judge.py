@@ -3,7 +3,10 @@
 The process loads the compiler and collects all tests, and runs nothing itself: it forks. First each
 test runs by itself with no mutant on, which shows how long it takes and which mutants it reaches.
 Then each mutant is switched on in a child that runs the tests that reach it, the likeliest first,
-until one fails. Everything is kept in files of JSON lines, so that a run goes on where one ended.
+until one fails. What is left after a few seconds meets the rest of the suite together: a test runs
+once with all of them on, and only if it fails it runs for each half. A mutant counts as killed only
+by a test that fails with it alone. Everything is kept in files of JSON lines, so that a run goes on
+where one ended.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ from __future__ import annotations
 import json
 import mmap
 import random
-import struct
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -21,7 +23,8 @@ from pathlib import Path
 from mutants.children import run_in_child
 from mutants.items import Item
 
-TABLE_BYTES = 1 << 16
+#: As TwMutant.h has it.
+MUTANTS = 1 << 15
 #: A test that takes longer by itself is left out.
 LONGEST = 20.0
 
@@ -30,18 +33,27 @@ class Table:
     """The file that all processes of a run share (TwMutant.h)."""
 
     def __init__(self, path: Path) -> None:
-        path.write_bytes(bytes(TABLE_BYTES))
+        path.write_bytes(bytes(2 * MUTANTS))
         with path.open("r+b") as file:
-            self.bytes = mmap.mmap(file.fileno(), TABLE_BYTES)
+            self.bytes = mmap.mmap(file.fileno(), 2 * MUTANTS)
 
-    def switch_on(self, number: int) -> None:
-        self.bytes[:4] = struct.pack("<I", number)
+    def switch_on(self, *numbers: int) -> None:
+        """These, and no others."""
+        self.bytes[:MUTANTS] = bytes(MUTANTS)
+        for number in numbers:
+            self.bytes[number] = 1
 
-    def reached(self, count: int) -> list[int]:
-        return [n for n in range(1, count + 1) if self.bytes[16 + n]]
+    def is_on(self, number: int) -> bool:
+        return bool(self.bytes[number])
 
-    def clear(self, count: int) -> None:
-        self.bytes[16 : 17 + count] = bytes(count + 1)
+    def reach(self, number: int) -> None:
+        self.bytes[MUTANTS + number] = 1
+
+    def reached(self) -> list[int]:
+        return [n for n, byte in enumerate(self.bytes[MUTANTS:]) if byte]
+
+    def clear(self) -> None:
+        self.bytes[MUTANTS:] = bytes(MUTANTS)
 
 
 @dataclass
@@ -88,6 +100,12 @@ def results_of(folder: Path) -> dict[int, dict]:
             last[entry["id"]] = entry
         if entry["status"] == "killed":
             last[entry["id"]] = entry
+    for entry in read_lines(sorted(folder.glob("together-*.jsonl"))):
+        for number in entry["ids"]:
+            result = last.get(number)
+            if result and result["status"] != "killed" and entry["name"] not in result["passed"]:
+                result |= {"status": "survived", "tests": result["tests"] + 1}
+                result["passed"].append(entry["name"])
     return last
 
 
@@ -97,7 +115,6 @@ class Judge:
     def __init__(self, mutants: list[dict], items: list[Item], table: Table, options: Options):
         self.mutants, self.table, self.options = mutants, table, options
         self.items = {item.name: item for item in items}
-        self.count = max(mutant["id"] for mutant in mutants)
         self.known: dict[str, Known] = {}
         self.kills: Counter[tuple[str, str]] = Counter()
         self.runs: Counter[tuple[str, str]] = Counter()
@@ -116,21 +133,24 @@ class Judge:
     def measure(self, names: list[str]) -> None:
         """Runs those tests by themselves that have not been, while there is time."""
         spent = 0.0
-        own = self.options.folder / f"reach-{self.options.part[0]}.jsonl"
         for at, name in enumerate(names):
             if name in self.known or at % self.options.part[1] != self.options.part[0]:
                 continue
             if spent > self.options.baseline_seconds or time.time() > self.options.until:
                 break
-            self.table.switch_on(0)
-            self.table.clear(self.count)
-            seen = run_in_child([self.items[name]], [LONGEST])
-            spent += seen.seconds
-            reached = self.table.reached(self.count)
-            self.known[name] = Known(seen.seconds, not seen.how, frozenset(reached))
-            entry = {"name": name, "seconds": round(seen.seconds, 3), "passes": not seen.how,
-                     "reached": reached}  # fmt: skip
-            add_line(own, entry)
+            spent += self._measure(name)
+
+    def _measure(self, name: str) -> float:
+        """Runs a test by itself; its seconds."""
+        self.table.switch_on()
+        self.table.clear()
+        seen = run_in_child([self.items[name]], [LONGEST])
+        reached = self.table.reached()
+        self.known[name] = Known(seen.seconds, not seen.how, frozenset(reached))
+        entry = {"name": name, "seconds": round(seen.seconds, 3), "passes": not seen.how,
+                 "reached": reached}  # fmt: skip
+        add_line(self.options.folder / f"reach-{self.options.part[0]}.jsonl", entry)
+        return seen.seconds
 
     def broken(self) -> list[str]:
         """The tests that fail with no mutant on: they need what this build lacks, or else the
@@ -174,7 +194,7 @@ class Judge:
                 [8 + 8 * self.known[name].seconds for name in chosen],
             )
         finally:
-            self.table.switch_on(0)
+            self.table.switch_on()
         for name in chosen[: seen.passed + bool(seen.how)]:
             self.runs[self.items[name].family, mutant["file"]] += 1
         entry = {"id": mutant["id"], "tests": len(done) + seen.passed + bool(seen.how),
@@ -210,3 +230,52 @@ class Judge:
         if old["status"] == "survived" and old["seconds"] > self.options.budget:
             return True
         return not self.order(mutant, set(old.get("passed", ())))
+
+    # ---- With several on ----
+
+    def run_together(self, names: list[str]) -> None:
+        """Each test with all mutants on that it reaches and nothing has killed; a test that has not
+        been measured runs by itself first."""
+        results = results_of(self.options.folder)
+        alive = {n: set(r["passed"]) for n, r in results.items() if r["status"] != "killed"}
+        for at, name in enumerate(names):
+            if at % self.options.part[1] != self.options.part[0]:
+                continue
+            if time.time() > self.options.until:
+                break
+            if name not in self.known:
+                self._measure(name)
+            known = self.known[name]
+            if not known.passes:
+                continue
+            group = [n for n in sorted(known.reached & alive.keys()) if name not in alive[n]]
+            for number in self._meet(name, group):
+                del alive[number]
+
+    def _meet(self, name: str, group: list[int]) -> list[int]:
+        """Those of a group that a test kills."""
+        if not group:
+            return []
+        killed = []
+        self.table.clear()
+        self.table.switch_on(*group)
+        try:
+            seen = run_in_child([self.items[name]], [8 + 8 * self.known[name].seconds])
+        finally:
+            self.table.switch_on()
+        own = self.options.folder
+        if not seen.how:
+            # What one of them skips, the others may not have reached.
+            met = sorted(set(group) & set(self.table.reached()))
+            add_line(own / f"together-{self.options.part[0]}.jsonl", {"name": name, "ids": met})
+            masked = sorted(set(group) - set(met))
+            return self._meet(name, masked) if met else []
+        if len(group) > 1:
+            for half in (group[::2], group[1::2]):
+                killed += self._meet(name, half)
+            return killed
+        result = results_of(own)[group[0]]
+        entry = {"id": group[0], "tests": result["tests"] + 1, "seconds": result["seconds"],
+                 "status": "killed", "how": seen.how, "by": name}  # fmt: skip
+        add_line(own / f"results-{self.options.part[0]}.jsonl", entry)
+        return group

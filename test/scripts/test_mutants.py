@@ -38,11 +38,13 @@ def test_one_build_holds_all_mutants(tmp_path: Path) -> None:
     def status() -> int:
         return subprocess.run([program], env=environment, check=False).returncode
 
-    assert (status(), table.reached(9)) == (5, [2, 9])
+    assert (status(), table.reached()) == (5, [2, 9])
     table.switch_on(2)
     assert status() == 7
     table.switch_on(9)
     assert status() == 105
+    table.switch_on(2, 9)
+    assert status() == 107
     assert subprocess.run([program], check=False).returncode == 5  # without a table none is on
 
 
@@ -89,9 +91,8 @@ class Compiler:
         ]
 
     def computes(self, number: int) -> int:
-        self.table.bytes[16 + number] = 1
-        is_on = self.table.bytes[0] == number
-        return -number if is_on and number < 3 else number
+        self.table.reach(number)
+        return -number if self.table.is_on(number) and number < 3 else number
 
 
 MUTANTS = [
@@ -145,6 +146,41 @@ def test_the_page_counts_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "| Layout | 4 | 4 | 2 | 1 | 0 | 1 | 67% |" in text
     assert "| lib/Layout/A.cpp:3 | ±1 | `3` | `3 + 1` | 1 | same |" in text
     assert "| lib/Layout/A.cpp:4 | ±1 | `4` | `4 + 1` | 0 |  |" in text
+
+
+def test_what_is_left_meets_tests_together(tmp_path: Path) -> None:
+    """Ten mutants that a test reaches: it runs for all, and for halves only where it fails."""
+    table = Table(tmp_path / "table-0")
+    runs = []
+
+    def run(killed: set[int], hidden: set[int] = frozenset()) -> bool:
+        on = {n for n in range(1, 11) if table.is_on(n)}
+        runs.append(on)
+        for number in range(1, 11):
+            if number not in hidden or not on - hidden:  # others keep the code from getting there
+                table.reach(number)
+        (tmp_path / "runs").open("a").write(f"{sorted(on)}\n")
+        return not on & killed
+
+    mutants = [{**MUTANTS[0], "id": n, "line": n} for n in range(1, 11)]
+    items = [Item("unit:all", lambda: run(set())), Item("unit:one", lambda: run({6})),
+             Item("unit:two", lambda: run({3, 9}, {9}))]  # fmt: skip
+    made = Judge(mutants, items, table, Options(tmp_path, 0.0, time.time() + 60, (0, 1), 60.0))
+    made.measure(["unit:all"])
+    made.options.budget = -1.0  # none by itself
+    made.run()
+    assert {r["status"] for r in results_of(tmp_path).values()} == {"unreached"}
+    (tmp_path / "runs").write_text("")
+    made.run_together([item.name for item in items])
+    results = results_of(tmp_path)
+    assert {n for n, r in results.items() if r["status"] == "killed"} == {3, 6, 9}
+    assert results[6]["by"] == "unit:one" and results[9]["by"] == "unit:two"
+    assert results[1]["passed"] == ["unit:all", "unit:one", "unit:two"]
+    lines = (tmp_path / "runs").read_text().splitlines()
+    assert lines[0] == str(list(range(1, 11)))  # all pass together
+    assert len(lines) < 25
+    made.run_together([item.name for item in items])
+    assert (tmp_path / "runs").read_text().splitlines() == lines  # nothing is left to do
 
 
 # ---- Sites ----
