@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -396,13 +396,40 @@ def _shared_rows() -> Iterable[Operation]:
     )  # fmt: skip
 
 
-OPERATIONS: tuple[Operation, ...] = (
-    *_integer_rows(),
-    *_float_rows(),
-    *_function_rows(),
-    *_bool_rows(),
-    *more_scalars.rows(Operation, _real, _rounded, _integer),
-    *_shared_rows(),
+#: Names that TVM and TileLang give to operators (language/nodes.py).
+_OTHER_NAMES = {
+    "{0} + {1}": "T.Add", "{0} - {1}": "T.Sub", "{0} * {1}": "T.Mul",
+    "T.truncdiv({0}, {1})": "T.Div", "T.truncmod({0}, {1})": "T.Mod", "{0} // {1}": "T.FloorDiv",
+    "{0} % {1}": "T.FloorMod",
+    "T.min({0}, {1})": "T.Min", "T.max({0}, {1})": "T.Max", "{0} == {1}": "T.EQ",
+    "{0} != {1}": "T.NE", "{0} < {1}": "T.LT", "{0} <= {1}": "T.LE", "{0} > {1}": "T.GT",
+    "{0} >= {1}": "T.GE", "T.ceildiv({0}, {1})": "T.cdiv", "T.abs({0})": "T.fabs",
+}  # fmt: skip
+
+
+def _with_other_names(rows: Iterable[Operation]) -> Iterable[Operation]:
+    for row in rows:
+        yield row
+        if name := _OTHER_NAMES.get(row.text):
+            operands = "{0}, {1}" if row.arity == 2 else "{0}"
+            yield replace(row, name=name, text=f"{name}({operands})", quick=("int32", "float32"))
+        if row.text == "{0} * {1}":
+            yield replace(row, name="T.fmul", text="T.fmul({0}, {1})", quick=("float32",))
+        if row.text == "{0} < {1}":
+            yield replace(row, name="T.likely", text="T.likely({0} < {1})", quick=("float32",))
+
+
+OPERATIONS: tuple[Operation, ...] = tuple(
+    _with_other_names(
+        (
+            *_integer_rows(),
+            *_float_rows(),
+            *_function_rows(),
+            *_bool_rows(),
+            *more_scalars.rows(Operation, _real, _rounded, _integer),
+            *_shared_rows(),
+        )
+    )
 )
 
 

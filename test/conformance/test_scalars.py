@@ -42,8 +42,11 @@ def test_all_patterns(engine: engines.Engine, dtype: str) -> None:
 
 
 #: The language's modules of scalar functions, and their names that are no operations on values.
-MODULES = {f"tilewright.language.{name}" for name in ("scalars", "more_math", "rounding")}
-NO_OPERATIONS = {"dynamic", "symbolic"}
+MODULES = {f"tilewright.language.{name}" for name in ("scalars", "more_math", "rounding", "nodes")}
+NO_OPERATIONS = {
+    "dynamic", "symbolic", "index_to_coordinates", "alloc_cluster_barrier", "tvm_storage_sync",
+    "annotate_pass_configs", "annotate_compile_flags",
+}  # fmt: skip
 TEXTS = [row.text for row in OPERATIONS] + [c.operation.text for c in casts("float32", full=True)]
 
 

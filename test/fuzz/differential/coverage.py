@@ -473,13 +473,21 @@ def _required() -> set[Cell]:
         cells.update((f"T.gemm {role} on", "any", place) for place in places)
     owe(("T.gemm A", "T.gemm B"), (*FLOAT8, "tfloat32"), ("anywhere",))
     owe(("T.alloc_reducer",), DTYPES, ("",))
+    owe(("T.alloc_var",), (d for d in DTYPES if d != "tfloat32"), ("",))
+    owe(("T.view",), DTYPES, _MEMORIES)
+    owe(("T.cummax", "T.atomic_load", "T.atomic_store"), NUMBERS, ("anywhere",))
+    owe(("T.atomic_and", "T.atomic_or", "T.atomic_xor"), INTEGERS, ("anywhere",))
+    owe(("T.any_of", "T.all_of"), ("bool", *INTEGERS), ("anywhere",))
+    owe(("T.atomic_addx2", "T.atomic_addx4"), ("float32",), ("anywhere",))
+    owe(("T.im2col",), ("float16", "float32"), ("anywhere",))
     # Control, threads and the rest.
     for name in ("T.serial", "T.unroll", "T.Pipelined", "T.Parallel"):
         cells.add((name, "", "constant"))
     cells |= {(name, "", "") for name in (
         "while", "break", "continue", "T.macro", "T.dynamic", "several kernels", "T.ws",
-        "T.alloc_barrier", "T.sync_threads", "T.sync_warp", "and", "or", "if", "T.ClusterKernel",
-        "T.cluster_sync", "T.StridedTensor",
+        "T.alloc_barrier", "T.barrier_arrive", "T.barrier_wait", "T.sync_threads", "T.sync_warp",
+        "T.get_thread_binding", "and", "or", "if", "T.ClusterKernel", "T.cluster_sync",
+        "T.StridedTensor",
     )}  # fmt: skip
     cells |= {("T.serial", "", "run-time"), ("T.serial", "", "step"), ("if", "", "else"),
               ("T.Pipelined", "", "num_stages=3"), ("T.Persistent", "", "constant")}  # fmt: skip
