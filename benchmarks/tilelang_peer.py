@@ -23,8 +23,11 @@ from figures import child_seconds
 def lower(request: dict[str, Any], arch: str) -> tuple[Any, dict[str, Any]]:
     """The function as TileLang lowers it, and the pass configuration that it needs."""
     import tilelang
+    import tilelang.language
     from tilelang import tvm
 
+    # The examples import Tilewright under its own name.
+    sys.modules.update({"tilewright": tilelang, "tilewright.language": tilelang.language})
     function = runpy.run_path(request["file"])[request["function"]]
     configs: dict[str, Any] = request["pass_configs"]
     if hasattr(function, "get_tir"):  # @tilelang.jit: calling it would compile for the GPU at hand

@@ -183,6 +183,53 @@ def _once() -> Kernel:
     return Kernel(tilewright.compile(main, device=DEVICE), arrays)
 
 
+def _cluster() -> Kernel:
+    """Blocks of a cluster copy tiles for each other, and release them in all blocks."""
+    m, n, k = 110, 128, 328  # no row of the last warp, and half of those of the one before
+
+    @T.prim_func
+    def main(A: T.Tensor((m, k), "float16"), B: T.Tensor((n, k), "float16"),
+             C: T.Tensor((m, n), "float32")):  # fmt: skip
+        with T.ClusterKernel(2, 2, cluster_dims=(2, 2), threads=128) as (bx, by):
+            a = T.alloc_shared((64, 64), "float16")
+            b = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.clear(c)
+            for i in T.Pipelined(T.ceildiv(k, 64), num_stages=2):
+                T.copy(A[by * 64, i * 64], a)
+                T.copy(B[bx * 64, i * 64], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C[by * 64, bx * 64])
+
+    arrays = [_numbers(1, (m, k), np.float16), _numbers(2, (n, k), np.float16),
+              np.full((m, n), 7, np.float32)]  # fmt: skip
+    return Kernel(tilewright.compile(main, device=DEVICE), arrays)
+
+
+def _persistent() -> Kernel:
+    """The producer goes on to the next tile while the result of one is stored."""
+    m, n, k, tile = 110, 128, 200, 64
+
+    @T.prim_func
+    def main(A: T.Tensor((m, k), "float16"), B: T.Tensor((n, k), "float16"),
+             C: T.Tensor((m, n), "float16")):  # fmt: skip
+        with T.Kernel(2, threads=128) as block:
+            a = T.alloc_shared((tile, 64), "float16")
+            b = T.alloc_shared((tile, 64), "float16")
+            c = T.alloc_fragment((tile, tile), "float32")
+            for by, bx in T.Persistent([T.ceildiv(m, tile), T.ceildiv(n, tile)], 2, block):
+                T.clear(c)
+                for i in T.Pipelined(T.ceildiv(k, 64), num_stages=2):
+                    T.copy(A[by * tile, i * 64], a)
+                    T.copy(B[bx * tile, i * 64], b)
+                    T.gemm(a, b, c, transpose_B=True)
+                T.copy(c, C[by * tile, bx * tile])
+
+    arrays = [_numbers(1, (m, k), np.float16), _numbers(2, (n, k), np.float16),
+              np.full((m, n), 7, np.float16)]  # fmt: skip
+    return Kernel(tilewright.compile(main, device=DEVICE), arrays)
+
+
 def _seed() -> Kernel:
     """The seed's smallest case for sm_90."""
     imports.install()
@@ -205,6 +252,8 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "fp8 gemm": partial(_gemm, (136, 80, 656), (128, 64, 128), 3, 256, "float8_e4m3fn"),
     "tile that a loop reads": _read_tile,
     "copies outside of pipelines": _once,
+    "cluster": _cluster,
+    "persistent": _persistent,
     "attention": _attention,
     "seed": _seed,
 }
@@ -222,6 +271,7 @@ ORDERS = (
     (r"(wgmma|cp\.async|cp\.async\.bulk)\.wait_(group|all)", "wait"),
     (r"cp\.async\.mbarrier\.arrive", "arrive"),
     (r"(bar|barrier)(\.cta)?\.(sync|arrive|red)", "barrier"),
+    (r"barrier\.cluster\.(arrive|wait)", "cluster barrier"),
     (r"bar\.warp\.sync", "warp barrier"),
     (r"membar", "fence"),
 )
@@ -360,6 +410,11 @@ class Reason:
     covers: Callable[[list[str], Mutant], bool]
 
 
+def _is_clustered(lines: list[str]) -> bool:
+    """Whether blocks form clusters."""
+    return any(".reqnctapercluster" in text for text in lines)
+
+
 def _is_first_wait(lines: list[str], mutant: Mutant) -> bool:
     """Whether a wait is the first one for its barrier and names the phase before the first."""
     found = re.search(r"done, \[(%r\d+)\], (%r\d+);", mutant.what)
@@ -410,13 +465,38 @@ def _is_before_last_release(lines: list[str], mutant: Mutant) -> bool:
     """Whether products that a commit or a wait orders are waited for once more, and until then a
     warp does nothing but go on with products and release tiles after the loop."""
     after = lines[mutant.line :]
-    end = next((n for n, text in enumerate(after) if "wgmma.wait_group.sync.aligned 0" in text), -1)
+    memory = r"\b(st|ld|red|atom)\.|matrix|bulk"
+    last = next((n for n, text in enumerate(after) if re.search(memory, text)), len(after))
+    ends = [n for n, text in enumerate(after[:last]) if "wgmma.wait_group.sync.aligned 0" in text]
     return (
-        re.search(r"wgmma\.(commit_group|wait_group\.sync\.aligned [1-9])", mutant.what) is not None
-        and end >= 0
+        re.search(r"wgmma\.(commit_group|wait_group)", mutant.what) is not None
+        and bool(ends)
         and _is_straight(lines, mutant)
-        and any("mbarrier.arrive" in text for text in after[:end])
-        and not any(re.search(r"\b(st|ld|red|atom)\.|matrix|bulk", text) for text in after[:end])
+        and any("mbarrier.arrive" in text for text in after[: ends[-1]])
+    )
+
+
+def _is_acquired(lines: list[str], mutant: Mutant) -> bool:
+    """Whether a barrier of the cluster that releases and acquires follows `mbarrier.init`."""
+    after = [text.strip() for text in lines[mutant.line :] if "barrier.cluster" in text]
+    return (
+        "fence.mbarrier_init" in mutant.what
+        and after[:1] == ["barrier.cluster.arrive;"]
+        and after[1] == "barrier.cluster.wait;"
+    )
+
+
+def _is_between_stores(lines: list[str], mutant: Mutant) -> bool:
+    """Whether a wait for bulk stores stands in front of the next one, and another one has waited
+    until their tile is read."""
+    after = [text for text in lines[mutant.line :] if "cp.async.bulk.tensor" in text]
+    before = _since(lines, mutant.line, "cp.async.bulk.wait_group.read")
+    return (
+        mutant.what == "cp.async.bulk.wait_group 0;"
+        and bool(after)
+        and ".global.shared::cta" in after[0]
+        and "wait_group.read 0" in before[0]
+        and not any("cp.async.bulk.tensor" in text for text in before)
     )
 
 
@@ -511,7 +591,17 @@ REASONS = (
     Reason(
         "it publishes barriers to the other blocks of a cluster, and the block is alone; within a "
         "block bar.sync orders mbarrier.init and its uses. It stays because CUTLASS has it too",
-        lambda _, mutant: "fence.mbarrier_init" in mutant.what,
+        lambda lines, mutant: "fence.mbarrier_init" in mutant.what and not _is_clustered(lines),
+    ),
+    Reason(
+        "barrier.cluster.arrive releases and barrier.cluster.wait acquires; the fence is for relaxed "
+        "arrivals, and stays because CUTLASS has it",
+        _is_acquired,
+    ),
+    Reason(
+        "the tiles that a persistent block stores lie apart: tile-insert-orderings does not know, and "
+        "lets the stores of one tensor follow each other",
+        _is_between_stores,
     ),
     Reason("a new barrier lets the wait for the phase before its first one pass", _is_first_wait),
     Reason(
