@@ -139,8 +139,6 @@ struct Congruence {
   static Congruence nothing() { return {1, 0}; }
   /// Every value of the form remainder + k * modulus; brings the remainder into range.
   static Congruence make(__int128 modulus, __int128 remainder) {
-    if (modulus < 0)
-      modulus = -modulus;
     if (modulus > kNoHigh)
       return nothing();
     if (modulus == 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mutants.items import Item
 
-MEMORY = 10 << 30
+MEMORY = 6 << 30
 #: A test that waits gets this, and twenty times its processor time.
 WAIT_SECONDS = 60.0
 

@@ -129,3 +129,91 @@ func.func @never_met(%n: index) {
   }
   return
 }
+
+// Roles write parts of a tile that do not meet: nothing is to be ordered.
+// CHECK-LABEL: func.func @parts
+// CHECK-NOT: order_s
+func.func @parts(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    // expected-remark@below {{2 roles run at once}}
+    scf.if %first {
+      %low = tile.slice %s[0] [32] [1] : memref<64xf32, #shared> to memref<32xf32, #shared>
+      tile.fill %one, %low : f32, memref<32xf32, #shared>
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      %high = tile.slice %s[32] [32] [1] : memref<64xf32, #shared> to memref<32xf32, #shared>
+      tile.fill %one, %high : f32, memref<32xf32, #shared>
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}
+
+// Here both write element 32.
+// CHECK-LABEL: func.func @parts_that_meet
+// CHECK: %order_s = tile.barrier_alloc "order_s"
+func.func @parts_that_meet(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    // expected-remark@below {{2 roles run at once}}
+    scf.if %first {
+      %low = tile.slice %s[0] [33] [1] : memref<64xf32, #shared> to memref<33xf32, #shared>
+      // expected-note@below {{the other role is here}}
+      tile.fill %one, %low : f32, memref<33xf32, #shared>
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      %high = tile.slice %s[32] [32] [1] : memref<64xf32, #shared> to memref<32xf32, #shared>
+      // expected-remark@below {{a barrier is added in front of this statement}}
+      tile.fill %one, %high : f32, memref<32xf32, #shared>
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}
+
+// What all threads do before the roles start counts: the first phase of "begun" is over by then, so that
+// the first role's arrivals end the second one.
+// CHECK-LABEL: func.func @begun_before
+// CHECK: tile.barrier_arrive %begun
+// CHECK: tile.barrier_wait %begun
+// CHECK: tile.role
+// CHECK: tile.role
+func.func @begun_before(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [64] {
+    %begun = tile.barrier_alloc "begun" arrivals [64] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    tile.barrier_arrive %begun[%c0] : memref<1xi64, #shared>
+    tile.barrier_wait %begun[%c0] parity %c0 : memref<1xi64, #shared>
+    // expected-remark@below {{2 roles run at once}}
+    scf.if %first {
+      tile.copy %a, %s : memref<64xf32, #global> to memref<64xf32, #shared>
+      tile.barrier_arrive %begun[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.barrier_arrive %begun[%c0] : memref<1xi64, #shared>
+      tile.barrier_wait %begun[%c0] parity %c1 : memref<1xi64, #shared>
+      tile.copy %s, %a : memref<64xf32, #shared> to memref<64xf32, #global>
+    }
+  }
+  return
+}

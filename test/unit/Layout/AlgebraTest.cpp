@@ -67,6 +67,9 @@ TEST(AlgebraTest, InverseNeedsOneElementPerPlace) {
             (std::vector<int64_t>{5, 6, 7, 0, 1, 2, 3, 4}));
   EXPECT_EQ(invertByTable(layout("(i) -> (2 * i)", {3})), (std::vector<int64_t>{0, -1, 1, -1, 2}));
   EXPECT_EQ(invertByTable(layout("(i) -> (i // 2)", {8})), std::nullopt);
+  std::vector<int64_t> large = *invertByTable(layout("(i) -> ((i + 3) % 100000)", {100000}));
+  EXPECT_EQ(llvm::count(large, -1), 0);
+  EXPECT_EQ(large[99999], 99996);
 }
 
 TEST(AlgebraTest, InverseOfAFragmentNamesElementAndReplica) {
@@ -74,6 +77,14 @@ TEST(AlgebraTest, InverseOfAFragmentNamesElementAndReplica) {
       fragment("(i, j) -> thread 4 * (i % 8) + j // 2, slot 2 * (i // 8) + j % 2", {16, 8});
   EXPECT_EQ(llvm::cantFail(invert(tile)).str(),
             "(i, j) -> (8 * (j // 2) + i // 4, 2 * (i % 4) + j % 2, 0)");
+}
+
+TEST(AlgebraTest, ReplicationNeedsACount) {
+  Fragment tile = fragment("(i) rep r of 4 -> thread 4 * i + r, slot 0", {2});
+  EXPECT_EQ(errorOf(replicate(tile, 0)), "replicate: expected a count of at least 1, got 0");
+  EXPECT_EQ(errorOf(replicate(tile, INT64_MAX)),
+            "replicate: expected a count of at least 1, got " + std::to_string(INT64_MAX));
+  EXPECT_EQ(llvm::cantFail(replicate(tile, 1)), tile);
 }
 
 TEST(AlgebraTest, VersionsAreALeadingDimension) {

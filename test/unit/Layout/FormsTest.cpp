@@ -96,6 +96,18 @@ TEST(DigitFormTest, BoundsAreExactWhereTheTopDigitIsNotFull) {
   EXPECT_EQ(form->getBounds(form->getSums()[0])->high, 99); // not 103
   EXPECT_EQ(form->getBounds(form->getSums()[1])->high, 12);
   EXPECT_EQ(form->getBounds(form->getSums()[2])->high, 63);
+  // A top digit that a sum does not have does not matter to it.
+  form = DigitForm::read({floorDiv(i % 8, 4) + 2 * (i % 4), floorDiv(i, 8)}, {100});
+  ASSERT_TRUE(form);
+  ASSERT_TRUE(form->getBounds(form->getSums()[0]));
+  EXPECT_EQ(form->getBounds(form->getSums()[0])->high, 7);
+}
+
+TEST(DigitFormTest, ConstantsFlipFullDigits) {
+  std::optional<DigitForm> form = DigitForm::read({i ^ 5}, {8});
+  ASSERT_TRUE(form);
+  EXPECT_EQ(form->getBounds(form->getSums()[0])->high, 7);
+  EXPECT_FALSE(DigitForm::read({i ^ 1}, {7})); // 6 ^ 1 is 7
 }
 
 //===----------------------------------------------------------------------------------------===//

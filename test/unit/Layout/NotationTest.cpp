@@ -31,6 +31,16 @@ TEST(NotationTest, PrintsFewParentheses) {
   EXPECT_EQ(toString(minOf(i, j + 1) * 2, kNames), "min(i, j + 1) * 2");
 }
 
+TEST(NotationTest, ListsOfNamesMayBeEmpty) {
+  llvm::Expected<ParsedMap> map = parseIndexMap("()[n] -> (n, 3)");
+  ASSERT_TRUE(bool(map));
+  EXPECT_EQ(map->outputs.size(), 2u);
+  EXPECT_EQ(errorOf("(i)[] -> (i)"), "no error");
+  llvm::Expected<Layout> cut = parseLayout("(i -> (i)", {4});
+  EXPECT_FALSE(bool(cut));
+  EXPECT_EQ(llvm::toString(cut.takeError()), errorOf("(i -> (i)"));
+}
+
 TEST(NotationTest, PrintsNegativeNumbers) {
   EXPECT_EQ(toString(-4 * i, kNames), "-4 * i");
   EXPECT_EQ(toString(0 - i, kNames), "-i");

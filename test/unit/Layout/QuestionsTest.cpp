@@ -137,10 +137,23 @@ TEST(EqualityTest, ReplicasMayBeNumberedDifferently) {
             "element (0) lies at (1, 0) and at (8, 0)");
 }
 
+TEST(QuestionsTest, CounterexamplesOfTilesTooLargeToEnumerate) {
+  constexpr int64_t kMany = int64_t(1) << 40;
+  Answer<Collision> collides = isInjective(layout("(i) -> (i // 2)", {kMany}));
+  ASSERT_TRUE(collides.isNo());
+  EXPECT_EQ(collides.getCounterexample().first, (IndexVector{0}));
+  EXPECT_EQ(collides.getCounterexample().second, (IndexVector{1}));
+  Answer<Difference> differs =
+      isEqual(layout("(i, j) -> (i, j)", {kMany, 8}), layout("(i, j) -> (i, j ^ i % 8)", {kMany, 8}));
+  ASSERT_TRUE(differs.isNo());
+  EXPECT_EQ(differs.getCounterexample().index, (IndexVector{1, 0}));
+}
+
 TEST(FragmentQuestionTest, ReplicatedTilesProvideForEveryReader) {
   Fragment everywhere = fragment("(i) rep r of 4 -> thread 4 * i + r, slot 0", {8});
   Fragment once = fragment("(i) -> thread 4 * i + 2, slot 3", {8});
   EXPECT_TRUE(isProvidedBy(once, everywhere).isYes());
+  EXPECT_TRUE(isProvidedBy(fragment("(i) -> thread 4 * i + 3, slot 3", {8}), everywhere).isYes());
   EXPECT_EQ(isProvidedBy(everywhere, once).getCounterexample().str(),
             "thread 0 needs element (0) and does not hold it");
 }
