@@ -12,19 +12,6 @@ namespace tilewright::frontend {
 
 Scalar Arithmetic::cast(const Operand &operand, Type dtype, tile::Rounding rounding,
                         bool saturate) {
-  if (auto *scalar = std::get_if<Scalar>(&operand)) {
-    auto shift = emptyingShifts.find(scalar->value);
-    bool isWider = shift != emptyingShifts.end() && isa<IntegerType>(dtype) &&
-                   dtype.getIntOrFloatBitWidth() > scalar->dtype.getIntOrFloatBitWidth();
-    if (isWider) {
-      std::string from = getDTypeName(scalar->dtype), to = getDTypeName(dtype);
-      emitter.fail("'T.cast' of a " + from + " shifted left by " + Twine(shift->second) +
-                   " bits to " + to + ": the shift is computed in " + from +
-                   " and leaves 0 (CUDA's C++ computes it in 32 "
-                   "bits); convert first: T.cast(x, \"" +
-                   to + "\") << " + Twine(shift->second));
-    }
-  }
   return scalars.convert(operand, dtype, rounding, saturate);
 }
 
@@ -250,10 +237,10 @@ Scalar Arithmetic::binary(BinaryKind kind, const Operand &lhs, const Operand &rh
   Scalar result = isFloat(computed) ? binaryFloat(kind, l, r) : binaryInteger(kind, l, r);
   result = scalars.convert(result,
                            resultType(kind, getOperandDType(lhs, emitter.getContext()), rhs, type));
-  if (auto *literal = std::get_if<Literal>(&rhs);
-      literal && kind == B::Shl && isa<IntegerType>(result.dtype) && literal->integer < 32 &&
-      literal->integer >= int64_t(result.dtype.getIntOrFloatBitWidth()))
-    emptyingShifts[result.value] = literal->integer;
+  bool isNarrow = isa<IntegerType>(result.dtype) && !isBool(result.dtype) &&
+                  result.dtype.getIntOrFloatBitWidth() < 32;
+  if (kind == B::Shl && isNarrow)
+    scalars.noteShift(result, l, rhs);
   return result;
 }
 

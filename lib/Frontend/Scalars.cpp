@@ -164,6 +164,18 @@ Scalar Scalars::convert(const Operand &operand, Type dtype, tile::Rounding round
   saturate &= isFloat(dtype); // integers always do
   if (from.dtype == dtype && !saturate)
     return from;
+  auto shift = narrowShifts.find(from.value);
+  bool isWider =
+      isa<IndexType>(dtype) || (isa<IntegerType>(dtype) && shift != narrowShifts.end() &&
+                                dtype.getIntOrFloatBitWidth() > from.dtype.getIntOrFloatBitWidth());
+  if (shift != narrowShifts.end() && isWider) {
+    auto [shifted, amount] = shift->second; // converting them may move the table
+    Type wide = builder.getI32Type();
+    Value value = builder.createOrFold<tile::ShlOp>(
+        emitter.getLocation(), convert(shifted, wide).value, convert(amount, wide).value,
+        /*isUnsigned=*/false);
+    return convert(emitter.wrap(value, wide), dtype, rounding, saturate);
+  }
   if (rounding != tile::Rounding::NearestEven && !isFloat(dtype))
     emitter.fail("a rounding mode is given but the result, " + getDTypeName(dtype) +
                  ", is not a float");

@@ -14,6 +14,7 @@
 // Expects: statements in an order in which waits are met.   Leaves: no barrier ops.
 //===----------------------------------------------------------------------------------------===//
 
+#include "ArrivalCounters.h"
 #include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/Teams.h"
 
@@ -28,8 +29,12 @@ namespace tilewright {
 
 using namespace mlir;
 using namespace tilewright::tile;
+using namespace tilewright::threads;
 
 namespace {
+
+/// On the counters of the row of barriers in front of them.
+constexpr llvm::StringLiteral kCountersAttr = "counters";
 
 constexpr llvm::StringLiteral kPhaseNotOver =
     "this wait is not met: the arrivals that it waits for come later or never; roles take "
@@ -44,6 +49,15 @@ Value createConstant(ImplicitLocOpBuilder &b, int64_t value) {
 
 Value createMod(ImplicitLocOpBuilder &b, Value value, int64_t divisor) {
   return FloorModOp::create(b, value, createConstant(b, divisor), UnitAttr());
+}
+
+Value loadCount(ImplicitLocOpBuilder &b, BarrierWaitOp wait, Value index) {
+  return LoadOp::create(b, b.getI32Type(), getCounters(wait.getBarriers()), index);
+}
+
+Value dividedByArrivals(ImplicitLocOpBuilder &b, BarrierWaitOp wait, Value count) {
+  Value arrivals = createConstant(b, wait.getExpectedArrivals());
+  return FloorDivOp::create(b, count, arrivals, UnitAttr());
 }
 
 void lower(BarrierArriveOp op, Value counters) {
@@ -63,37 +77,27 @@ void lower(BarrierArriveOp op, Value counters) {
                           MemoryOrder::Relaxed);
 }
 
-void lower(BarrierWaitOp op, Value counters) {
+void lower(BarrierWaitOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value count = LoadOp::create(b, b.getI32Type(), counters, op.getIndex());
-  int64_t arrivals = op.getExpectedArrivals();
-  if (!op.getParity()) {
-    Value isOver = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, createMod(b, count, arrivals),
-                                         createConstant(b, 0));
-    AssertOp::create(b, isOver, kThreadsMissing);
+  if (op.getParity()) {
+    AssertOp::create(b, isParityOver(b, op, op.getIndex(), op.getParity()), kPhaseNotOver);
     return;
   }
-  Value phase = FloorDivOp::create(b, count, createConstant(b, arrivals), UnitAttr());
-  Value two = arith::ConstantIndexOp::create(b, 2);
-  Value parity = FloorModOp::create(b, op.getParity(), two, UnitAttr());
-  parity = arith::IndexCastOp::create(b, b.getI32Type(), parity);
-  Value isOver = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, createMod(b, phase, 2), parity);
-  AssertOp::create(b, isOver, kPhaseNotOver);
+  Value begun = createMod(b, loadCount(b, op, op.getIndex()), op.getExpectedArrivals());
+  Value isOver = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, begun, createConstant(b, 0));
+  AssertOp::create(b, isOver, kThreadsMissing);
 }
 
 void lower(BarrierAllocOp op) {
-  ImplicitLocOpBuilder b(op.getLoc(), op);
-  MemRefType type =
-      makeBufferType(op.getBarriers().getType().getShape(), b.getI32Type(), Space::Shared);
-  Value counters = AllocOp::create(b, type, op.getNameAttr(), ValueRange(), ReduceKindAttr());
-  FillOp::create(b, createConstant(b, 0), counters);
+  Value counters = getCounters(op.getBarriers());
   for (Operation *user : llvm::make_early_inc_range(op.getBarriers().getUsers())) {
     if (auto arrival = dyn_cast<BarrierArriveOp>(user))
       lower(arrival, counters);
     else
-      lower(cast<BarrierWaitOp>(user), counters);
+      lower(cast<BarrierWaitOp>(user));
     user->erase();
   }
+  counters.getDefiningOp()->removeAttr(kCountersAttr);
   op.erase();
 }
 
@@ -110,3 +114,39 @@ struct CountArrivalsPass : tilewright::impl::CountArrivalsBase<CountArrivalsPass
 };
 
 } // namespace
+
+namespace tilewright::threads {
+
+Value getCounters(Value barriers) {
+  auto row = cast<BarrierAllocOp>(barriers.getDefiningOp());
+  if (Operation *known = row->getNextNode(); known->hasAttr(kCountersAttr))
+    return known->getResult(0);
+  ImplicitLocOpBuilder b(row.getLoc(), row.getContext());
+  b.setInsertionPointAfter(row);
+  MemRefType type =
+      makeBufferType(row.getBarriers().getType().getShape(), b.getI32Type(), Space::Shared);
+  auto counters = AllocOp::create(b, type, row.getNameAttr(), ValueRange(), ReduceKindAttr());
+  counters->setAttr(kCountersAttr, b.getUnitAttr());
+  FillOp::create(b, createConstant(b, 0), counters);
+  return counters.getBuffer();
+}
+
+Value isParityOver(ImplicitLocOpBuilder &b, BarrierWaitOp wait, Value index, Value parity) {
+  Value phase = dividedByArrivals(b, wait, loadCount(b, wait, index));
+  parity =
+      FloorModOp::create(b, parity, arith::ConstantIndexOp::create(b, 2).getResult(), UnitAttr());
+  parity = arith::IndexCastOp::create(b, b.getI32Type(), parity);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, createMod(b, phase, 2), parity);
+}
+
+Value countPhaseOfArrival(ImplicitLocOpBuilder &b, BarrierWaitOp wait, Value index) {
+  Value count = loadCount(b, wait, index);
+  return dividedByArrivals(b, wait, arith::SubIOp::create(b, count, createConstant(b, 1)));
+}
+
+Value isPhaseOver(ImplicitLocOpBuilder &b, BarrierWaitOp wait, Value index, Value phase) {
+  Value current = dividedByArrivals(b, wait, loadCount(b, wait, index));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, current, phase);
+}
+
+} // namespace tilewright::threads

@@ -19,15 +19,21 @@
 // come, with the same bounds, become one, whose body is planned in the same way. Nothing
 // moves unless the plan comes to an end.
 //
-// The order is only found here, not trusted: waits stay, and become comparisons of counts
-// (tile-count-arrivals), so that an order that does not hold for later iterations is an error when
-// the program runs.
+// The order is tried before it is taken (WaitOrder.h): a copy of the kernel with it is run through,
+// as far as barriers are concerned. Where a wait is not met, or that cannot be told (a branch or a
+// `while` on data, a bound that a block computes), the roles become machines that stop and go on at
+// waits instead (ResumeRoles.h).
+//
+// An order is never trusted: waits stay, and become comparisons of counts (tile-count-arrivals), so
+// that one that does not hold for later iterations is an error when the program runs.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #include "FirstIteration.h"
+#include "ResumeRoles.h"
 #include "SplitArrays.h"
 #include "SplitBranches.h"
+#include "WaitOrder.h"
 #include "Waits.h"
 #include "tilewright/Threads/Passes.h"
 #include "tilewright/Tile/Teams.h"
@@ -226,7 +232,8 @@ struct Roles {
 
 class Merger {
 public:
-  Merger(KernelOp kernel, const ThreadFacts &facts) : kernel(kernel), facts(facts) {}
+  /// With `resumes`, roles become machines, and take turns in no order that is known in advance.
+  Merger(KernelOp kernel, bool resumes) : kernel(kernel), facts(kernel), resumes(resumes) {}
 
   void run() { mergeIn(kernel.getBody().front()); }
 
@@ -307,6 +314,16 @@ private:
       addSides(branch, Value(), roles, b);
     if (roles.parts.size() < 2)
       return;
+    if (resumes) {
+      SmallVector<RoleBody> bodies;
+      for (const Part &part : roles.parts)
+        bodies.push_back({part.block, roles.conditions[part.role]});
+      if (resumeRoles(bodies, first, facts)) {
+        for (scf::IfOp branch : branches)
+          branch.erase();
+        return;
+      }
+    }
     for (const Part &part : roles.parts)
       splitBranches(*part.block, facts);
     FirstIteration played(facts);
@@ -334,19 +351,28 @@ private:
   }
 
   KernelOp kernel;
-  const ThreadFacts &facts;
+  ThreadFacts facts;
+  bool resumes;
 };
 
 /// Interleaves the roles of a kernel (`if tx < 128: … else: …`, `T.ws`) that wait for each other at
 /// barriers. What cannot be interleaved is left as it is.
 struct MergeRolesPass : tilewright::impl::MergeRolesBase<MergeRolesPass> {
   void runOnOperation() override {
-    getOperation().walk([](KernelOp kernel) {
-      if (!holdsWait(kernel) || !getTeamRoles(kernel).empty())
-        return;
-      splitArrays(kernel, ThreadFacts(kernel)); // roles are played through one after another
-      Merger(kernel, ThreadFacts(kernel)).run();
+    SmallVector<KernelOp> kernels;
+    getOperation().walk([&](KernelOp kernel) {
+      if (holdsWait(kernel) && getTeamRoles(kernel).empty())
+        kernels.push_back(kernel);
     });
+    for (KernelOp kernel : kernels) {
+      splitArrays(kernel, ThreadFacts(kernel)); // roles are played through one after another
+      auto merged = cast<KernelOp>(OpBuilder(kernel).clone(*kernel));
+      Merger(merged, /*resumes=*/false).run();
+      bool isOrder = areWaitsMet(merged);
+      (isOrder ? kernel : merged).erase();
+      if (!isOrder)
+        Merger(kernel, /*resumes=*/true).run();
+    }
   }
 };
 

@@ -332,6 +332,8 @@ void bindScalarOperations(nb::class_<Trace> &cls) {
       throw UserError("expected a Python number");
     return self.scalars.constant(std::get<Literal>(operand), parseDType(dtype, self.getContext()));
   });
+  cls.def("named",
+          [](Trace &self, const frontend::Scalar &value) { self.scalars.noteName(value); });
   cls.def("materialize", [](Trace &self, nb::object value) {
     return self.scalars.materialize(toOperand(value, "value"));
   });

@@ -10,8 +10,6 @@
 
 #include "tilewright/Frontend/Scalars.h"
 
-#include "llvm/ADT/DenseMap.h"
-
 namespace tilewright::frontend {
 
 class Arithmetic {
@@ -21,8 +19,7 @@ public:
 
   Scalar unary(UnaryKind kind, const Operand &operand);
   Scalar binary(BinaryKind kind, const Operand &lhs, const Operand &rhs);
-  /// An explicit conversion. C shifts narrow integers in 32 bits, so that a program that widens the
-  /// result of a shift may count on bits that its type does not have: that is refused.
+  /// An explicit conversion.
   Scalar cast(const Operand &operand, mlir::Type dtype,
               tile::Rounding rounding = tile::Rounding::NearestEven, bool saturate = false);
 
@@ -38,7 +35,6 @@ private:
   Emitter &emitter;
   Scalars &scalars;
   mlir::OpBuilder &builder;
-  llvm::DenseMap<mlir::Value, int64_t> emptyingShifts; // shifts left by a constant that leave 0
 };
 
 } // namespace tilewright::frontend

@@ -11,6 +11,8 @@
 #include "tilewright/Frontend/Operators.h"
 #include "tilewright/Frontend/Signature.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 namespace tilewright::frontend {
 
 class Scalars {
@@ -34,6 +36,14 @@ public:
   mlir::OpFoldResult toIndexOrConstant(const Operand &operand, llvm::StringRef what);
   mlir::Value toCondition(const Operand &operand);
 
+  /// `result` is `value << amount`, of fewer than 32 bits. CUDA's C++ shifts in 32 bits, and keeps
+  /// what leaves the type where the result is converted to a wider integer; so does `convert`.
+  void noteShift(const Scalar &result, const Scalar &value, const Operand &amount) {
+    narrowShifts[result.value] = {value, amount};
+  }
+  /// `value` has a name now: it is a number of its type, however it was computed.
+  void noteName(const Scalar &value) { narrowShifts.erase(value.value); }
+
   /// The dtype in which both sides of a choice meet.
   mlir::Type commonType(const Operand &lhs, const Operand &rhs);
   /// A comparison of two values of one dtype.
@@ -43,6 +53,7 @@ private:
   Emitter &emitter;
   Signature &signature;
   mlir::OpBuilder &builder;
+  llvm::DenseMap<mlir::Value, std::pair<Scalar, Operand>> narrowShifts;
 };
 
 /// The dtype of an operand; none for a literal.

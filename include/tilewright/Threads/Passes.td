@@ -96,8 +96,10 @@ def MergeRoles : Pass<"tile-merge-roles", "::mlir::ModuleOp"> {
     Roles are branches on the thread index that stand next to each other. They run in the order of
     the text, until one waits for what another one does; then the next role goes on. Loops in which
     roles wait for each other, with the same bounds, become one loop. The pass plays the first
-    iteration of each loop through to find the order. A kernel for which it finds none stays as it
-    is. The waits remain, and are checked when the program runs.
+    iteration of each loop through to find the order, and tries it. The waits remain, and are checked
+    when the program runs. Where a wait is not met in the trial, or cannot be told, roles become
+    machines: their statements are cut at waits into pieces, a loop around all roles runs each from
+    its next piece on until a wait is not met, and an assertion ends a program in which all wait.
 
     ```mlir
     scf.if %producer {                            scf.for %k = %c0 to %n step %c1 {

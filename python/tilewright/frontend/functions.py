@@ -13,6 +13,7 @@ from typing import Any
 from tilewright._core import core
 from tilewright.frontend import trace
 from tilewright.frontend.explain import run_trace
+from tilewright.frontend.externs import ExternCall
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import annotations_of, twin_of
 from tilewright.support.errors import LanguageError, Location, TilewrightError, caller_location
@@ -46,18 +47,46 @@ class PrimFunc:
         seconds: dict[str, float],
         notes: dict[str, dict[str, Any]] | None = None,
         outputs: Sequence[str] = (),
+        externs: Sequence[ExternCall] = (),
     ) -> None:
         self.__name__ = name
         self._outputs = tuple(outputs)
         self._notes = notes or {}  # of parameters: what a call must know that the program does not
-        self.program = program
+        self._program = program
+        self.externs = tuple(externs)
         self.location = location
         self.seconds = seconds  # how long each phase took
+
+    @property
+    def program(self) -> Any:
+        """The program, for an engine: it has no calls of functions that are in no library."""
+        for call in self.externs:
+            raise LanguageError(
+                f"'T.call_extern': the function '{call.name}' is not supported: functions in CUDA "
+                "source text cannot run here",
+                hint="write it in the language",
+                location=call.location,
+            )
+        return self._program
+
+    def with_externs(self, externs: Sequence[ExternCall]) -> PrimFunc:
+        """The same function with only these calls of functions that are in no library."""
+        notes, outputs = self._notes, self._outputs
+        return PrimFunc(
+            self.__name__, self._program, self.location, self.seconds, notes, outputs, externs
+        )
+
+    @property
+    def body(self) -> PrimFunc:
+        """The statements, for `tvm.tirx.stmt_functor`."""
+        return self
+
+    ret_type = None
 
     @cached_property
     def params(self) -> list[KernelParam]:
         """The parameters, with their names, dtypes and shapes."""
-        found = [KernelParam.of(parameter) for parameter in self.program.params]
+        found = [KernelParam.of(parameter) for parameter in self._program.params]
         for parameter in found:
             parameter.update(self._notes.get(parameter.name, {}))
         return found
@@ -82,7 +111,7 @@ class PrimFunc:
 
     def script(self) -> str:
         """The tile IR as text."""
-        return self.program.text()
+        return self._program.text()
 
     def __str__(self) -> str:
         return self.script()
@@ -145,7 +174,9 @@ def trace_prim_func(function: Any, enclosing: dict[str, Any]) -> PrimFunc:
 
     program = run_trace(state, body)
     notes = state.parameter_notes
-    return PrimFunc(function.__name__, program, location, watch.seconds, notes, outputs)
+    return PrimFunc(
+        function.__name__, program, location, watch.seconds, notes, outputs, state.externs
+    )
 
 
 # A tuner traces one function with many parameters; its tree stays the same.

@@ -176,6 +176,10 @@ class Hooks:
         kind = type(value)
         if kind is Var:
             trace.require("T.alloc_var").bound_vars[id(value)] = value
+        elif kind is trace.Expr:
+            state = trace.active()
+            if state is not None:
+                state.core.named(value)
         elif kind in _CONTAINERS:
             state = trace.active()
             if state is not None:

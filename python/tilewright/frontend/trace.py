@@ -78,6 +78,7 @@ class TraceState:
         self.scalar_parameters: dict[int, tuple[Any, str]] = {}  # values by id, with their names
         self.extent_symbols: dict[str, Any] = {}  # symbols that stand for them in shapes
         self.narrow_origins: dict[int, Any] = {}  # elements of them that were named, by id
+        self.externs: list[Any] = []  # calls of functions that must be gone at compilation
         self.eager: Any = None  # the declarations of an eager function
 
     def open(self, kind: str, line: int = 0) -> Region:

@@ -11,10 +11,12 @@ from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
+from tilewright.frontend import trace
+from tilewright.frontend.externs import ExternCall
 from tilewright.frontend.trace import dtype_of, is_scalar
 from tilewright.language import barriers, exchange, more_math, rounding, scalars, threads, votes
 from tilewright.language.more_math import constant
-from tilewright.support.errors import LanguageError
+from tilewright.support.errors import LanguageError, caller_location
 from tilewright.types.dtypes import is_dtype
 
 
@@ -160,10 +162,18 @@ for _mode, _ours in (("rn", "rn"), ("rz", "rz"), ("ru", "rp"), ("rd", "rm")):
         )
 
 
+def hint_for(name: str) -> str:
+    """What to use instead of a function that is not known."""
+    close = get_close_matches(name, _TABLE, n=1, cutoff=0.8)
+    return f"did you mean '{close[0]}'?" if close else "write it in the language"
+
+
 def call_extern(*arguments: Any, dtype: Any = None) -> Any:
     """`T.call_extern(dtype, "__float2half_rz", x)`: a function of CUDA by its name.
 
-    The result has the type `dtype`. Only functions that CUDA itself has are known.
+    The result has the type `dtype`. Only functions that CUDA itself has are known. A call of
+    another one that gives nothing (`"handle"`) stands for something that the program puts in its
+    place, or removes, before it compiles the function (`tvm.tirx.stmt_functor.ir_transform`).
 
     Example:
         B[i, j] = T.call_extern("float32", "sinf", A[i, j])
@@ -175,12 +185,15 @@ def call_extern(*arguments: Any, dtype: Any = None) -> Any:
     if not isinstance(name, str) or (dtype not in ("handle", "void", "") and not is_dtype(dtype)):
         raise LanguageError("'T.call_extern' takes a dtype, the name of a function and arguments")
     function = _TABLE.get(name.removeprefix("::"))
+    if function is None and dtype in ("handle", "void", "") and trace.active() is not None:
+        call = ExternCall(name, tuple(rest), caller_location())
+        trace.require("T.call_extern").externs.append(call)
+        return None
     if function is None:
-        close = get_close_matches(name, _TABLE, n=1, cutoff=0.8)
         raise LanguageError(
             f"'T.call_extern': the function '{name}' is not supported: functions in CUDA source "
             "text cannot run here",
-            hint=f"did you mean '{close[0]}'?" if close else "write it in the language",
+            hint=hint_for(name),
         )
     try:
         signature(function).bind(*rest)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilewright.frontend import trace
 from tilewright.frontend.trace import KERNEL_SCALARS, Element, IndexExpr
 from tilewright.frontend.trace import Var as _Variable
 from tilewright.language.scalars import dynamic
 from tilewright.types.dtypes import canonical
 
 
-class _Kind(type):
+class Kind(type):
     """A class by what its instances are, not by who made them."""
 
     accepts: tuple[type, ...]
@@ -23,7 +24,7 @@ class _Kind(type):
         return isinstance(value, cls.accepts)
 
 
-class PrimExpr(metaclass=_Kind):
+class PrimExpr(metaclass=Kind):
     """Any value that is known only when the kernel runs.
 
     Example:
@@ -40,7 +41,7 @@ class PrimExpr(metaclass=_Kind):
     accepts = tuple(sorted(KERNEL_SCALARS, key=lambda kind: kind.__name__))
 
 
-class Var(metaclass=_Kind):
+class Var(metaclass=Kind):
     """A symbol of a shape, or a variable of a kernel; `T.Var(name, dtype)` makes a symbol.
 
     Example:
@@ -60,7 +61,7 @@ class Var(metaclass=_Kind):
         return dynamic(name, dtype)
 
 
-class BufferLoad(metaclass=_Kind):
+class BufferLoad(metaclass=Kind):
     """An element of a tensor or tile that is read.
 
     Example:
@@ -74,7 +75,7 @@ class BufferLoad(metaclass=_Kind):
     accepts = (Element,)
 
 
-class IntImm(metaclass=_Kind):
+class IntImm(metaclass=Kind):
     """A constant: a Python number here. `T.IntImm(dtype, value)` makes one of that type.
 
     Example:
@@ -88,10 +89,10 @@ class IntImm(metaclass=_Kind):
     accepts = (int,)
 
     def __new__(cls, dtype: Any, value: int, span: Any = None) -> Any:
-        return canonical(dtype)(int(value))
+        return canonical(dtype)(int(value)) if trace.active() else int(value)
 
 
-class FloatImm(metaclass=_Kind):
+class FloatImm(metaclass=Kind):
     """A constant: a Python number here. `T.FloatImm(dtype, value)` makes one of that type.
 
     Example:
@@ -105,10 +106,10 @@ class FloatImm(metaclass=_Kind):
     accepts = (float,)
 
     def __new__(cls, dtype: Any, value: float, span: Any = None) -> Any:
-        return canonical(dtype)(float(value))
+        return canonical(dtype)(float(value)) if trace.active() else float(value)
 
 
-class StringImm(metaclass=_Kind):
+class StringImm(metaclass=Kind):
     """A text constant: a Python string here.
 
     Example:

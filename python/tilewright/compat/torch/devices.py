@@ -135,6 +135,7 @@ def replace_functions(torch: Any) -> None:
     """Lets tensors say where they are, and functions take "cuda" where the mode is switched off."""
     cpu, cuda = torch.device("cpu"), torch.device("cuda:0")
     real_device = torch.Tensor.device.__get__
+    is_disabled = getattr(torch._C, "_is_torch_function_all_disabled", lambda: False)
 
     def device(self: Any) -> Any:
         if real_device(self).type != "cpu":  # of a tensor without memory
@@ -144,7 +145,7 @@ def replace_functions(torch: Any) -> None:
     def replaced(function: Any) -> Any:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if torch._C._len_torch_function_stack() == 0:
+            if torch._C._len_torch_function_stack() == 0 or is_disabled():
                 args, kwargs = in_main_memory(torch, args), named_in_main_memory(torch, kwargs)
                 if call.__name__ == "cuda":
                     return args[0]

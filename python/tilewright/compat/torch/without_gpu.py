@@ -142,9 +142,25 @@ def _make_fork_rng(fork_rng: Any) -> Any:
     return fork
 
 
-def _compile(model: Any = None, *args: Any, **options: Any) -> Any:
-    """`torch.compile`: the function itself. Its compiler would generate code for the device."""
-    return model if model is not None else lambda function: function
+def _make_compile(torch: Any) -> Any:
+    """`torch.compile`: the function itself, as torch's own compiler would generate code for the
+    device. A backend that is a function gets its graph from torch; dynamo traces no mode."""
+    real_compile = torch.compile
+
+    def compile(model: Any = None, *args: Any, **options: Any) -> Any:
+        if not callable(options.get("backend")):
+            return model if model is not None else lambda function: function
+        if model is None:
+            return lambda function: compile(function, *args, **options)
+        compiled = real_compile(model, *args, **options)
+
+        def call(*call_args: Any, **call_kwargs: Any) -> Any:
+            with torch._C.DisableTorchFunction():
+                return compiled(*call_args, **call_kwargs)
+
+        return call
+
+    return compile
 
 
 def install(torch: Any) -> None:
@@ -164,8 +180,13 @@ def install(torch: Any) -> None:
     torch.cuda.stream = Stream
     torch.cuda.current_stream = torch.cuda.default_stream = _current_stream
     torch.cuda.device = CurrentDevice
+    # All random numbers are main memory's.
+    torch.cuda.get_rng_state = lambda device=None: torch.get_rng_state()
+    torch.cuda.set_rng_state = lambda state, device=None: torch.set_rng_state(state)
+    if hasattr(torch, "accelerator"):
+        torch.accelerator.is_available = lambda: False
     torch.random.fork_rng = _make_fork_rng(torch.random.fork_rng)
     torch.Generator = _make_generator(torch)
-    torch.compile = _compile
+    torch.compile = _make_compile(torch)
     replace_functions(torch)
     make_mode(torch).__enter__()

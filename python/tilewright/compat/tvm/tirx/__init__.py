@@ -6,8 +6,8 @@ from functools import reduce
 from typing import Any
 
 from tilewright import language
+from tilewright.compat.tvm.tirx.nodes import Call, Evaluate, PrimFunc
 from tilewright.frontend import trace
-from tilewright.frontend.functions import PrimFunc
 from tilewright.frontend.trace import Buffer, is_kernel_value
 from tilewright.language import scalars
 from tilewright.language.value_kinds import BufferLoad, FloatImm, IntImm, PrimExpr, StringImm
@@ -66,7 +66,9 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Buffer",
     "BufferLoad",
+    "Call",
     "Cast",
+    "Evaluate",
     "FloatImm",
     "IntImm",
     "PrimExpr",
