@@ -87,6 +87,13 @@ void buildGpuPipeline(OpPassManager &pm, StringRef arch, const PipelineOptions &
   pm.addPass(createCheckSchedule()); // roles never stop
 }
 
+/// What the tiles of a step along k may take. A core that adds few products in a cycle is not slowed
+/// down by the sums of short steps: it reads and writes them while it multiplies.
+static int64_t getLongStepBytes(const cpu::HostTarget &host) {
+  constexpr int64_t fewProducts = 16;
+  return host.productsPerCycle > fewProducts ? host.secondCacheBytes / 2 : 0;
+}
+
 void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
   bool disjoint = calls.disjointArguments;
   buildThreadsPipeline(pm);
@@ -98,6 +105,7 @@ void buildCpuPipeline(OpPassManager &pm, const cpu::HostTarget &host, const Call
     pm.addPass(createFuseLoops());        // one loop of statements over the same elements
     pm.addPass(createFuseRowLoops());     // and the chain of them row by row,
     pm.addPass(createForwardRowCopies()); // without a copy of the row
+    pm.addPass(createCoarsenLoops(CoarsenLoopsOptions{getLongStepBytes(host)})); // long steps
   }
   // What code generation would otherwise have to find out from other statements.
   pm.addPass(createPlanCpuOperands(PlanCpuOperandsOptions{disjoint, host.vectorWidth,

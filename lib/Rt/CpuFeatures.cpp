@@ -103,6 +103,20 @@ CpuFeatures CpuFeatures::detect() {
   return found;
 }
 
+int64_t getSecondCacheBytes() {
+  constexpr unsigned intelLeaf = 4, amdLeaf = 0x8000001d; // the same words of each cache
+  for (unsigned leaf : {intelLeaf, amdLeaf})
+    for (unsigned number = 0; number < 16; ++number) {
+      uint32_t a, b, c, d;
+      if (!__get_cpuid_count(leaf, number, &a, &b, &c, &d) || (a & 31) == 0)
+        break;
+      bool isForData = (a & 31) != 2;
+      if ((a >> 5 & 7) == 2 && isForData) // ways x partitions x bytes of a line x sets
+        return int64_t((b >> 22) + 1) * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) * (c + 1);
+    }
+  return int64_t(1) << 20;
+}
+
 CpuFeatures CpuFeatures::getLevel3() {
   CpuFeatures level;
   // SSE3, SSSE3, FMA, CX16, SSE4.1, SSE4.2, MOVBE, POPCNT, OSXSAVE, AVX, F16C

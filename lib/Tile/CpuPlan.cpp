@@ -21,8 +21,7 @@ Type tilewright::tile::getSumType(Type operand, Type result) {
 // Operands
 //===----------------------------------------------------------------------------------------===//
 
-/// The largest extent of a tile that divides `extent`.
-static int64_t divideForUnit(int64_t extent) {
+int64_t UnitTiles::divide(int64_t extent) {
   int64_t size = 16;
   while (extent % size)
     --size;
@@ -35,8 +34,7 @@ std::optional<UnitTiles> UnitTiles::get(GemmOp op) {
   int64_t wordSize = 32 / getStorageBits(op.getA().getType().getElementType());
   if (extents.k % wordSize)
     return std::nullopt;
-  UnitTiles tiles{divideForUnit(extents.m), divideForUnit(extents.n),
-                  divideForUnit(extents.k / wordSize)};
+  UnitTiles tiles{divide(extents.m), divide(extents.n), divide(extents.k / wordSize)};
   bool isWorthIt = tiles.rows >= least && tiles.columns >= least && tiles.words >= least;
   return isWorthIt ? std::optional(tiles) : std::nullopt;
 }
@@ -56,7 +54,7 @@ OperandForm OperandForm::get(GemmOp op, bool isRight) {
 
 bool OperandForm::isInPlace(Type elementType) const {
   if (isForDots)
-    return (elementType.isBF16() || isForUnit) && !isRight && !isTransposed;
+    return elementType.isBF16() && !isForUnit && !isRight && !isTransposed;
   bool isSum = isa<IntegerType>(sumType) ? elementType.isInteger(sumType.getIntOrFloatBitWidth())
                                          : elementType == sumType;
   return isSum && !(isRight && isTransposed);
@@ -159,7 +157,8 @@ std::optional<LogicalResult> tilewright::tile::verifyPlan(Operation *op, NamedAt
   if (name == kPreparedAAttr || name == kPreparedBAttr || name == kStartsAtAttr ||
       name == kWritesToAttr)
     return check(isa<GemmOp>(op) && isNumber, "a number of 'tile.gemm'");
-  if (name == kDotsAttr || name == kMatrixUnitAttr || name == kSumsOverLoopAttr)
+  if (name == kDotsAttr || name == kMatrixUnitAttr || name == kSumsOverLoopAttr ||
+      name == kStartsAtZeroAttr)
     return check(isa<GemmOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.gemm'");
   if (name == kDirectAttr || name == kPrefetchedAttr)
     return check(isa<CopyOp>(op) && isa<UnitAttr>(value), "a unit attribute of 'tile.copy'");

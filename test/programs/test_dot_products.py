@@ -137,8 +137,12 @@ def test_infinities_and_nans(special: float) -> None:
 
 @pytest.mark.skipif("avx512_bf16" not in FLAGS, reason="the host has no AVX512-BF16")
 def test_bfloat16_uses_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
+    """Where it pays and there is no matrix unit."""
+    monkeypatch.setenv("TILEWRIGHT_CPU", "no-amx")
+    monkeypatch.setenv("TILEWRIGHT_CORE", "sapphirerapids")
     types = ("bfloat16", "bfloat16", "float32")
+    assert not uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
+    monkeypatch.setenv("TILEWRIGHT_CORE", "znver4")
     assert uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
     monkeypatch.setenv("TILEWRIGHT_CPU", "avx2")
     assert not uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
@@ -207,7 +211,7 @@ def test_odd_numbers_of_tiles(dtype: str, shape: tuple[int, int, int]) -> None:
 
 @pytest.mark.skipif("avx512_vnni" not in FLAGS, reason="the host has no AVX512-VNNI")
 def test_bytes_use_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TILEWRIGHT_CPU", raising=False)
+    monkeypatch.setenv("TILEWRIGHT_CPU", "no-amx")
     assert uses(compile_gemm("int8", "int8", "int32", (True, False)), "vpdpbusd")
 
 
@@ -252,3 +256,41 @@ def test_a_tile_that_changes_between_products(dtype: str, change: str) -> None:
             right[8:24] = left[:16]
     kernel(a, b, c)
     np.testing.assert_array_equal(c, expected)
+
+
+@pytest.mark.parametrize("start", [0, 1, 2.0**-140])
+@pytest.mark.parametrize("shape", [(48, 48, 96), (40, 32, 48)])
+@pytest.mark.parametrize("dtype", ["bfloat16", "int8"])
+def test_sums_start_where_they_were_filled(dtype: str, shape: tuple, start: float) -> None:
+    """Sums of the matrix unit start from zero: what was there, zero or subnormal, is added. A loop
+    of short steps, some of which a core takes at once, goes on from the sums of the step before."""
+    m, n, depth = shape
+    steps = 4
+    accumulator = "int32" if dtype == "int8" else "float32"
+    value = int(start) if dtype == "int8" else start
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((m, steps * depth), dtype),
+        B: T.Tensor((n, steps * depth), dtype),
+        C: T.Tensor((m, n), accumulator),
+    ):
+        with T.Kernel(1, threads=64):
+            a = T.alloc_shared((m, depth), dtype)
+            b = T.alloc_shared((n, depth), dtype)
+            c = T.alloc_fragment((m, n), accumulator)
+            T.fill(c, value)
+            for k in T.Pipelined(steps, num_stages=2):
+                T.copy(A[0, k * depth], a)
+                T.copy(B[0, k * depth], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, target="cpu")
+    rng = np.random.default_rng(11)
+    a, b = (rng.integers(-3, 4, (x, steps * depth)).astype(DTYPES[dtype]) for x in (m, n))
+    a[0] = 0
+    c = np.ones((m, n), accumulator)
+    kernel(a, b, c)
+    exact = a.astype(np.float64) @ b.astype(np.float64).T + value
+    np.testing.assert_array_equal(c, exact.astype(c.dtype))

@@ -45,6 +45,9 @@ private:
   void removeTiles();
 };
 
+/// The size of a core's second cache; 1 MiB where the processor does not say.
+int64_t getSecondCacheBytes();
+
 } // namespace tilewright::rt
 
 #endif // TILEWRIGHT_RT_CPUFEATURES_H

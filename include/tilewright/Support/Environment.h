@@ -28,8 +28,10 @@ enum class Variable {
   Check,         ///< TILEWRIGHT_CHECK, a switch: check all that can be checked
   CheckPlans,    ///< TILEWRIGHT_CHECK_PLANS, a switch
   CompileLimit,  ///< TILEWRIGHT_COMPILE_SECONDS: how long a compilation may take
+  Core,          ///< TILEWRIGHT_CORE, a choice: which type of core code is tuned for (cpu.md)
   Cpu,           ///< TILEWRIGHT_CPU, a choice: which instructions CPU code uses (cpu.md)
   Deterministic, ///< TILEWRIGHT_DETERMINISTIC, a switch
+  L2Kb,          ///< TILEWRIGHT_L2_KB: the size of a core's second cache
   Libcuda,       ///< TILEWRIGHT_LIBCUDA: the driver's library, or none
   Threads,       ///< TILEWRIGHT_THREADS: how many threads run CPU code
   VgpuMode,      ///< TILEWRIGHT_VGPU_MODE, a choice: late lets asynchronous effects wait (vgpu.md)

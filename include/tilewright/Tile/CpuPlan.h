@@ -54,6 +54,8 @@ inline constexpr llvm::StringLiteral kPrefetchedAttr = "tile.prefetched";
 /// iteration, and of the slice that the last iteration writes to.
 inline constexpr llvm::StringLiteral kStartsAtAttr = "tile.starts_at";
 inline constexpr llvm::StringLiteral kWritesToAttr = "tile.writes_to";
+/// Of such a gemm: that row is zero.
+inline constexpr llvm::StringLiteral kStartsAtZeroAttr = "tile.starts_at_zero";
 /// Of such a gemm: the iterations are those of the loop around it. Without it, there is one.
 inline constexpr llvm::StringLiteral kSumsOverLoopAttr = "tile.sums_over_loop";
 
@@ -93,6 +95,8 @@ mlir::Type getSumType(mlir::Type operand, mlir::Type result);
 struct UnitTiles {
   int64_t rows, columns, words;
 
+  /// The largest extent of a tile that divides `extent`.
+  static int64_t divide(int64_t extent);
   /// Nothing if the extents divide into no tiles that are worth it.
   static std::optional<UnitTiles> get(GemmOp op);
 };
@@ -102,7 +106,7 @@ struct OperandForm {
   bool isRight = false;      ///< B, read by vectors along n; A is read by single elements.
   bool isTransposed = false; ///< As the gemm says.
   bool isForDots = false;    ///< As 32-bit words of neighbours along k.
-  bool isForUnit = false;    ///< The same for the matrix unit, which reads A's rows along k.
+  bool isForUnit = false;    ///< The same for the matrix unit, which loads them tile by tile.
   /// Both operands are signed bytes: A is moved up by 128, and B's column sums are needed.
   bool areBothSigned = false;
   mlir::Type sumType;

@@ -580,6 +580,27 @@ def ForwardRowCopies : Pass<"tile-forward-row-copies"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def CoarsenLoops : Pass<"tile-coarsen-loops"> {
+  let summary = "Let products on the CPU take several steps of their loop at once";
+  let description = [{
+    A loop with constant bounds that only copies neighbouring parts of tensors into tiles and
+    multiplies these, each product into a tile of sums of its own, makes fewer and longer steps.
+    Sums are formed in the same order. Tensors are not written by the kernel.
+
+    ```mlir
+    tile.pipelined %k = 0 to 32 {           tile.pipelined %n = 0 to 1 {
+      %s = tile.slice %A[0, 32 * %k]          %s = tile.slice %A[0, 32 * (32 * %n)]
+        [128, 32] ...                   ->      [128, 1024] ...
+      tile.copy %s, %a : ...                  tile.copy %s, %a : ...
+      tile.gemm %a, %b, %c : ...              tile.gemm %a, %b, %c : ...
+    }                                       }
+    ```
+  }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "1048576",
+                        "what the tiles of one loop may take">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
   let summary = "Decide where products on the CPU find their operands";
   let description = [{

@@ -62,10 +62,9 @@ struct View {
 struct GemmOperand {
   View view;
   bool isPacked = false;          ///< B was transposed if it had to be; words were made.
+  bool isInTiles = false;         ///< The view is one of tiles (TileWords.cpp).
   mlir::Value smallest;           ///< Of bfloat16: the bits of the smallest magnitude, as an i32.
   std::optional<View> columnSums; ///< Of bytes: 128 times B's.
-  std::optional<View>
-      rowsOfWords; ///< A's rows along k, if A is transposed and a matrix unit reads it.
 };
 
 /// The part of a loop nest over a view in which its elements exist.

@@ -1,13 +1,16 @@
 //===- HostTarget.cpp - the processor that code is made for -----------------------------------===//
 //
-// What a processor has is read from it (cpuid, by LLVM). What pays is not: a processor may have an
-// instruction that is slower than what it replaces. The table below says so, one line for each type
-// of core; a type that it does not list is taken to be fast at what it has. TILEWRIGHT_CPU overrides
-// both, for measurements and for tests.
+// What a processor has is read from it: instructions (cpuid, by LLVM) and sizes of caches. What pays
+// is not: a processor may have an instruction that is slower than what it replaces, or adds products
+// faster than its caches deliver them. The table below says so, one line for each type of core. Its
+// lines are measured, by `benchmarks/run_benchmarks.py cpu`; types that it does not list are taken
+// for one that is like them. TILEWRIGHT_CPU overrides the instructions, TILEWRIGHT_CORE what pays and
+// TILEWRIGHT_L2_KB the size of the second cache, for measurements and for tests.
 //
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Rt/CpuFeatures.h"
 #include "tilewright/Rt/TileUnit.h"
 #include "tilewright/Support/Environment.h"
 
@@ -20,25 +23,33 @@ using environment::Variable;
 
 namespace {
 struct CoreFacts {
-  llvm::StringLiteral cpu; ///< LLVM's name.
-  bool hasFastBf16Dots;    ///< vdpbf16ps beats widening and float32 multiply-adds.
+  std::string_view name;    ///< As LLVM and TILEWRIGHT_CORE have it.
+  bool hasFastBf16Dots;     ///< vdpbf16ps beats widening and float32 multiply-adds.
+  int64_t productsPerCycle; ///< Of float32, that are added.
 };
 } // namespace
 
-/// Measured by `benchmarks/run_benchmarks.py cpu` with TILEWRIGHT_CPU=bf16-dots and =bf16-widened. On
-/// Sapphire Rapids a bfloat16 gemm by vdpbf16ps ran at 0.6 of our float32 one. Emerald Rapids has the
-/// same cores. Not measured, and so not listed: Cooper Lake, Granite Rapids, Zen 5.
+/// Zen 4 has vectors of 512 bits whose halves it adds one after the other. On Sapphire Rapids a
+/// bfloat16 gemm by vdpbf16ps ran at 0.6 of our float32 one.
 static constexpr CoreFacts kCores[] = {
-    {"emeraldrapids", false},
-    {"sapphirerapids", false},
-    {"znver4", true},
+    {"sapphirerapids", false, 32},
+    {"znver4", true, 16},
+    {"haswell", false, 16},
 };
 
-static bool hasFastBf16Dots(llvm::StringRef cpu) {
-  for (const CoreFacts &core : kCores)
-    if (core.cpu == cpu)
-      return core.hasFastBf16Dots;
-  return true;
+/// The core of the table that is most like this one. (A hypervisor may give a processor the number of
+/// an older one: a Sapphire Rapids says that it is a Rocket Lake.)
+static const CoreFacts &findCore(const HostTarget &target) {
+  std::string_view chosen = environment::getText(Variable::Core);
+  auto isNamed = [&](std::string_view name) {
+    return llvm::find_if(kCores, [&](const CoreFacts &core) { return core.name == name; });
+  };
+  if (const CoreFacts *core = isNamed(chosen); core != std::end(kCores))
+    return *core;
+  if (target.vectorWidth < 16)
+    return *isNamed("haswell");
+  bool isAmd = llvm::StringRef(target.cpu).starts_with("znver");
+  return *isNamed(isAmd ? "znver4" : "sapphirerapids");
 }
 
 HostTarget HostTarget::detect() {
@@ -64,8 +75,14 @@ HostTarget HostTarget::detect() {
   target.features = llvm::join(list, ",");
   target.vectorWidth = hasAvx512 ? 16 : 8;
   auto has = [&](llvm::StringRef feature) { return hasAvx512 && features.lookup(feature); };
+  const CoreFacts &core = findCore(target);
+  target.productsPerCycle = core.productsPerCycle;
+  target.secondCacheBytes = rt::getSecondCacheBytes();
+  if (Result<uint64_t> kilobytes = environment::readNumber(Variable::L2Kb, 0);
+      kilobytes && *kilobytes)
+    target.secondCacheBytes = int64_t(*kilobytes) << 10;
   target.hasBf16Dots = has("avx512bf16") && choice != "bf16-widened" &&
-                       (choice == "bf16-dots" || hasFastBf16Dots(target.cpu));
+                       (choice == "bf16-dots" || core.hasFastBf16Dots);
   target.hasInt8Dots = has("avx512vnni");
   target.hasRange = has("avx512dq");
   target.tilesInSoftware = choice == "amx-in-software";
@@ -92,7 +109,8 @@ std::optional<HostTarget> HostTarget::find(llvm::StringRef name) {
 }
 
 std::string HostTarget::getChoices() const {
-  std::string text = std::to_string(vectorWidth);
+  std::string text = std::to_string(vectorWidth) + '.' + std::to_string(productsPerCycle) + '.' +
+                     std::to_string(secondCacheBytes >> 10);
   for (bool choice :
        {hasBf16Dots, hasInt8Dots, hasBf16Tiles, hasInt8Tiles, tilesInSoftware, hasRange})
     text += choice ? '+' : '-';

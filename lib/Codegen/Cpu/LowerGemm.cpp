@@ -93,6 +93,8 @@ static void redirectSums(tile::GemmOp op, Product &product, Emitter &e) {
   Matrix row = asMatrix(e, *first);
   row.rowStride = e.index(0);
   product.source = chooseMatrix(e, isFirst, row, product.c);
+  if (op->hasAttr(tile::kStartsAtZeroAttr))
+    product.isNew = isFirst;
   std::optional<View> last = target ? e.buffers.getNamedView(*target, op) : std::nullopt;
   if (!last)
     return;
@@ -150,17 +152,21 @@ static GemmOperand getOperand(tile::GemmOp op, bool isRight, const View &view, E
     e.refuse(op, "the plan names operand " + Twine(*id) + ", which no copy before it prepares");
   }
   MemRefType type = isRight ? op.getB().getType() : op.getA().getType();
-  return prepareOperand(e, tile::OperandForm::get(op, isRight), type, view);
+  tile::OperandForm form = tile::OperandForm::get(op, isRight);
+  // The matrix unit reads rows of words on chip in place: they were written not long ago.
+  if (!isRight && !form.isTransposed && view.root->isOnChip() && getWords(e, view))
+    form.isForUnit = false;
+  return prepareOperand(e, form, type, view);
 }
 
 static void multiplyByFma(tile::GemmOp op, const GemmOperand &a, const GemmOperand &other,
-                          Product product, Emitter &e) {
+                          Product product, Emitter &e, bool isTransposedA) {
   Type sumType = product.sumType;
   product.k = op.getExtents().k;
   product.operandType = sumType;
   product.alignmentA = sumType.getIntOrFloatBitWidth() / 8;
   Matrix matrixA = asMatrix(e, a.view), matrixB = asMatrix(e, other.view);
-  product.a = op.getTransposeA() ? matrixA.transposed() : matrixA;
+  product.a = isTransposedA ? matrixA.transposed() : matrixA;
   product.b = op.getTransposeB() && !other.isPacked ? matrixB.transposed() : matrixB;
   product.isPadded = op.getTransposeB() && other.isPacked;
   multiplyMatrices(e, product);
@@ -177,7 +183,8 @@ static rt::TileProduct getTileProduct(Type a, Type b) {
 }
 
 /// A product of words, on the matrix unit where the plan says so.
-static void multiplyWords(tile::GemmOp op, const GemmOperand &left, Product product, Emitter &e) {
+static void multiplyWords(tile::GemmOp op, const GemmOperand &left, const GemmOperand &right,
+                          const Product &product, Emitter &e) {
   if (!op->hasAttr(tile::kMatrixUnitAttr))
     return multiplyMatrices(e, product);
   Type elementA = op.getA().getType().getElementType(),
@@ -185,9 +192,7 @@ static void multiplyWords(tile::GemmOp op, const GemmOperand &left, Product prod
   std::optional<tile::UnitTiles> tiles = tile::UnitTiles::get(op);
   if (!tiles)
     return e.refuse(op, "the plan names the matrix unit, whose tiles do not divide the product");
-  if (left.rowsOfWords)
-    product.a = asMatrix(e, *left.rowsOfWords);
-  multiplyOnTiles(e, product, *tiles, getTileProduct(elementA, elementB));
+  multiplyOnTiles(e, product, left, right, *tiles, getTileProduct(elementA, elementB));
 }
 
 /// The same by dot products of words. Those of bfloat16 flush subnormals: where one can occur, the
@@ -201,14 +206,16 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
   product.k = op.getExtents().k / getWordSize(elementA);
   product.operandType = word;
   product.alignmentA = tile::getStorageBytes(left.view.elementType);
-  Matrix matrixA = *getWords(e, left.view);
-  product.a = op.getTransposeA() ? matrixA.transposed() : matrixA;
+  if (!left.isInTiles) {
+    Matrix matrixA = *getWords(e, left.view);
+    product.a = op.getTransposeA() ? matrixA.transposed() : matrixA;
+  }
   product.b = asMatrix(e, right.view);
   if (!elementA.isBF16()) {
     product.step = elementB.isUnsignedInteger() ? Step::DotSignedUnsigned : Step::DotUnsignedSigned;
     if (right.columnSums)
       product.excess = asMatrix(e, *right.columnSums);
-    return multiplyWords(op, left, product, e);
+    return multiplyWords(op, left, right, product, e);
   }
   Product widened = product;
   widened.isCompact = true;
@@ -218,12 +225,17 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(branch.thenBlock());
-  multiplyWords(op, left, product, e);
+  multiplyWords(op, left, right, product, e);
   e.b.setInsertionPointToStart(branch.elseBlock());
   tile::GemmOp::Extents extents = op.getExtents();
   GemmOperand wideA, wideB;
   wideB.isPacked = true;
-  wideB.view = widenWords(e, right.view, product.k, extents.n);
+  wideB.view = right.isInTiles ? widenTiles(e, right.view, /*isRight=*/true)
+                               : widenWords(e, right.view, product.k, extents.n);
+  if (left.isInTiles) {
+    wideA.view = widenTiles(e, left.view, /*isRight=*/false);
+    return multiplyByFma(op, wideA, wideB, widened, e, /*isTransposedA=*/false);
+  }
   if (op.getTransposeA()) {
     wideA.view = widenWords(e, left.view, product.k, extents.m);
   } else {
@@ -231,7 +243,7 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
     form.isForDots = false;
     wideA = prepareOperand(e, form, op.getA().getType(), left.view);
   }
-  multiplyByFma(op, wideA, wideB, widened, e);
+  multiplyByFma(op, wideA, wideB, widened, e, op.getTransposeA());
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -275,7 +287,7 @@ void tilewright::cpu::lowerGemm(tile::GemmOp op, Emitter &e) {
   if (op->hasAttr(tile::kDotsAttr))
     multiplyByDots(op, left, right, product, e);
   else
-    multiplyByFma(op, left, right, product, e);
+    multiplyByFma(op, left, right, product, e, op.getTransposeA());
   if (!isInPlace)
     copyView(e, sums, c, pairDimensions(e, sums, typeC, c, typeC));
 }

@@ -5,7 +5,7 @@
 // into scratch memory; a transposed B is transposed there, a square of vectors at a time.
 //
 // Where the host has dot products of narrow elements, operands are 32-bit words of neighbours along
-// k (Words.cpp).
+// k (Words.cpp); for its matrix unit, tile by tile (TileWords.cpp).
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -39,6 +39,12 @@ inline int64_t getWordSize(mlir::Type elementType) {
 }
 /// The words of a matrix in place, if its rows are made of such. They may start at any element.
 std::optional<Matrix> getWords(Emitter &e, const View &view);
+// TileWords.cpp
+GemmOperand prepareTiles(Emitter &e, const tile::OperandForm &form, mlir::MemRefType type,
+                         const View &view, ReadAhead readAhead, mlir::Value smallest);
+/// Tiles of bfloat16 as a matrix of float32: m x k, or k x n of the right operand.
+View widenTiles(Emitter &e, const View &tiles, bool isRight);
+
 /// Words of bfloat16 as float32: `rows` x `columns` words become twice as many rows.
 View widenWords(Emitter &e, const View &words, int64_t rows, int64_t columns);
 /// Whether no product and no partial sum of two bfloat16 operands can be subnormal.

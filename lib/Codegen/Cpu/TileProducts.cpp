@@ -2,6 +2,8 @@
 
 #include "TileProducts.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
 using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
@@ -73,8 +75,17 @@ constexpr int64_t kTileOfA = 4, kTileOfB = 6;
 /// A product divided into blocks of up to two by two tiles.
 class TileBlocks {
 public:
-  TileBlocks(Emitter &e, const Product &product, tile::UnitTiles tiles, rt::TileProduct kind)
-      : e(e), product(product), tiles(tiles), kind(kind), code(e) {
+  TileBlocks(Emitter &e, const Product &product, const GemmOperand &left, const GemmOperand &right,
+             tile::UnitTiles tiles, rt::TileProduct kind)
+      : e(e), product(product), tiles(tiles), kind(kind), code(e), a(product.a),
+        b(asMatrix(e, right.view)), strideA(product.a.rowStride), strideB(e.index(tiles.columns)) {
+    // Word k of the line at the start of a stripe of tiles is at a constant distance from k = 0.
+    b.rowStride = e.index(tiles.columns), b.columnStride = e.index(product.k);
+    if (left.isInTiles) {
+      a = asMatrix(e, left.view);
+      a.rowStride = e.index(product.k), a.columnStride = e.index(tiles.rows);
+      strideA = e.index(tiles.words);
+    }
     if (sumsFloats())
       sums =
           asMatrix(e, e.buffers.makeScratch({2 * tiles.rows, 2 * tiles.columns}, product.sumType));
@@ -101,6 +112,8 @@ private:
   tile::UnitTiles tiles;
   rt::TileProduct kind;
   TileCode code;
+  Matrix a, b;                ///< By the first line and the first word of a tile.
+  Value strideA, strideB;     ///< From row to row of a tile, in words.
   Matrix sums{};              ///< Where a block of floats is left for the addition to C.
   int64_t high = 0, wide = 0; ///< Tiles of the block being written.
 };
@@ -138,14 +151,13 @@ void TileBlocks::moveSums(bool isLoad, const Matrix &matrix, Value row, Value co
 void TileBlocks::overK(Value row, Value column) {
   int64_t steps = product.k / tiles.words;
   Type word = product.operandType;
-  Value strideA = bytes(product.a.rowStride), strideB = bytes(product.b.rowStride);
+  Value bytesA = bytes(strideA), bytesB = bytes(strideB);
   e.loopNestWithoutPolls(e.index(0), e.index(steps), /*isParallel=*/false, [&](auto variables) {
     Value k = e.mul(variables[0], e.index(tiles.words));
     for (int64_t j = 0; j < wide; ++j)
-      code.load(kTileOfB + j, address(product.b, word, k, after(column, j * tiles.columns)),
-                strideB);
+      code.load(kTileOfB + j, address(b, word, k, after(column, j * tiles.columns)), bytesB);
     for (int64_t i = 0; i < high; ++i) {
-      code.load(kTileOfA + i, address(product.a, word, after(row, i * tiles.rows), k), strideA);
+      code.load(kTileOfA + i, address(a, word, after(row, i * tiles.rows), k), bytesA);
       for (int64_t j = 0; j < wide; ++j)
         code.multiply(kind, 2 * i + j, kTileOfA + i, kTileOfB + j);
     }
@@ -180,8 +192,21 @@ void TileBlocks::multiplyBlock(int64_t newHigh, int64_t newWide, Value row, Valu
   overK(row, column);
   if (!sumsFloats())
     return moveSums(/*isLoad=*/false, product.c, row, column);
-  moveSums(/*isLoad=*/false, sums, e.index(0), e.index(0));
-  addToSource(row, column);
+  auto store = [&] { moveSums(/*isLoad=*/false, product.c, row, column); };
+  auto add = [&] {
+    moveSums(/*isLoad=*/false, sums, e.index(0), e.index(0));
+    addToSource(row, column);
+  };
+  if (!product.isNew)
+    return add();
+  if (std::optional<int64_t> isNew = getConstantIntValue(product.isNew))
+    return *isNew ? store() : add();
+  auto branch = scf::IfOp::create(e.b, product.isNew, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  store();
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  add();
 }
 
 void TileBlocks::multiplyPanel(int64_t panelWidth, Value column) {
@@ -206,7 +231,8 @@ void TileBlocks::multiply() {
     multiplyPanel(1, e.index(whole * step));
 }
 
-void tilewright::cpu::multiplyOnTiles(Emitter &e, const Product &product, tile::UnitTiles tiles,
+void tilewright::cpu::multiplyOnTiles(Emitter &e, const Product &product, const GemmOperand &left,
+                                      const GemmOperand &right, tile::UnitTiles tiles,
                                       rt::TileProduct kind) {
-  TileBlocks(e, product, tiles, kind).multiply();
+  TileBlocks(e, product, left, right, tiles, kind).multiply();
 }

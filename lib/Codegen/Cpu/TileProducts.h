@@ -9,8 +9,8 @@
 //        rows i+16…i+31 [ tile 5 ]        tile 2    tile 3
 //
 // Sums of bytes start from what C was, exact modulo 2^32. Sums of bfloat16 start from zero: the
-// instruction takes subnormals as zero, and C may be one. They are added to C by ordinary vectors,
-// under the condition that holds for dot products (Words.cpp): each partial sum is a multiple of
+// instruction takes subnormals as zero, and C may be one. They are added to C by ordinary vectors
+// (where C was zero, they are stored to it: no such sum is -0), under the condition that holds for dot products (Words.cpp): each partial sum is a multiple of
 // 2^-126, in whatever order products are added.
 //
 // The registers are configured, used and released within a panel of columns, in which nothing is
@@ -27,9 +27,10 @@
 
 namespace tilewright::cpu {
 
-/// C = source + A * B, where A and B are words and the extents are multiples of the tiles'.
-void multiplyOnTiles(Emitter &e, const Product &product, tile::UnitTiles tiles,
-                     rt::TileProduct kind);
+/// C = source + A * B, where A and B are words and the extents are multiples of the tiles'. B is in
+/// tiles, A may be.
+void multiplyOnTiles(Emitter &e, const Product &product, const GemmOperand &left,
+                     const GemmOperand &right, tile::UnitTiles tiles, rt::TileProduct kind);
 
 // The stand-ins for the instructions.
 inline constexpr llvm::StringLiteral kTileConfig = "tw_tile_config";

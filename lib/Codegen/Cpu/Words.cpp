@@ -21,8 +21,8 @@
 //
 //===----------------------------------------------------------------------------------------===//
 
+#include "Words.h"
 #include "Microkernel.h"
-#include "Operands.h"
 #include "Streams.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -71,17 +71,16 @@ std::optional<Matrix> tilewright::cpu::getWords(Emitter &e, const View &view) {
   return matrix;
 }
 
-/// `width` words of neighbours along a row of the view's last dimension, which is contiguous.
-static Value loadWords(Emitter &e, const View &view, Value row, Value column, int64_t width) {
+Value tilewright::cpu::loadWords(Emitter &e, const View &view, Value row, Value column,
+                                 int64_t width) {
   int64_t size = getWordSize(view.elementType);
   SmallVector<Value> index(view.getRank() - 2, e.index(0));
   index.append({row, e.mul(column, e.index(size))});
   return castVector(e.b, e.buffers.loadVector(view, index, size * width), e.b.getI32Type());
 }
 
-/// From `columns` x `rows` words, as they lie along the rows of a view, to `rows` x `columns`.
-static View transposeWords(Emitter &e, const View &view, MemRefType type, int64_t rows,
-                           int64_t columns, ReadAhead readAhead) {
+View tilewright::cpu::transposeWords(Emitter &e, const View &view, MemRefType type, int64_t rows,
+                                     int64_t columns, ReadAhead readAhead) {
   int64_t width = e.options.vectorWidth;
   bool isSquareable = rows % width == 0 && columns % width == 0;
   if (!isSquareable || !e.buffers.isContiguousAlong(view, view.getRank() - 1))
@@ -101,35 +100,42 @@ static View transposeWords(Emitter &e, const View &view, MemRefType type, int64_
   return words;
 }
 
-/// The largest vector that divides `columns`, which rows of words are walked by.
-static int64_t getStride(int64_t columns, int64_t width) {
+int64_t tilewright::cpu::getStride(int64_t columns, int64_t width) {
   while (columns % width)
     width /= 2;
   return width;
+}
+
+Value tilewright::cpu::startSmallest(Emitter &e, int64_t width) {
+  return e.numbers.integer(VectorType::get({2 * width}, e.b.getI16Type()), -1);
+}
+
+Value tilewright::cpu::foldSmallest(Emitter &e, Value smallest, Value words) {
+  Value bits = castVector(e.b, words, e.b.getI16Type());
+  Value magnitude = arith::AndIOp::create(e.b, bits, e.numbers.integer(bits.getType(), 0x7fff));
+  // One less than the magnitude, so that zero becomes the largest number.
+  Value less = arith::SubIOp::create(e.b, magnitude, e.numbers.integer(bits.getType(), 1));
+  return arith::MinUIOp::create(e.b, smallest, less);
+}
+
+Value tilewright::cpu::finishSmallest(Emitter &e, Value smallest) {
+  Value least = vector::ReductionOp::create(e.b, vector::CombiningKind::MINUI, smallest);
+  Value wide = arith::ExtUIOp::create(e.b, e.b.getI32Type(), least);
+  return arith::AddIOp::create(e.b, wide, e.numbers.integer(e.b.getI32Type(), 1));
 }
 
 /// The bits of the smallest magnitude among the bfloat16 of `rows` x `columns` words that are not
 /// zero; 2^16 if there is none. `wordsAt` gives `width` words of a row.
 static Value findSmallest(Emitter &e, int64_t rows, int64_t columns, int64_t width,
                           llvm::function_ref<Value(Value, Value)> wordsAt) {
-  auto type = VectorType::get({2 * width}, e.b.getI16Type());
   auto walkRow = [&](Value row, ValueRange before) {
     return e.loopCarrying(e.index(0), e.index(columns), e.index(width), before,
                           [&](Value column, ValueRange carried) -> SmallVector<Value> {
-                            Value bits = castVector(e.b, wordsAt(row, column), e.b.getI16Type());
-                            Value magnitude =
-                                arith::AndIOp::create(e.b, bits, e.numbers.integer(type, 0x7fff));
-                            // One less than the magnitude, so that zero becomes the largest number.
-                            Value less =
-                                arith::SubIOp::create(e.b, magnitude, e.numbers.integer(type, 1));
-                            return {arith::MinUIOp::create(e.b, carried[0], less)};
+                            return {foldSmallest(e, carried[0], wordsAt(row, column))};
                           });
   };
-  Value smallest = e.loopCarrying(e.index(0), e.index(rows), e.index(1),
-                                  e.numbers.integer(type, -1), walkRow)[0];
-  Value least = vector::ReductionOp::create(e.b, vector::CombiningKind::MINUI, smallest);
-  Value wide = arith::ExtUIOp::create(e.b, e.b.getI32Type(), least);
-  return arith::AddIOp::create(e.b, wide, e.numbers.integer(e.b.getI32Type(), 1));
+  return finishSmallest(e, e.loopCarrying(e.index(0), e.index(rows), e.index(1),
+                                          startSmallest(e, width), walkRow)[0]);
 }
 
 /// Joins vectors of rows into one of words, element by element.
@@ -151,25 +157,29 @@ static Value interleave(ImplicitLocOpBuilder &b, SmallVector<Value> lines) {
   return lines[0];
 }
 
-/// From `rows` x `columns` elements to words of neighbours along the rows:
-/// `rows / size` x `columns`. Of bfloat16 it finds the smallest magnitude on the way, unless it is
-/// known.
-static View interleaveRows(Emitter &e, const View &view, int64_t rows, int64_t columns,
-                           Value &smallest, ReadAhead readAhead) {
-  Type storage = getStorageType(view.elementType);
+WordsAcrossRows::WordsAcrossRows(Emitter &e, const View &view, ReadAhead readAhead)
+    : e(e), storage(getStorageType(view.elementType)), size(getWordSize(view.elementType)),
+      source(*getMatrix(e, view, storage)),
+      readsAhead(readAhead == ReadAhead::Allowed && isReadAhead(view)) {}
+
+Value WordsAcrossRows::load(Value wordRow, Value column) const {
+  SmallVector<Value> lines;
+  for (int64_t line = 0; line < size; ++line) {
+    Value row = e.add(e.mul(wordRow, e.index(size)), e.index(line));
+    lines.push_back(loadVector(e, source, storage, e.options.vectorWidth, row, column));
+    if (readsAhead)
+      prefetchAfter(e, addressIn(e, source, storage, row, column));
+  }
+  return interleave(e.b, lines);
+}
+
+View tilewright::cpu::interleaveRows(Emitter &e, const View &view, int64_t rows, int64_t columns,
+                                     Value &smallest, ReadAhead readAhead) {
   int64_t size = getWordSize(view.elementType), width = e.options.vectorWidth;
-  std::optional<Matrix> source = getMatrix(e, view, storage);
+  WordsAcrossRows source(e, view, readAhead);
   View words = e.buffers.makeScratch({rows / size, columns}, e.b.getI32Type());
-  bool readsAhead = readAhead == ReadAhead::Allowed && isReadAhead(view);
   auto makeWords = [&](Value wordRow, Value column) {
-    SmallVector<Value> lines;
-    for (int64_t line = 0; line < size; ++line) {
-      Value row = e.add(e.mul(wordRow, e.index(size)), e.index(line));
-      lines.push_back(loadVector(e, *source, storage, width, row, column));
-      if (readsAhead)
-        prefetchAfter(e, addressIn(e, *source, storage, row, column));
-    }
-    Value joined = interleave(e.b, lines);
+    Value joined = source.load(wordRow, column);
     e.buffers.storeVector(words, {wordRow, column}, joined);
     return joined;
   };
@@ -216,21 +226,23 @@ static View flipSigns(Emitter &e, const View &view, int64_t rows, int64_t column
   return flipped;
 }
 
-/// Words of bfloat16 as float32: `rows` x `columns` words become twice as many rows.
+std::pair<Value, Value> tilewright::cpu::widenPairs(Emitter &e, Value words) {
+  Value first = arith::ShLIOp::create(e.b, words, e.numbers.integer(words.getType(), 16));
+  Value second =
+      arith::AndIOp::create(e.b, words, e.numbers.integer(words.getType(), int32_t(0xffff0000)));
+  return {castVector(e.b, first, e.b.getF32Type()), castVector(e.b, second, e.b.getF32Type())};
+}
+
 View tilewright::cpu::widenWords(Emitter &e, const View &words, int64_t rows, int64_t columns) {
   View wide = e.buffers.makeScratch({2 * rows, columns}, e.b.getF32Type());
   int64_t width = e.options.vectorWidth;
-  auto type = VectorType::get({width}, e.b.getI32Type());
   e.loopNest({e.index(rows), e.index(columns / width)}, /*isParallel=*/false,
              [&](ArrayRef<Value> block) {
                Value column = e.mul(block[1], e.index(width)), row = e.mul(block[0], e.index(2));
-               Value pairs = e.buffers.loadVector(words, {block[0], column}, width);
-               Value first = arith::ShLIOp::create(e.b, pairs, e.numbers.integer(type, 16));
-               Value second =
-                   arith::AndIOp::create(e.b, pairs, e.numbers.integer(type, int32_t(0xffff0000)));
-               e.buffers.storeVector(wide, {row, column}, castVector(e.b, first, e.b.getF32Type()));
-               e.buffers.storeVector(wide, {e.add(row, e.index(1)), column},
-                                     castVector(e.b, second, e.b.getF32Type()));
+               auto [first, second] =
+                   widenPairs(e, e.buffers.loadVector(words, {block[0], column}, width));
+               e.buffers.storeVector(wide, {row, column}, first);
+               e.buffers.storeVector(wide, {e.add(row, e.index(1)), column}, second);
              });
   return wide;
 }
@@ -254,6 +266,8 @@ GemmOperand tilewright::cpu::prepareWords(Emitter &e, const tile::OperandForm &f
                                           Value smallest) {
   // Whether rows run along k, so that the words are there already.
   bool isAlongK = form.isRight == form.isTransposed;
+  if (form.isForUnit)
+    return prepareTiles(e, form, type, view, readAhead, smallest);
   int64_t height = type.getDimSize(type.getRank() - 2), length = type.getShape().back();
   int64_t k = isAlongK ? length : height, other = isAlongK ? height : length;
   int64_t numWords = k / getWordSize(view.elementType);
@@ -281,7 +295,5 @@ GemmOperand tilewright::cpu::prepareWords(Emitter &e, const tile::OperandForm &f
     operand.columnSums = sumColumns(e, operand.view, rows, columns);
   else if (form.areBothSigned)
     operand.view = flipSigns(e, operand.view, rows, columns);
-  if (form.isForUnit && !form.isRight && form.isTransposed)
-    operand.rowsOfWords = transposeMatrix(e, operand.view, rows, columns, e.b.getI32Type());
   return operand;
 }

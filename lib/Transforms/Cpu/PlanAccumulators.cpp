@@ -33,6 +33,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_PLANCPUACCUMULATORS
@@ -198,6 +199,8 @@ void plan(FillOp fill, PlanIds &ids, bool mayMoveWrites) {
                               asValue(*loop.getSingleUpperBound()));
   }
   setPlanNumber(gemm, kStartsAtAttr, start);
+  if (matchPattern(fill.getValue(), m_AnyZeroFloat()) || matchPattern(fill.getValue(), m_Zero()))
+    gemm->setAttr(kStartsAtZeroAttr, b.getUnitAttr());
   if (sums->isOverLoop())
     gemm->setAttr(kSumsOverLoopAttr, b.getUnitAttr());
   InFlightDiagnostic remark =

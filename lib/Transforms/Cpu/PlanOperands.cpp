@@ -40,8 +40,8 @@ namespace {
 
 /// As many tiles as a worker can remember from block to block.
 constexpr int64_t kMaxKept = host::kKeptBytes / sizeof(void *);
-/// Up to so many rows of A, B is read from a tensor.
-constexpr int64_t kMaxRowsOverTensor = 128;
+/// Up to so many rows of A and of its own, B is read from a tensor.
+constexpr int64_t kMaxRowsOverTensor = 128, kMaxDepthOverTensor = 64;
 
 /// An operand of a product.
 struct Reader {
@@ -151,12 +151,13 @@ bool Planner::staysUntilRead(CopyOp copy, const Readers &readers) {
 
 /// Whether a product that reads its operand as the tile has it may as well read what was copied: it
 /// does so once in an iteration. Of a tensor, B is read again for every few rows of A. That pays for
-/// a copy if they are many, or if vectors are short: of each of B's rows, which may lie such that
-/// they take each other's place in the first cache, a pass then reads only a line.
+/// a copy if they are many, if B's own rows are, which may lie such that they take each other's place
+/// in the first cache, or if vectors are short: a pass then reads only a line of each row.
 bool Planner::isReadOnce(CopyOp copy, const Reader &reader) {
   GemmOp gemm = reader.gemm;
   bool isCheap = !reader.isRight || getSpace(getRoot(copy.getSource())) != Space::Global ||
-                 (options.vectorWidth >= 16 && gemm.getExtents().m <= kMaxRowsOverTensor);
+                 (options.vectorWidth >= 16 && gemm.getExtents().m <= kMaxRowsOverTensor &&
+                  gemm.getExtents().k <= kMaxDepthOverTensor);
   return isCheap && gemm->getBlock() == copy->getBlock();
 }
 

@@ -29,6 +29,8 @@ MEANINGS = {
     "TILEWRIGHT_CHECK_PLANS": "`1`: check every recorded access again by enumeration",
     "TILEWRIGHT_COMPILE_SECONDS": "how long a kernel may take to compile, in seconds; more is "
     "an error. The default is 600",
+    "TILEWRIGHT_CORE": "the type of core that CPU code is tuned for: `sapphirerapids`, `znver4` or "
+    "`haswell`. The default is the one most like the processor",
     "TILEWRIGHT_CPU": "which instructions CPU code uses. `avx2`: no AVX-512; `no-amx`: no matrix "
     "unit; `bf16-dots`, `bf16-widened`: how bfloat16 is multiplied, whatever is faster; "
     "`amx-in-software`: functions stand for the matrix unit's instructions (slow, for tests)",
@@ -37,6 +39,8 @@ MEANINGS = {
     "float sums have the same bits on each run of CPU code",
     "TILEWRIGHT_DEVICE": "where kernels run if the program names no device: `cuda:0`, `cpu`, "
     "`interp`, `vgpu:sm_80`, …; `tw run --device` sets it",
+    "TILEWRIGHT_L2_KB": "the size of a core's second cache, in KiB, that CPU code is tuned for. "
+    "The default is what the processor says",
     "TILEWRIGHT_LIBCUDA": "the library of NVIDIA's driver; `none` hides all GPUs",
     "TILEWRIGHT_NVDISASM": "the program `nvdisasm`, with which reports show machine code; `none` "
     "hides it",

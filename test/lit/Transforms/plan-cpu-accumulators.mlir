@@ -27,8 +27,8 @@ func.func @both(%C: memref<256x64xf32, #global> {tile.name = "C"}) {
     %first = arith.constant 0 : index // the bounds are numbers, wherever they are defined
     %past = arith.constant 4 : index
     tile.pipelined %k = %first to %past stages 2 {
-      // CHECK: tile.gemm {{.*}} {tile.starts_at = 1 : i64, tile.sums_over_loop, tile.writes_to = 0 : i64}
-      // OVERLAP: tile.gemm {{.*}} {tile.starts_at = 0 : i64, tile.sums_over_loop}
+      // CHECK: tile.gemm {{.*}} {tile.starts_at = 1 : i64, tile.starts_at_zero, tile.sums_over_loop, tile.writes_to = 0 : i64}
+      // OVERLAP: tile.gemm {{.*}} {tile.starts_at = 0 : i64, tile.starts_at_zero, tile.sums_over_loop}
       tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
     }
     %row = arith.muli %bx, %c64 : index
@@ -92,7 +92,7 @@ func.func @atomics(%C: memref<64x64xf32, #global>, %flag: memref<1xi32, #global>
     %c = tile.alloc "c" : memref<64x64xf32, #fragment>
     // expected-remark @+1 {{'c' is not filled}}
     tile.fill %zero, %c : f32, memref<64x64xf32, #fragment>
-    // CHECK: tile.gemm {{.*}} {tile.starts_at = 0 : i64}
+    // CHECK: tile.gemm {{.*}} {tile.starts_at = 0 : i64, tile.starts_at_zero}
     tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
     // CHECK: tile.copy
     tile.copy %c, %C : memref<64x64xf32, #fragment> to memref<64x64xf32, #global>

@@ -35,8 +35,10 @@ struct HostTarget {
   /// Multiplies tiles in registers (AMX), and the system lets this process.
   bool hasBf16Tiles = false;
   bool hasInt8Tiles = false;
-  bool tilesInSoftware = false; ///< See LowerOptions.
-  bool hasRange = false;        ///< See LowerOptions.
+  bool tilesInSoftware = false;                ///< See LowerOptions.
+  bool hasRange = false;                       ///< See LowerOptions.
+  int64_t productsPerCycle = 16;               ///< Of float32, that a core adds.
+  int64_t secondCacheBytes = int64_t(1) << 20; ///< Of a core.
 
   /// What code depends on beside `cpu` and `features`, for names of cache entries.
   std::string getChoices() const;
