@@ -106,8 +106,12 @@ TEST(DigitFormTest, BoundsAreExactWhereTheTopDigitIsNotFull) {
 TEST(DigitFormTest, ConstantsFlipFullDigits) {
   std::optional<DigitForm> form = DigitForm::read({i ^ 5}, {8});
   ASSERT_TRUE(form);
+  EXPECT_TRUE(form->isExact());
   EXPECT_EQ(form->getBounds(form->getSums()[0])->high, 7);
-  EXPECT_FALSE(DigitForm::read({i ^ 1}, {7})); // 6 ^ 1 is 7
+  // The cut at 2 does not divide 7: the form describes a tile of 8.
+  std::optional<DigitForm> larger = DigitForm::read({i ^ 1}, {7});
+  ASSERT_TRUE(larger);
+  EXPECT_FALSE(larger->isExact());
 }
 
 //===----------------------------------------------------------------------------------------===//
