@@ -127,7 +127,9 @@ def cover(drawn: campaign.Drawn, engine: str, seen: coverage.Coverage) -> None:
 @pytest.mark.slow
 def test_no_cell_of_the_language_stays_empty() -> None:
     """Few programs that draw every cell run on each engine that owes it."""
-    counts = {"tiles": 1000, "threads": 300, "values": 4000, "statements": 3000}
+    counts = {
+        "tiles": 1000, "threads": 300, "values": 4000, "statements": 3000, "pipelines": 300,
+    }  # fmt: skip
     drawn = campaign.draw(counts)
     assert campaign.covering(drawn, coverage.REQUIRED)[1] == set(), "no program draws these"
     seen = coverage.Coverage()
@@ -178,6 +180,8 @@ def main(A: T.Tensor((8, 16), "float16"), B: T.Tensor((8,), "uint8")):
         for i in T.Parallel(8):
             x = T.alloc_var("int32", init=i // -3)
             B[i] = T.cast(v[i, 0] % -7 + x * 2, "uint8")
+        for by, bz in T.Persistent([4, 2], 3, bx):
+            T.clear(s)
 """
     cells = coverage.widened(coverage.cells_of(text))
     wanted = {
@@ -188,6 +192,7 @@ def main(A: T.Tensor((8, 16), "float16"), B: T.Tensor((8,), "uint8")):
         ("+", "int32", "same"), ("*", "int32", "literal"), ("T.cast", "int32", "to uint8"),
         ("store", "uint8", "global plain"), ("load", "int8", "shared view"),
         ("T.alloc_var", "int32", ""), ("T.Parallel", "", "constant"),
+        ("T.Persistent", "", "constant"),
     }  # fmt: skip
     assert wanted - cells == set()
     assert not any(construct == "T.gemm A" for construct, _, _ in cells)

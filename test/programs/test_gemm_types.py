@@ -81,3 +81,26 @@ def test_tensor_cores_agree_with_numpy(
         a_type in ("int8", "uint8") and (not transpose_a or transpose_b)
     )
     assert ("ldmatrix" in kernel.ptx) == expect_ldmatrix
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "uint64", "float32", "int32", "float16"])
+def test_operands_computed_on_chip_are_read_in_place_on_the_cpu(dtype: str) -> None:
+    """No copy prepares them: elements as wide as a word, wider and narrower."""
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), dtype)):
+        with T.Kernel(1, threads=64):
+            a, b = T.alloc_fragment((M, K), dtype), T.alloc_fragment((N, K), dtype)
+            c = T.alloc_fragment((M, N), dtype)
+            for i, k in T.Parallel(M, K):
+                a[i, k] = A[i, k] + A[i, k]
+            for j, k in T.Parallel(N, K):
+                b[j, k] = B[j, k]
+            T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+            T.copy(c, C)
+
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(0, 3, shape).astype(dtype) for shape in ((M, K), (N, K)))
+    c = np.zeros((M, N), dtype)
+    tilewright.compile(main, device="cpu")(a, b, c)
+    np.testing.assert_array_equal(c, (2 * a.astype(np.int64) @ b.T.astype(np.int64)).astype(dtype))

@@ -154,7 +154,8 @@ static GemmOperand getOperand(tile::GemmOp op, bool isRight, const View &view, E
   MemRefType type = isRight ? op.getB().getType() : op.getA().getType();
   tile::OperandForm form = tile::OperandForm::get(op, isRight);
   // The matrix unit reads rows of words on chip in place: they were written not long ago.
-  if (!isRight && !form.isTransposed && view.root->isOnChip() && getWords(e, view))
+  if (form.isForUnit && !isRight && !form.isTransposed && view.root->isOnChip() &&
+      getWords(e, view))
     form.isForUnit = false;
   return prepareOperand(e, form, type, view);
 }

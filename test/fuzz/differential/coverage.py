@@ -191,7 +191,7 @@ class _Reader:
         form = "constant"
         if any(self.value(argument).dtype in DTYPES for argument in arguments):
             form = "run-time"
-        elif len(arguments) == 3 and kind != "T.Parallel":
+        elif len(arguments) == 3 and kind not in ("T.Parallel", "T.Persistent"):
             form = "step"
         self.note(kind, "", form)
         for option in stmt.iter.keywords:
