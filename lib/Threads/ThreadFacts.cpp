@@ -92,6 +92,14 @@ static Value getWritten(Operation *op) {
 }
 
 ThreadFacts::ThreadFacts(KernelOp kernel) : kernel(kernel) {
+  // Who comes where is asked of conditions further down, too: what the thread index decides is known
+  // before the first answer.
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (getThreadDim(op) || (isPureScalar(op) && llvm::any_of(op->getOperands(), [&](Value v) {
+                               return this->varies(v);
+                             })))
+      markVarying(op->getResults());
+  });
   while (update()) {
   }
   kernel.getBody().walk([&](Operation *op) { reaching[op] = findThreadsAt(op); });

@@ -146,3 +146,35 @@ func.func @roles(%a: memref<128xi32, #global>, %n: index) {
   }
   return
 }
+
+// The variable of a role inside a role is the same for all of its threads, though the condition of
+// the inner role is computed at each of its uses.
+// CHECK-LABEL: func.func @nested_roles
+// CHECK: %[[V:.*]] = tile.alloc "v" : memref<i32, #tile.space<local>>
+// CHECK: tile.store %{{.*}}, %[[V]][]
+// CHECK: tile.parallel (%[[I:.*]]) in (8)
+// CHECK:   tile.load %[[V]][]
+func.func @nested_roles(%a: memref<8xi32, #global>, %n: index) {
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1 : i32
+  tile.kernel (%b) in (%n) threads [128] {
+    %v = tile.alloc "v" : memref<i32, #local>
+    %t = tile.thread_id 0
+    %c64 = arith.constant 64 : index
+    %outer = arith.cmpi slt, %t, %c64 : index
+    scf.if %outer {
+      %inner = arith.cmpi slt, %t, %c32 : index
+      scf.if %inner {
+        tile.store %one, %v[] : memref<i32, #local>
+      }
+      %again = arith.cmpi slt, %t, %c32 : index
+      scf.if %again {
+        tile.parallel (%i) in (8) {
+          %x = tile.load %v[] : memref<i32, #local>
+          tile.store %x, %a[%i] : memref<8xi32, #global>
+        }
+      }
+    }
+  }
+  return
+}
