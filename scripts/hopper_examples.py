@@ -7,7 +7,7 @@ DIR is a checkout of tile-ai/tilelang. Each example is compiled for sm_90a at a 
 file has it, and runs in both modes of the virtual GPU with all checks; numpy says what must come
 out. torch and einops need not be installed. A line an example: what came out, how many roles run at
 once, how many mbarriers its code waits for, and the largest error. The exit status is 1 if one of
-them differs, has a finding or is refused; flashmla is, on every GPU, for its shared memory.
+them differs, has a finding or is refused.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def show(name: str, checkout: Path) -> bool:
         errors = [error_of(made, mode) for mode in MODES]
     except (tilewright.TilewrightError, RuntimeError) as error:
         print(f"{name:28} refused: {str(error).splitlines()[0]}", flush=True)
-        return name == "flashmla"
+        return False
     kernel = made.kernel
     said = " ".join(str(remark) for remark in kernel.remarks)
     roles = re.findall(r"(\d+) roles run at once", said)

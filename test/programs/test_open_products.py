@@ -356,6 +356,43 @@ def test_mixed_signs(left: str, right: str) -> None:
     np.testing.assert_array_equal(c, a.astype(np.int32) @ b.astype(np.int32).T)
 
 
+@pytest.mark.parametrize("loop", [T.unroll, T.serial])
+@pytest.mark.parametrize("mode", ["", "late"])
+def test_loops_over_parts_of_operands(loop, mode, monkeypatch) -> None:
+    """As in TileLang's flashmla: a product whose K is done in pieces of both tiles."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 256), "float16"),
+        B: T.Tensor((64, 256), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 256), "float16")
+            b = T.alloc_shared((64, 256), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            for j in loop(4):
+                T.gemm(
+                    a[:, j * 64 : (j + 1) * 64],
+                    b[:, j * 64 : (j + 1) * 64],
+                    c,
+                    transpose_B=True,
+                    clear_accum=(j == 0),
+                )
+            T.copy(c, C)
+
+    rng = np.random.default_rng(4)
+    a, b = (rng.integers(-3, 4, (64, 256)).astype(np.float16) for _ in range(2))
+    c = np.full((64, 64), np.nan, np.float32)
+    kernel = run(main, a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert kernel.ptx.count("wgmma.mma_async") == 16
+    assert "mma.sync" not in kernel.ptx
+
+
 @pytest.mark.parametrize("start", [0, 1, 3])
 def test_operands_are_parts_of_tiles(start: int) -> None:
     """Rows of a larger tile, a part of a tile of three dimensions at a run-time index, M = 192."""

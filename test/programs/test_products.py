@@ -304,3 +304,58 @@ def test_attention_keeps_its_scores_in_registers() -> None:
     assert not kernel.findings
     assert "mma.sync" not in kernel.ptx
     assert "shfl.sync.bfly" not in kernel.ptx
+
+
+def summed_rows(into_shared: bool):
+    """Rows of a product are summed; a loop adds the sums to a shared row, or they go there."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 64), "float16"),
+        B: T.Tensor((64, 64), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+        S: T.Tensor((64,), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "float16")
+            b = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            row = T.alloc_fragment((64,), "float32")
+            total = T.alloc_shared((64,), "float32")
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(S, total)
+            for _ in T.serial(2):
+                T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+                if into_shared:
+                    T.reduce_sum(c, total, dim=1)
+                else:
+                    T.reduce_sum(c, row, dim=1)
+                    for i in T.Parallel(64):
+                        total[i] += row[i]
+            T.copy(c, C)
+            T.copy(total, S)
+
+    return main
+
+
+@pytest.mark.parametrize("into_shared", [False, True])
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", DEVICE])
+def test_rows_of_sums_in_shared_memory(device: str, into_shared: bool) -> None:
+    """Tensor cores keep their registers, whatever one statement needs of them."""
+    kernel = tilewright.compile(summed_rows(into_shared), device=device)
+    rng = np.random.default_rng(9)
+    a, b = (rng.integers(-2, 3, (64, 64)).astype(np.float16) for _ in range(2))
+    c, total = np.zeros((64, 64), np.float32), np.ones(64, np.float32)
+    kernel(a, b, c, total)
+    product = a.astype(np.float32) @ b.astype(np.float32).T
+    np.testing.assert_array_equal(c, product)
+    once = product.sum(1)
+    np.testing.assert_array_equal(total, once if into_shared else 1 + 2 * once)
+    assert not kernel.findings
+    said = "\n".join(str(remark) for remark in kernel.remarks)
+    if device == DEVICE:
+        assert instructions(kernel) == {"m64n64k16"}
+        assert "'c' lives in shared memory" not in said
+    if not into_shared:
+        assert "'row' lives in shared memory" not in said

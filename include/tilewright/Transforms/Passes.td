@@ -165,11 +165,12 @@ def FlattenLoops : Pass<"tile-flatten-loops"> {
 }
 
 def UnrollFragmentLoops : Pass<"tile-unroll-fragment-loops"> {
-  let summary = "Unroll serial loops whose variable indexes a fragment, so that registers have names";
+  let summary = "Unroll serial loops over parts of fragments, and of shared tiles that gemms multiply";
   let description = [{
     A fragment lives in registers, and a register has no address: an index that a serial loop moves
     must become a constant. Loops with constant bounds are unrolled; other fragments go to shared
-    memory later.
+    memory later. Tensor cores read parts of a shared tile as they are if it is known where these start, so
+    short loops over such parts of an operand of a gemm are unrolled, too.
 
     ```mlir
     scf.for %k = %c0 to %c2 step %c1 {      ->    tile.store %x, %f[%c0] : ...

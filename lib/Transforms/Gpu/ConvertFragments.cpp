@@ -101,7 +101,8 @@ bool LayoutSolver::isHeld(AllocOp alloc) {
     if (auto note = dyn_cast<AnnotateLayoutOp>(user))
       return isa<FragmentAttr>(note.getLayout());
     auto gemm = dyn_cast<GemmOp>(user);
-    return gemm && warps.contains(gemm) && gemm.getB() != alloc.getBuffer();
+    return gemm && (warps.contains(gemm) || groups.contains(gemm)) &&
+           gemm.getB() != alloc.getBuffer();
   });
 }
 

@@ -37,6 +37,17 @@ std::optional<Fragment> LayoutSolver::distributionFrom(const FragmentAccess &acc
   return *composed;
 }
 
+/// The first of the threads that hold each element alone; nothing if they are in no regular order.
+static std::optional<Fragment> firstReplica(const Fragment &fragment) {
+  SmallVector<IndexExpr> dims;
+  for (unsigned dim = 0; dim < fragment.getRank(); ++dim)
+    dims.push_back(IndexExpr::dim(dim));
+  dims.push_back(IndexExpr(0));
+  Fragment first = Fragment::get(fragment.getShape(), fragment.getThread().substitute(dims),
+                                 fragment.getSlot().substitute(dims));
+  return hasInverse(first) ? std::optional(first) : std::nullopt;
+}
+
 /// What the loop's accesses to memory cost under a distribution; nothing if it has none.
 std::optional<int64_t> LayoutSolver::costOf(ParallelOp loop, ArrayRef<int64_t> extents,
                                             const Fragment &fragment) {
@@ -181,7 +192,7 @@ void LayoutSolver::placeLoop(ParallelOp loop, bool allowFree) {
       if (!distribution && access.isWrite == writes) {
         distribution = distributionFrom(access, *extents);
         if (distribution && isOnce && distribution->getReplicas() > 1)
-          distribution.reset();
+          distribution = writes ? std::nullopt : firstReplica(*distribution);
       }
   if (!distribution && (allowFree || accesses->empty()))
     distribution = freeDistribution(loop, *extents);
