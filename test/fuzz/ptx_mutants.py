@@ -594,13 +594,13 @@ REASONS = (
         lambda lines, mutant: "fence.mbarrier_init" in mutant.what and not _is_clustered(lines),
     ),
     Reason(
-        "barrier.cluster.arrive releases and barrier.cluster.wait acquires; the fence is for relaxed "
-        "arrivals, and stays because CUTLASS has it",
+        "barrier.cluster.arrive releases and barrier.cluster.wait acquires; the fence is for "
+        "relaxed arrivals, and stays because CUTLASS has it",
         _is_acquired,
     ),
     Reason(
-        "the tiles that a persistent block stores lie apart: tile-insert-orderings does not know, and "
-        "lets the stores of one tensor follow each other",
+        "the tiles that a persistent block stores lie apart: tile-insert-orderings does not know, "
+        "and lets the stores of one tensor follow each other",
         _is_between_stores,
     ),
     Reason("a new barrier lets the wait for the phase before its first one pass", _is_first_wait),

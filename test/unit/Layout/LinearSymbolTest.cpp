@@ -49,8 +49,8 @@ TEST(LinearSymbolTest, SolvesForTheMultipleOfTheDivisor) {
 
 TEST(LinearSymbolTest, RefusesOtherExpressions) {
   for (const IndexExpr &expr :
-       {IndexExpr(5), n + m, n * n, n - m, n % 4, floorDiv(n, m), floorDiv(n, -2), floorDiv(2 * n, 4),
-        floorDiv(IndexExpr::dim(0), 2), IndexExpr::dim(0) + 1, floorDiv(3, n)})
+       {IndexExpr(5), n + m, n * n, n - m, n % 4, floorDiv(n, m), floorDiv(n, -2),
+        floorDiv(2 * n, 4), floorDiv(IndexExpr::dim(0), 2), IndexExpr::dim(0) + 1, floorDiv(3, n)})
     EXPECT_FALSE(getLinearSymbol(expr)) << print(expr);
 }
 

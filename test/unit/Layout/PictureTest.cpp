@@ -69,8 +69,8 @@ TEST(PictureTest, SvgColoursLanesAndWarps) {
   // A lane's hue is an eleventh of a turn further than that of the one before it, in every warp; four
   // warps have four shades.
   std::string svg = drawSvg(fragment("(i, j) -> thread 32 * i + 4 * j, slot 0", {5, 2}));
-  for (const char *colour : {"hsl(0,70%,85%)", "hsl(45,70%,85%)", "hsl(0,70%,75%)",
-                             "hsl(45,70%,55%)"})
+  for (const char *colour :
+       {"hsl(0,70%,85%)", "hsl(45,70%,85%)", "hsl(0,70%,75%)", "hsl(45,70%,55%)"})
     EXPECT_NE(svg.find(colour), std::string::npos) << colour;
   EXPECT_EQ(countOf(svg, "hsl(0,70%,85%)"), 2u); // of warps 0 and 4
 }

@@ -143,8 +143,8 @@ TEST(QuestionsTest, CounterexamplesOfTilesTooLargeToEnumerate) {
   ASSERT_TRUE(collides.isNo());
   EXPECT_EQ(collides.getCounterexample().first, (IndexVector{0}));
   EXPECT_EQ(collides.getCounterexample().second, (IndexVector{1}));
-  Answer<Difference> differs =
-      isEqual(layout("(i, j) -> (i, j)", {kMany, 8}), layout("(i, j) -> (i, j ^ i % 8)", {kMany, 8}));
+  Answer<Difference> differs = isEqual(layout("(i, j) -> (i, j)", {kMany, 8}),
+                                       layout("(i, j) -> (i, j ^ i % 8)", {kMany, 8}));
   ASSERT_TRUE(differs.isNo());
   EXPECT_EQ(differs.getCounterexample().index, (IndexVector{1, 0}));
 }
