@@ -14,7 +14,7 @@
 //                                          if next == 3: copy; arrive(ready); k++; next = 1
 //                                                        running = 0
 //                                      if consumer: …
-//                                      assert that a role has gone on
+//                                      if none has gone on: refuse the waits they stand at
 //
 // A role runs until a wait is not met, or to the end of an iteration of an outermost loop with
 // waits: so loops of several roles run side by side. That is the order of docs/semantics.md.
@@ -29,7 +29,7 @@
 #include "ResumeRoles.h"
 
 #include "ArrivalCounters.h"
-#include "Waits.h"
+#include "RolePieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -44,225 +44,7 @@ namespace tilewright::threads {
 namespace {
 
 constexpr llvm::StringLiteral kDeadlock =
-    "the roles wait for each other: each has come to a wait, and none of these is met";
-
-//===----------------------------------------------------------------------------------------===//
-// The pieces of a role
-//===----------------------------------------------------------------------------------------===//
-
-/// A condition under which only some threads of the role run a piece.
-struct Guard {
-  Value condition;
-  bool isThen;
-};
-
-/// Statements without a wait, and how the role goes on after them.
-struct Piece {
-  enum Kind : uint8_t {
-    Next,   ///< To `next`.
-    Wait,   ///< To `next` if `wait` is met, else here again.
-    Branch, ///< To `next` if `condition` holds, else to `other`.
-    Enter,  ///< Into `loop`, whose variable starts: to `next`.
-    Test,   ///< To `next` if `loop` goes on, else to `other`.
-    Repeat  ///< Back to `next`, with the next value of the variable of `loop`, if it has one.
-  } kind = Next;
-  SmallVector<Operation *> statements;
-  SmallVector<Guard, 1> guards;
-  Location loc;
-  BarrierWaitOp wait;
-  Value condition;
-  unsigned loop = 0; ///< Of the role's loops.
-  unsigned next = 0, other = 0;
-  bool yields = false; ///< Other roles get their turn.
-
-  explicit Piece(Location loc) : loc(loc) {}
-};
-
-/// A loop with waits inside that counts.
-struct Loop {
-  Value variable, lower, upper, step;
-};
-
-class Cutter {
-public:
-  Cutter(const ThreadFacts &facts, const llvm::BitVector &threads)
-      : facts(facts), threads(threads) {}
-
-  /// Cuts a role into pieces; false if it has no such form.
-  bool cut(Block &block) {
-    start(block.getParentOp()->getLoc());
-    return cutBlock(block.without_terminator(), /*depth=*/0);
-  }
-
-  std::vector<Piece> pieces;
-  SmallVector<Loop> loops;
-  /// What the whole group needs, in front of it.
-  SmallVector<Operation *> allocations;
-
-private:
-  using Statements = llvm::iterator_range<Block::iterator>;
-
-  unsigned getLast() const { return pieces.size() - 1; }
-
-  /// Begins the next piece, to which the one before goes on.
-  unsigned start(Location loc) {
-    Piece piece(loc);
-    piece.guards = guards;
-    if (!pieces.empty() && pieces.back().kind == Piece::Next)
-      pieces.back().next = pieces.size();
-    pieces.push_back(std::move(piece));
-    return getLast();
-  }
-
-  bool cutBlock(Statements statements, unsigned depth);
-  bool cutWait(Operation *&op);
-  bool cutBranch(scf::IfOp branch, unsigned depth);
-  bool cutFor(Operation *op, Loop loop, Block &body, unsigned depth);
-  bool cutWhile(scf::WhileOp loop, unsigned depth);
-
-  const ThreadFacts &facts;
-  llvm::BitVector threads;
-  SmallVector<Guard, 1> guards;
-};
-
-bool Cutter::cutBlock(Statements statements, unsigned depth) {
-  for (auto it = statements.begin(); it != statements.end();) {
-    Operation *op = &*it;
-    Operation *last = findEndOfStatement(op);
-    it = std::next(last->getIterator());
-    if (isa<BarrierAllocOp>(op) && depth)
-      return false; // a new one in each iteration
-    if (isa<AllocOp, BarrierAllocOp, AnnotateLayoutOp>(op)) {
-      allocations.push_back(op);
-      continue;
-    }
-    if (!holdsWait(last)) {
-      pieces.back().statements.push_back(op);
-      continue;
-    }
-    bool isCut = true;
-    if (auto wait = dyn_cast<BarrierWaitOp>(last)) {
-      unsigned number = start(last->getLoc()); // what is read for the wait is read when it is tried
-      for (Operation *part = op; part != last; part = part->getNextNode())
-        pieces[number].statements.push_back(part);
-      pieces[number].kind = Piece::Wait;
-      pieces[number].wait = wait;
-      pieces[number].next = number + 1;
-      start(last->getLoc());
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      isCut = cutBranch(branch, depth);
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      isCut = loop.getInitArgs().empty() && cutFor(op,
-                                                   {loop.getInductionVar(), loop.getLowerBound(),
-                                                    loop.getUpperBound(), loop.getStep()},
-                                                   *loop.getBody(), depth);
-    } else if (auto pipelined = dyn_cast<PipelinedOp>(op)) {
-      isCut = cutFor(
-          op, {pipelined.getInductionVar(), pipelined.getLower(), pipelined.getUpper(), Value()},
-          pipelined.getBody().front(), depth);
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      isCut = cutWhile(loop, depth);
-    } else {
-      return false;
-    }
-    if (!isCut)
-      return false;
-  }
-  return true;
-}
-
-bool Cutter::cutBranch(scf::IfOp branch, unsigned depth) {
-  if (branch.getNumResults())
-    return false;
-  auto cutSide = [&](Region &side) {
-    return side.empty() || cutBlock(side.front().without_terminator(), depth);
-  };
-  if (facts.varies(branch.getCondition())) {
-    std::optional<llvm::BitVector> where = facts.threadsWhere(branch.getCondition());
-    if (!where)
-      return false;
-    llvm::BitVector taking = threads, others = threads;
-    taking &= *where;
-    others.reset(*where);
-    for (bool isThen : {true, false}) {
-      llvm::BitVector &side = isThen ? taking : others;
-      if (side.none())
-        continue;
-      std::swap(threads, side);
-      bool isPartial = side != threads; // `side` is now what came here
-      if (isPartial)
-        guards.push_back({branch.getCondition(), isThen});
-      start(branch.getLoc());
-      bool isCut = cutSide(isThen ? branch.getThenRegion() : branch.getElseRegion());
-      if (isPartial)
-        guards.pop_back();
-      std::swap(threads, side);
-      if (!isCut)
-        return false;
-      start(branch.getLoc());
-    }
-    return true;
-  }
-  unsigned fork = getLast();
-  pieces[fork].kind = Piece::Branch;
-  pieces[fork].condition = branch.getCondition();
-  pieces[fork].next = start(branch.getLoc());
-  if (!cutSide(branch.getThenRegion()))
-    return false;
-  unsigned endOfThen = getLast();
-  pieces[fork].other = start(branch.getLoc());
-  if (!cutSide(branch.getElseRegion()))
-    return false;
-  pieces[endOfThen].next = start(branch.getLoc());
-  return true;
-}
-
-bool Cutter::cutFor(Operation *op, Loop loop, Block &body, unsigned depth) {
-  for (Value bound : {loop.lower, loop.upper, loop.step})
-    if (bound && facts.varies(bound))
-      return false;
-  unsigned number = loops.size();
-  loops.push_back(loop);
-  unsigned enter = getLast();
-  pieces[enter].kind = Piece::Enter;
-  pieces[enter].loop = number;
-  unsigned test = start(op->getLoc());
-  pieces[enter].next = test;
-  pieces[test].kind = Piece::Test;
-  pieces[test].loop = number;
-  pieces[test].next = start(op->getLoc());
-  if (!cutBlock(body.without_terminator(), depth + 1))
-    return false;
-  Piece &last = pieces.back();
-  last.kind = Piece::Repeat;
-  last.loop = number;
-  last.next = test;
-  last.yields = depth == 0;
-  pieces[test].other = start(op->getLoc());
-  return true;
-}
-
-bool Cutter::cutWhile(scf::WhileOp loop, unsigned depth) {
-  if (loop->getNumOperands() || loop->getNumResults() ||
-      facts.varies(loop.getConditionOp().getCondition()))
-    return false;
-  unsigned test = start(loop.getLoc());
-  if (!cutBlock(loop.getBeforeBody()->without_terminator(), depth + 1))
-    return false;
-  unsigned fork = getLast();
-  pieces[fork].kind = Piece::Branch;
-  pieces[fork].condition = loop.getConditionOp().getCondition();
-  pieces[fork].next = start(loop.getLoc());
-  if (!cutBlock(loop.getAfterBody()->without_terminator(), depth + 1))
-    return false;
-  Piece &last = pieces.back();
-  last.next = test;
-  last.kind = Piece::Repeat;
-  last.loop = ~0U;
-  last.yields = depth == 0;
-  pieces[fork].other = start(loop.getLoc());
-  return true;
-}
+    "this wait is not met: what it waits for comes later or never, and no role can go on";
 
 //===----------------------------------------------------------------------------------------===//
 // The machine
@@ -271,8 +53,8 @@ bool Cutter::cutWhile(scf::WhileOp loop, unsigned depth) {
 /// Writes the pieces of one role.
 class RoleWriter {
 public:
-  RoleWriter(Cutter &cutter, Operation *front, const ThreadFacts &facts)
-      : pieces(cutter.pieces), loops(cutter.loops), front(front), facts(facts) {
+  RoleWriter(RolePieces &role, Operation *front, const ThreadFacts &facts)
+      : pieces(role.pieces), loops(role.loops), front(front), facts(facts) {
     for (const Piece &piece : pieces)
       cut.insert(piece.statements.begin(), piece.statements.end());
     for (auto [number, loop] : llvm::enumerate(loops))
@@ -496,77 +278,117 @@ void RoleWriter::write(ImplicitLocOpBuilder &b, Value state, int64_t slot, int64
   }
 }
 
-} // namespace
+//===----------------------------------------------------------------------------------------===//
+// The turns of all roles
+//===----------------------------------------------------------------------------------------===//
 
-bool resumeRoles(ArrayRef<RoleBody> roles, Operation *end, const ThreadFacts &facts) {
-  std::vector<Cutter> cutters;
-  for (const RoleBody &role : roles) {
-    std::optional<llvm::BitVector> threads = facts.threadsWhere(role.condition);
-    if (!threads)
-      return false;
-    Cutter &cutter = cutters.emplace_back(facts, *threads);
-    if (!cutter.cut(*role.block))
-      return false;
-    cutter.pieces.back().next = cutter.pieces.size();
+/// Whether allocations, which move in front of the group, need what a role computes.
+bool needComputedValues(const RolePieces &role, ArrayRef<RoleBody> bodies) {
+  auto isComputed = [&](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    return op && !llvm::is_contained(role.allocations, op) &&
+           llvm::any_of(bodies, [&](const RoleBody &body) {
+             return body.block->getParentOp()->isProperAncestor(op);
+           });
+  };
+  return llvm::any_of(role.allocations,
+                      [&](Operation *op) { return llvm::any_of(op->getOperands(), isComputed); });
+}
+
+/// Writes the loop in which each role gets its turn until all are through.
+class TurnsWriter {
+public:
+  TurnsWriter(MutableArrayRef<RolePieces> roles, ArrayRef<RoleBody> bodies, Operation *end)
+      : roles(roles), bodies(bodies), running(roles.size()), progress(roles.size() + 1),
+        b(end->getLoc(), end) {}
+
+  void write(const ThreadFacts &facts) {
+    state = AllocOp::create(
+        b, makeBufferType({int64_t(roles.size()) + 2}, b.getI32Type(), Space::Shared),
+        b.getStringAttr("roles"), ValueRange(), ReduceKindAttr());
+    FillOp::create(b, number(0), state);
+    auto turns = startLoop([&] {
+      Value isLeft = isUnderWay(0);
+      for (size_t role = 1; role < roles.size(); ++role)
+        isLeft = arith::OrIOp::create(b, isLeft, isUnderWay(role));
+      return isLeft;
+    });
+    StoreOp::create(b, number(0), state, index(progress));
+    for (size_t role = 0; role < roles.size(); ++role)
+      writeTurn(role, turns, facts);
+    b.setInsertionPoint(turns.getAfterBody()->getTerminator());
+    refuseDeadlock();
   }
-  for (Cutter &cutter : cutters)
-    for (Operation *op : cutter.allocations)
-      for (Value operand : op->getOperands())
-        if (llvm::any_of(roles, [&](const RoleBody &role) {
-              Operation *holder = role.block->getParentOp();
-              return operand.getDefiningOp() && holder->isProperAncestor(operand.getDefiningOp()) &&
-                     !llvm::is_contained(cutter.allocations, operand.getDefiningOp());
-            }))
-          return false;
-  ImplicitLocOpBuilder b(end->getLoc(), end);
-  for (Cutter &cutter : cutters)
-    for (Operation *op : cutter.allocations)
-      op->moveBefore(end);
-  int64_t running = roles.size(), progress = roles.size() + 1;
-  auto index = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, value); };
-  auto number = [&](int64_t value) -> Value { return arith::ConstantIntOp::create(b, value, 32); };
-  Value state =
-      AllocOp::create(b, makeBufferType({int64_t(roles.size()) + 2}, b.getI32Type(), Space::Shared),
-                      b.getStringAttr("roles"), ValueRange(), ReduceKindAttr());
-  FillOp::create(b, number(0), state);
-  auto turns = scf::WhileOp::create(b, TypeRange(), ValueRange());
-  b.createBlock(&turns.getBefore());
-  Value isLeft;
-  for (auto [role, cutter] : llvm::enumerate(cutters)) {
-    Value next = LoadOp::create(b, b.getI32Type(), state, index(role));
-    Value isUnderWay =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, next, number(cutter.pieces.size()));
-    isLeft = isLeft ? arith::OrIOp::create(b, isLeft, isUnderWay).getResult() : isUnderWay;
+
+private:
+  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+  Value number(int64_t value) { return arith::ConstantIntOp::create(b, value, 32); }
+  /// Whether the state at a slot is another number.
+  Value isNot(int64_t slot, int64_t value) {
+    Value now = LoadOp::create(b, b.getI32Type(), state, index(slot));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, now, number(value));
   }
-  scf::ConditionOp::create(b, isLeft, ValueRange());
-  b.createBlock(&turns.getAfter());
-  scf::YieldOp::create(b);
-  b.setInsertionPointToStart(turns.getAfterBody());
-  StoreOp::create(b, number(0), state, index(progress));
-  for (auto [role, cutter] : llvm::enumerate(cutters)) {
-    auto branch = scf::IfOp::create(b, roles[role].condition, /*withElseRegion=*/false);
+  Value isUnderWay(size_t role) { return isNot(role, roles[role].pieces.size()); }
+
+  /// A loop that runs while what `test` writes holds; goes on inside of it.
+  scf::WhileOp startLoop(llvm::function_ref<Value()> test) {
+    auto loop = scf::WhileOp::create(b, TypeRange(), ValueRange());
+    b.createBlock(&loop.getBefore());
+    Value condition = test();
+    scf::ConditionOp::create(b, condition, ValueRange());
+    b.createBlock(&loop.getAfter());
+    scf::YieldOp::create(b);
+    b.setInsertionPointToStart(loop.getAfterBody());
+    return loop;
+  }
+
+  void writeTurn(size_t role, scf::WhileOp turns, const ThreadFacts &facts) {
+    auto branch = scf::IfOp::create(b, bodies[role].condition, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard outside(b);
     b.setInsertionPointToStart(&branch.getThenRegion().front());
-    Value next = LoadOp::create(b, b.getI32Type(), state, index(role));
-    Value isUnderWay =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, next, number(cutter.pieces.size()));
-    StoreOp::create(b, arith::ExtUIOp::create(b, b.getI32Type(), isUnderWay), state,
-                    index(running));
-    auto run = scf::WhileOp::create(b, TypeRange(), ValueRange());
-    b.createBlock(&run.getBefore());
-    Value isRunning =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                              LoadOp::create(b, b.getI32Type(), state, index(running)), number(0));
-    scf::ConditionOp::create(b, isRunning, ValueRange());
-    b.createBlock(&run.getAfter());
-    scf::YieldOp::create(b);
-    b.setInsertionPointToStart(run.getAfterBody());
-    RoleWriter(cutter, turns, facts).write(b, state, role, running, progress);
+    Value goesOn = arith::ExtUIOp::create(b, b.getI32Type(), isUnderWay(role));
+    StoreOp::create(b, goesOn, state, index(running));
+    startLoop([&] { return isNot(running, 0); });
+    RoleWriter(roles[role], turns, facts).write(b, state, role, running, progress);
   }
-  b.setInsertionPoint(turns.getAfterBody()->getTerminator());
-  Value gone = LoadOp::create(b, b.getI32Type(), state, index(progress));
-  AssertOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, gone, number(0)),
-                   kDeadlock);
+
+  /// Where no role has gone on, each one that is left says at which wait it stands.
+  void refuseDeadlock() {
+    Value isStuck =
+        arith::XOrIOp::create(b, isNot(progress, 0), arith::ConstantIntOp::create(b, 1, 1));
+    auto branch = scf::IfOp::create(b, isStuck, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    for (auto [number, role] : llvm::enumerate(roles))
+      for (auto [at, piece] : llvm::enumerate(role.pieces))
+        if (piece.kind == Piece::Wait) {
+          b.setLoc(piece.loc);
+          AssertOp::create(b, isNot(number, at), kDeadlock);
+        }
+  }
+
+  MutableArrayRef<RolePieces> roles;
+  ArrayRef<RoleBody> bodies;
+  int64_t running, progress; ///< Slots of the state, after the next piece of each role.
+  Value state;
+  ImplicitLocOpBuilder b;
+};
+
+} // namespace
+
+bool resumeRoles(ArrayRef<RoleBody> bodies, Operation *end, const ThreadFacts &facts) {
+  SmallVector<RolePieces> roles;
+  for (const RoleBody &body : bodies) {
+    std::optional<llvm::BitVector> threads = facts.threadsWhere(body.condition);
+    std::optional<RolePieces> role =
+        threads ? RolePieces::cut(*body.block, *threads, facts) : std::nullopt;
+    if (!role || needComputedValues(*role, bodies))
+      return false;
+    roles.push_back(std::move(*role));
+  }
+  for (RolePieces &role : roles)
+    for (Operation *op : role.allocations)
+      op->moveBefore(end);
+  TurnsWriter(roles, bodies, end).write(facts);
   return true;
 }
 

@@ -142,7 +142,7 @@ ARRAYS = (np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32))
 @pytest.mark.parametrize("count", [1, 129, 256])
 def test_arrival_counts_that_do_not_match(count: int) -> None:
     text = refusal(lambda: roles([count]), *ARRAYS)
-    assert "this wait is not met: the arrivals that it waits for come later or never" in text
+    assert "this wait is not met: what it waits for comes later or never" in text
     assert "T.barrier_wait(ready[number], 0)" in text
 
 

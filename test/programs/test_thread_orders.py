@@ -137,8 +137,7 @@ def test_a_tile_statement_waits_for_its_role() -> None:
 
 
 def test_roles_may_take_turns_in_any_shape_of_loops() -> None:
-    """Loops of different bounds, which compiled code refuses when it runs: the interpreter has an
-    order for them."""
+    """Loops of different bounds: compiled code finds the interpreter's order when it runs."""
 
     @T.prim_func
     def main(A: T.Tensor((8, 64), "int32"), B: T.Tensor((64,), "int32")):
@@ -167,5 +166,6 @@ def test_roles_may_take_turns_in_any_shape_of_loops() -> None:
         b[:] = 0
         assert interpret(main.program, order, a, b) == []
         np.testing.assert_array_equal(b, (a * (np.arange(8) // 2 + 1)[:, None]).sum(0))
-    with pytest.raises(tilewright.TilewrightError, match="this wait is not met"):
-        tilewright.compile(main, device="cpu")(a, b)
+    b[:] = 0
+    tilewright.compile(main, device="cpu")(a, b)
+    np.testing.assert_array_equal(b, (a * (np.arange(8) // 2 + 1)[:, None]).sum(0))

@@ -82,7 +82,9 @@ func.func @one_loop(%a: memref<64xf32, #global>, %n: index) {
 // CHECK:         tile.store %{{.*}}, %[[STATE]]
 // CHECK:   scf.if %{{.*}} {
 // CHECK:     scf.while
-// CHECK:   tile.assert %{{.*}}, "the roles wait for each other
+// CHECK:   scf.if
+// CHECK:     tile.assert %{{.*}}, "this wait is not met: what it waits for comes later or never, and no role can go on"
+// CHECK:     tile.assert %{{.*}}, "this wait is not met: what it waits for comes later or never, and no role can go on"
 // CHECK-NOT: tile.barrier_wait
 func.func @never(%n: index) {
   %c0 = arith.constant 0 : index
