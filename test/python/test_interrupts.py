@@ -109,7 +109,7 @@ def make_long(kind: str):
             for i in T.serial(1000):
                 for j in T.serial(1000):
                     for k in T.serial(1000):
-                        A[(i + j + k) % 64] = T.sin(A[k % 64])
+                        A[(i + j + k) % 64] = T.sin(T.cast(k, "float32"))
 
     @T.prim_func
     def inside_parallel(A: T.Tensor((64,), "float32"), n: T.int64, blocks: T.int32):
