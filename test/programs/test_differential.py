@@ -12,7 +12,7 @@ import pytest
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 sys.path.insert(0, str(FUZZ))
 
-from differential import campaign, coverage, lockstep, shrink, threads  # noqa: E402
+from differential import campaign, coverage, lockstep, shrink, threads, typed_numbers  # noqa: E402
 from differential.emit import emit  # noqa: E402
 from differential.generator import generate  # noqa: E402
 from differential.kinds import KINDS  # noqa: E402
@@ -357,3 +357,16 @@ def test_the_interpreters_objection_is_no_difference() -> None:
     assert verdict.kind == "ill-formed"
     assert not verdict.is_failure
     assert Verdict("difference").is_failure
+
+
+def test_the_reference_keeps_bits_of_widened_shifts() -> None:
+    """As docs/semantics.md has it: until the shift has a name."""
+    x, amount = typed_numbers.Number("uint8", 200), typed_numbers.Number("uint8", 3)
+    shifted = typed_numbers.binary("<<", x, amount)
+    assert shifted == typed_numbers.Number("uint8", 1600 % 256)
+    for dtype, kept in (("int32", 1600), ("uint16", 1600), ("uint8", 64), ("float32", 64)):
+        assert typed_numbers.convert(shifted, dtype).value == kept
+    assert typed_numbers.binary("%", shifted, 7).value == 1600 % 7
+    assert typed_numbers.binary("%", shifted.named(), 7).value == 64 % 7
+    again = typed_numbers.binary("<<", shifted, amount)
+    assert typed_numbers.convert(again, "int64").value == 12800

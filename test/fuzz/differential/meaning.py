@@ -191,14 +191,14 @@ class _Scope:
         if isinstance(target, ast.Subscript):
             tile, at = self.place(target)
             self.count("store", tile.dtype)
-            tile.store(at, numbers.as_type(value, tile.dtype))
+            tile.store(at, numbers.as_type(value, tile.dtype).named())
             return
         known = self.names.get(target.id)
         if isinstance(known, Variable) and not isinstance(value, Variable):
             self.count("assign", known.dtype)
-            known.value = numbers.as_type(value, known.dtype)
+            known.value = numbers.as_type(value, known.dtype).named()
         else:
-            self.names[target.id] = value
+            self.names[target.id] = value.named() if isinstance(value, Number) else value
 
     # ---- Places ----
 

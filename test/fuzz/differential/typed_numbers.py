@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -31,10 +31,19 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 
 @dataclass(frozen=True)
 class Number:
-    """A value with a dtype: an int (0 or 1 of a bool), or a float that the dtype holds."""
+    """A value with a dtype: an int (0 or 1 of a bool), or a float that the dtype holds.
+
+    A left shift of 8 or 16 bits keeps in `wide` what it is in 32 bits: a conversion to a wider
+    integer where the shift stands takes that.
+    """
 
     dtype: str
     value: int | float
+    wide: int | None = field(default=None, compare=False)
+
+    def named(self) -> Number:
+        """The same with a name: a number of its dtype, however it was computed."""
+        return Number(self.dtype, self.value)
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,10 @@ def convert(number: Number, dtype: str, mode: str = "rn", sat: bool = False) -> 
         if dtype == "bool":
             return Number("bool", int(value != 0))  # a NaN is not 0
         if not is_float(number.dtype):
+            if number.wide is not None and bits_of(dtype) > bits_of(number.dtype):
+                value = number.wide
+            elif dtype == number.dtype:
+                return number
             return Number(dtype, wrap(int(value), dtype))
         if math.isnan(value):
             return Number(dtype, 0)
@@ -322,7 +335,11 @@ def binary(name: str, a: Operand, b: Operand) -> Operand:
     x, y = as_type(a, dtype), as_type(b, dtype)
     if not is_float(dtype):
         bits = 1 if dtype == "bool" else bits_of(dtype)
-        return Number(dtype, wrap(_integer_binary(name, x.value, y.value, bits), dtype))
+        value = wrap(_integer_binary(name, x.value, y.value, bits), dtype)
+        if name != "<<" or dtype == "bool" or bits >= 32:
+            return Number(dtype, value)
+        wide = binary(name, as_type(x, "int32"), as_type(y, "int32"))
+        return Number(dtype, value, wide.value)
     computed = "float32" if "float8" in dtype else dtype
     result = Number(computed, _float_binary(name, x.value, y.value, computed))
     return convert(result, dtype)
