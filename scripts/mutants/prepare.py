@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shlex
 import shutil
 import subprocess
 import sys
 from bisect import bisect_right
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -104,6 +106,13 @@ def read_room(folder: str, flags: dict[str, list[str]]) -> list[File]:
     return files
 
 
+def read_and_draw(room: str, flags: dict[str, list[str]], count: int, seed: int) -> list[File]:
+    """The files of a room with their mutants."""
+    files = read_room(ROOMS[room], flags)
+    draw(room, files, count, seed)
+    return files
+
+
 def draw(room: str, files: list[File], count: int, seed: int) -> None:
     """Chooses `count` mutations: lines uniformly, then one of the line's. What does not compile is
     replaced by the next in the order of drawing."""
@@ -178,9 +187,9 @@ def prepare(build: Path, tree: Path, count: int, seed: int, rooms: list[str]) ->
     """Writes the copy and its list of mutants, mutants.json."""
     flags = compile_arguments(build)
     mutants, texts, number = [], {}, 0
-    for room in rooms:
-        files = read_room(ROOMS[room], flags)
-        draw(room, files, count, seed)
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # clang reads for minutes
+        drawn = [pool.submit(read_and_draw, room, flags, count, seed) for room in rooms]
+    for room, files in zip(rooms, (one.result() for one in drawn), strict=True):
         for file in files:
             file.chosen.sort(key=lambda m: m.span)
             numbers = list(range(number + 1, number + 1 + len(file.chosen)))
