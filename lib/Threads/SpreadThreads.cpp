@@ -137,6 +137,11 @@ static LogicalResult refuseAtomics(Operation *op) {
   return failure(result.wasInterrupted());
 }
 
+/// The policies of products of a role divide its own warps; now all of the block's take part.
+static void forgetPolicies(Operation *op) {
+  op->walk([](GemmOp gemm) { gemm.setPolicy(GemmPolicy::Square); });
+}
+
 /// Walks the statements of `block`; what becomes of them stands in front of `end`.
 LogicalResult Spreader::spread(Block &block, Operation *end) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
@@ -157,6 +162,8 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
     bool isForAll = isPureScalar(op) || isa<AllocOp>(op) || facts.isBlockVariable(op);
     if (!guards.empty() && !isForAll && !facts.threadsAt(op))
       return refuse(op);
+    if (!guards.empty())
+      forgetPolicies(op);
     // A statement of the block comes after the group where one touches what the other writes.
     std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
     if (!accesses || mayMeet(groupAccesses, *accesses))

@@ -58,7 +58,8 @@ void clearByteAtomics(KernelOp kernel) {
 /// its bank arithmetic.
 constexpr int64_t kTileAlignment = 128;
 
-/// The scratch area after tiles and barriers starts on such a boundary.
+/// The widest access starts on such a boundary; so do the scratch area after tiles and barriers, and
+/// tiles that are smaller than that access, as numbers that blocks keep are.
 constexpr int64_t kScratchAlignment = 16;
 
 /// Rows of barriers of so many bytes are worth a note.
@@ -66,8 +67,9 @@ constexpr int64_t kLargeRowBytes = 1024;
 
 /// The boundary that a tile must start on: that of what reads it, if it says so (infer-layouts).
 int64_t getTileAlignment(AllocOp alloc) {
+  int64_t least = getPlacedBytes(alloc) < kScratchAlignment ? kScratchAlignment : kTileAlignment;
   auto alignment = alloc->getAttrOfType<IntegerAttr>(kAlignmentAttr);
-  return alignment ? std::max(kTileAlignment, alignment.getInt()) : kTileAlignment;
+  return alignment ? std::max(least, alignment.getInt()) : least;
 }
 
 /// Tiles whose live ranges do not meet may share bytes; the largest come first, each at the lowest
@@ -87,8 +89,8 @@ int64_t placeTiles(KernelOp kernel, ArrayRef<AllocOp> tiles) {
   int64_t top = 0;
   for (auto [size, position] : order) {
     AllocOp alloc = tiles[position];
-    int64_t bytes = llvm::alignTo(-size, kTileAlignment), offset = 0;
-    int64_t alignment = getTileAlignment(alloc);
+    int64_t alignment = getTileAlignment(alloc), offset = 0;
+    int64_t bytes = llvm::alignTo(-size, std::min(alignment, kTileAlignment));
     for (const Placed &other : placed)
       if (other.live.overlaps(live[alloc]) && offset < other.end && other.begin < offset + bytes)
         offset = llvm::alignTo(other.end, alignment);

@@ -178,3 +178,23 @@ func.func @nested_roles(%a: memref<8xi32, #global>, %n: index) {
   }
   return
 }
+
+// All warps of the block take part in the product of a role: the policy was about the role's own.
+// CHECK-LABEL: func.func @policy_of_a_role
+// CHECK: tile.gemm
+// CHECK-NOT: policy
+// CHECK: tile.gemm {{.*}} policy full_row
+func.func @policy_of_a_role(%n: index) {
+  tile.kernel (%b) in (%n) threads [384] {
+    %a = tile.alloc "a" : memref<64x16xf16, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #tile.space<fragment>>
+    %t = tile.thread_id 0
+    %c128 = arith.constant 128 : index
+    %role = arith.cmpi slt, %t, %c128 : index
+    scf.if %role {
+      tile.gemm %a, %a, %c transpose_b policy full_row : memref<64x16xf16, #shared>, memref<64x16xf16, #shared>, memref<64x64xf32, #tile.space<fragment>>
+    }
+    tile.gemm %a, %a, %c transpose_b policy full_row : memref<64x16xf16, #shared>, memref<64x16xf16, #shared>, memref<64x64xf32, #tile.space<fragment>>
+  }
+  return
+}

@@ -1,5 +1,5 @@
 // RUN: tw-opt %s -tile-plan-shared-memory=arch=sm_80 -split-input-file -verify-diagnostics | FileCheck %s
-// Offsets are aligned to 128 bytes, padding of a layout counts, the limit names each tile, and tiles
+// Offsets are aligned to 128 bytes, those of tiles under 16 bytes to 16, padding of a layout counts, the limit names each tile, and tiles
 // that are never live together share bytes.
 
 // CHECK-LABEL: func.func @offsets
@@ -21,6 +21,32 @@ func.func @offsets() {
     tile.fill %zero, %c : f32, memref<128xf32, #tile.space<shared>>
     tile.fill %zero, %a : f32, memref<30xf32, #tile.space<shared>>
     tile.fill %zero, %b : f32, memref<8x32xf32, #tile.space<shared>>
+  }
+  return
+}
+
+// -----
+
+// Numbers that the block keeps take 16 bytes each.
+// CHECK-LABEL: func.func @numbers
+func.func @numbers() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1 : i64
+  // CHECK: tile.kernel {{.*}} attributes {tile.shared_bytes = 160 : i64}
+  tile.kernel (%bx) in (%c1) threads [32] {
+    // CHECK: tile.alloc "a" {tile.offset = 128 : i64}
+    %a = tile.alloc "a" : memref<1xi64, #tile.space<shared>>
+    // CHECK: tile.alloc "b" {tile.offset = 144 : i64}
+    %b = tile.alloc "b" : memref<1xf32, #tile.space<shared>>
+    // CHECK: tile.alloc "c" {tile.offset = 0 : i64}
+    %c = tile.alloc "c" : memref<4xf32, #tile.space<shared>>
+    tile.fill %one, %a : i64, memref<1xi64, #tile.space<shared>>
+    tile.fill %zero, %b : f32, memref<1xf32, #tile.space<shared>>
+    tile.fill %zero, %c : f32, memref<4xf32, #tile.space<shared>>
+    tile.fill %one, %a : i64, memref<1xi64, #tile.space<shared>>
+    tile.fill %zero, %b : f32, memref<1xf32, #tile.space<shared>>
   }
   return
 }
