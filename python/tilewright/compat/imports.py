@@ -32,6 +32,7 @@ _SHARED = ("language", *PUBLIC)
 #: Modules that have another name here.
 _RENAMED = {
     "tilelang.autotuner.param": "tilewright.runtime.tuner",
+    "tilelang.cuda.intrinsics.sparse_layout": "tilewright.compat.tilelang.sparse_layout",
     "tilelang.jit.adapter.cutedsl.checks": "tilewright.compat.tilelang.cutedsl_checks",
     "tilelang.jit.kernel": "tilewright.runtime.kernel",
     "tilelang.language.proxy": "tilewright.language.tensor",

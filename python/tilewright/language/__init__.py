@@ -262,6 +262,7 @@ from tilewright.language.scalars import (
     truncdiv,
     truncmod,
 )
+from tilewright.language.sparse import gemm_sp, tcgen05_gemm_sp, wgmma_gemm_sp
 from tilewright.language.tensor import (
     Buffer,
     FragmentBuffer,
@@ -687,6 +688,7 @@ __all__ = [
     "fmul",
     "fp8",
     "gemm",
+    "gemm_sp",
     "get_block_binding",
     "get_block_bindings",
     "get_block_extent",
@@ -821,6 +823,7 @@ __all__ = [
     "tcgen05_after_thread_sync",
     "tcgen05_before_thread_sync",
     "tcgen05_gemm",
+    "tcgen05_gemm_sp",
     "tcgen05_mma_arrive",
     "tfloat32",
     "thread_binding",
@@ -859,6 +862,7 @@ __all__ = [
     "warpgroup_fence_operand",
     "warpgroup_wait",
     "wgmma_gemm",
+    "wgmma_gemm_sp",
     "ws",
 ]
 

@@ -18,7 +18,8 @@ def _torch_names() -> dict[Any, str]:
     """The names of torch's types."""
     import torch
 
-    found = {getattr(torch, name, None): name for name in NAMED}
+    names = [name for name in (*EXPORTED, *NAMED) if name == str(dtype(name))]
+    found = {getattr(torch, name, None): name for name in names}
     return {kind: name for kind, name in found.items() if kind is not None}
 
 
