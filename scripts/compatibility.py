@@ -59,7 +59,7 @@ CODE_BASES = (
     CodeBase("tilelang-puzzles", "tile-ai/tilelang-puzzles", ("ans",), are_scripts=True),
     CodeBase("qwen-in-tilelang", "ppppqp/qwen-in-tilelang", ("tests",), (".", "src")),
     CodeBase("tilelang-examples", "tile-ai/tilelang", ("examples",), ("examples",),
-             ("--import-mode=prepend",), {"TILEWRIGHT_ARCH": "sm_90a"}),
+             ("--import-mode=prepend",), {"TILEWRIGHT_ARCH": "sm_90a", "TRITON_INTERPRET": "1"}),
     CodeBase("tilelang-tests", "tile-ai/tilelang", ("testing/python",), ("testing/python",),
              ("--import-mode=prepend",),
              {"TILEWRIGHT_ARCH": "sm_90a", "COMPAT_READ_TESTS": "1"}),

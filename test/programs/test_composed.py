@@ -186,3 +186,37 @@ def test_reduction_into_a_variable(device: str) -> None:
     a, b = np.minimum(numbers(64), 30), np.zeros(2, np.float32)
     run(main, device, a, b)
     np.testing.assert_array_equal(b, [a.sum(), 40])
+
+
+@ON_ALL
+def test_copies_of_variables(device: str) -> None:
+    """A variable is one element: of a tensor, of a tile, of another variable."""
+
+    @T.prim_func
+    def main(A: T.Tensor((8, 4), "float16"), B: T.Tensor((8, 3), "float32")):
+        with T.Kernel(8, threads=32) as bx:
+            one = T.alloc_var("float32")
+            other = T.alloc_var("int32")
+            cell = T.alloc_shared((1,), "float32")
+            T.copy(A[bx, 1], one)
+            T.copy(one, other)
+            T.copy(one, B[bx, 0])
+            T.copy(other, B[bx, 1])
+            T.copy(one, cell)
+            T.copy(cell, one)
+            T.copy(one, B[bx, 2:3])
+
+    a = np.arange(32, dtype=np.float16).reshape(8, 4) / 2
+    b = np.zeros((8, 3), np.float32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, np.stack([a[:, 1], np.trunc(a[:, 1]), a[:, 1]], axis=1))
+
+
+def test_copy_of_a_tile_to_a_variable_is_refused() -> None:
+    with pytest.raises(tilewright.TilewrightError, match="a variable is one element, the source"):
+
+        @T.prim_func
+        def main(A: T.Tensor((8,), "float32")):
+            with T.Kernel(1, threads=32):
+                one = T.alloc_var("float32")
+                T.copy(A, one)

@@ -75,8 +75,9 @@ def copy(
     """Copies a tile, converting elements where the types differ.
 
     Each side is a tile, a region (`A[0:64, k:k + 32]`) or an address (`A[i, j]`), which takes the
-    extents of the other side. Reads beyond the edge of a global tensor give 0 (or what
-    `T.annotate_safe_value` says), writes there are dropped. The keywords are performance hints.
+    extents of the other side. A variable is one element. Reads beyond the edge of a global tensor
+    give 0 (or what `T.annotate_safe_value` says), writes there are dropped. The keywords are
+    performance hints.
 
     Example:
         T.copy(A[0:32, :], B[0:32, :])
@@ -85,6 +86,11 @@ def copy(
     state = _in_kernel("T.copy")
     if narrow.is_narrow(src) or narrow.is_narrow(dst):
         narrow.copy(state, src, dst)
+        return
+    if type(src) is Var or type(dst) is Var:
+        _element("T.copy", "the destination", dst).store(
+            _element("T.copy", "the source", src).load()
+        )
         return
     require_tile(src, "T.copy", "the source", element=True)
     require_tile(dst, "T.copy", "the destination", element=True)
@@ -96,6 +102,19 @@ def copy(
         "loop_layout": getattr(loop_layout, "core", loop_layout),
     }
     state.core.copy(src, dst, {key: value for key, value in hints.items() if value is not None})
+
+
+def _element(what: str, role: str, place: Any) -> Any:
+    """The one element of a variable, an address or a tile."""
+    if type(place) in (Var, Element):
+        return place
+    require_tile(place, what, role)
+    if any(extent != 1 for extent in place.shape):
+        raise LanguageError(
+            f"'{what}': a variable is one element, {role} is {describe(place)}",
+            hint="name an element, as in A[i, j]",
+        )
+    return place[(0,) * len(place.shape)]
 
 
 def fill(buffer: Any, value: Any, annotations: dict[str, Any] | None = None) -> None:
