@@ -152,6 +152,6 @@ def test_program_compiles_alike_in_fresh_processes(path: Path) -> None:
 
 def test_every_file_of_the_corpus_is_run() -> None:
     files = list(CORPUS.glob("*.py"))
-    assert len(files) == 81
+    assert len(files) == 82
     by_interpreter = [p for p in programs() if p.values[1] == "interp"]
     assert len(by_interpreter) == len(files)

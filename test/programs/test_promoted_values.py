@@ -66,7 +66,9 @@ def test_narrow_integers_beside_literals(device: str, dtype: str, body: Any, mea
 @ON_ALL
 def test_literals_of_shifts_take_the_other_dtype(device: str) -> None:
     found = apply(device, lambda a, b: a << 4, "uint8", BYTES, out="int32")
-    np.testing.assert_array_equal(found, (BYTES << 4).astype(np.int32))  # wraps at 8 bits
+    np.testing.assert_array_equal(found, BYTES.astype(np.int32) << 4)  # where it is converted
+    found = apply(device, lambda a, b: (a << 4) >> 1, "uint8", BYTES, out="int32")
+    np.testing.assert_array_equal(found, ((BYTES << 4) >> 1).astype(np.int32))  # wraps at 8 bits
     found = apply(
         device, lambda a, b: (a << 300) + (a >> -1), "int8", BYTES.view("int8"), out="int32"
     )
