@@ -53,11 +53,16 @@ std::string ParallelConflict::str() const {
            list(secondIteration) + ") store different values to the same element of '" + name +
            "'" + (element ? "[" + list(*element) + "]" : "") +
            " atomically, and which comes last is open; let one of them store it";
+  auto alloc = root.getDefiningOp<tile::AllocOp>();
+  bool isReducer = alloc && alloc.getReducer();
   bool bothWrite = firstKind == EffectKind::Write && secondKind == EffectKind::Write;
   return "'T.Parallel' iterations are not independent: (" + list(firstIteration) + ") " +
          getVerb(firstKind) + " and (" + list(secondIteration) + ") " + getVerb(secondKind) +
          " the same element of '" + name + "'" + (element ? "[" + list(*element) + "]" : "") +
-         (bothWrite ? " with another value" : "") + "; use an atomic, a reduction, or two loops";
+         (bothWrite ? " with another value" : "") +
+         (isReducer ? "; an element of a reducer changes by T.reducer_update, or by a store of "
+                      "itself combined with one value in the reducer's way (r[i] += x)"
+                    : "; use an atomic, a reduction, or two loops");
 }
 
 //===----------------------------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- Buffers.cpp - allocations, elements and regions of buffers ----------------------------===//
 
 #include "tilewright/Frontend/Buffers.h"
+#include "Contribution.h"
 #include "SliceSize.h"
 #include "tilewright/Tile/Scalars.h"
 
@@ -262,54 +263,22 @@ Buffer Buffers::asMatrix(const Buffer &buffer) {
 // Stores
 //===----------------------------------------------------------------------------------------===//
 
-/// Whether an op combines its two operands as reducers of this kind do.
-static bool combines(Operation *op, tile::ReduceKind kind) {
-  switch (kind) {
-  case tile::ReduceKind::Sum:
-    return isa<arith::AddFOp, arith::AddIOp>(op);
-  case tile::ReduceKind::Max:
-    return isa<arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp>(op);
-  case tile::ReduceKind::Min:
-    return isa<arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(op);
-  case tile::ReduceKind::And:
-    return isa<arith::AndIOp>(op);
-  case tile::ReduceKind::Or:
-    return isa<arith::OrIOp>(op);
-  case tile::ReduceKind::Xor:
-    return isa<arith::XOrIOp>(op);
-  case tile::ReduceKind::AbsSum:
-  case tile::ReduceKind::AbsMax:
-    return false; // no reducer is of these
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
-/// What `r[i] += x` or `r[i] = T.max(r[i], x)` contributes to a reducer: x, if the value is the
-/// element itself combined with x in the reducer's way; null for any other store.
-static Value findContribution(Value value, Value buffer, ValueRange indices) {
-  auto alloc = tile::getRoot(buffer).getDefiningOp<tile::AllocOp>();
-  Operation *combined = value.getDefiningOp();
-  if (!alloc || !alloc.getReducer() || !combined || !combines(combined, *alloc.getReducer()))
-    return {};
-  for (unsigned side : {0, 1}) {
-    auto load = combined->getOperand(side).getDefiningOp<tile::LoadOp>();
-    if (load && load.getBuffer() == buffer &&
-        llvm::equal(load.getIndices(), indices, tile::areEqual))
-      return combined->getOperand(1 - side);
-  }
-  return {};
-}
-
 void Buffers::store(const Element &element, const Operand &value) {
   emitter.checkOwn(element.buffer.traceId);
   Scalar converted = scalars.convert(value, element.buffer.dtype);
   SmallVector<Value> indices;
   for (const Scalar &index : element.indices)
     indices.push_back(index.value);
-  if (Value part = findContribution(converted.value, element.buffer.value, indices))
-    emitter.createVerified<tile::ReducerUpdateOp>(part, element.buffer.value, indices);
-  else
+  std::optional<Contribution> part = findContribution(emitter, converted.value, element, indices);
+  if (!part) {
     emitter.createVerified<tile::StoreOp>(converted.value, element.buffer.value, indices);
+    return;
+  }
+  Operand contributed = part->value;
+  if (part->isSubtracted)
+    contributed = arithmetic.unary(UnaryKind::Neg, contributed);
+  emitter.createVerified<tile::ReducerUpdateOp>(
+      scalars.convert(contributed, element.buffer.dtype).value, element.buffer.value, indices);
 }
 
 } // namespace tilewright::frontend

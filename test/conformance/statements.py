@@ -201,6 +201,10 @@ def scans(choice: Choice) -> Program:
 
 REDUCER_OPS = {"sum": "sum", "max": "max", "min": "min", "bitand": "bitand", "bitor": "bitor",
                "bitxor": "bitxor"}  # fmt: skip
+#: Stores that contribute.
+REDUCER_STORES = {"sum": "{element} += {value}", "max": "{element} = T.max({element}, {value})",
+                  "min": "{element} = T.min({value}, {element})", "bitand": "{element} &= {value}",
+                  "bitor": "{element} |= {value}", "bitxor": "{element} ^= {value}"}  # fmt: skip
 
 
 def reducers(choice: Choice) -> Program:
@@ -220,8 +224,10 @@ def reducers(choice: Choice) -> Program:
         build.body += [
             f'r{number} = T.alloc_reducer((8,), "{dtype}", op="{op}")',
             f"T.reducer_init(r{number}{'' if start is None else ', 1'})",
-            "for i, j in T.Parallel(8, 8):",
+            "for i, j in T.Parallel(8, 4):",
             f"    T.reducer_update(r{number}[i], a[i, j])",
+            "for i, j in T.Parallel(8, 4):",
+            "    " + REDUCER_STORES[op].format(element=f"r{number}[i]", value="a[i, j + 4]"),
         ]
         if choice["turn"]:
             build.body += [f"T.finalize_reducer(r{number})", f"T.copy(r{number}, d{number})"]
