@@ -18,6 +18,7 @@ from typing import Any
 
 from tilewright._core import core
 from tilewright.frontend import trace, vocabulary
+from tilewright.frontend.misfits import misfit
 from tilewright.frontend.numpy_guard import refuse_function, twin_of
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import is_twin
@@ -90,6 +91,10 @@ def explain(state: TraceState, error: Exception) -> TilewrightError | None:
     if code is not None and is_ours(code.co_filename):
         refused = _refused_arguments(error)
         if refused is not None:
+            return convert(refused, _kernel_frames(error))
+        mistake = misfit(error)
+        if mistake is not None:
+            refused = LanguageError(mistake).with_traceback(error.__traceback__)
             return convert(refused, _kernel_frames(error))
         return _explain_inside(error)
     if code is None or not is_twin(code):
@@ -187,8 +192,10 @@ def _explain_direct(
     if isinstance(error, RecursionError):
         return "the kernel calls itself without end"
     if isinstance(
-        error, TypeError | AttributeError | LookupError | ArithmeticError | ValueError | ImportError
-    ):
+        error,
+        TypeError | AttributeError | LookupError | ArithmeticError | ValueError | ImportError
+        | StopIteration,
+    ):  # fmt: skip
         return _python_message(error)
     return None
 
