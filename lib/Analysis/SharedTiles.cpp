@@ -68,6 +68,19 @@ bool touchesAny(Operation *op, ArrayRef<Value> tiles) {
   });
 }
 
+bool isFirstUse(Operation *statement, Value tile) {
+  if (!isa<KernelOp>(statement->getParentOp()))
+    return false;
+  for (Operation *op = statement->getPrevNode(); op; op = op->getPrevNode()) {
+    std::optional<SmallVector<Effect>> effects = getEffects(op);
+    if (!effects || llvm::any_of(*effects, [&](const Effect &effect) {
+          return getSpace(effect.root) != Space::Global && shareBytes(effect.root, tile);
+        }))
+      return false;
+  }
+  return true;
+}
+
 llvm::DenseMap<Operation *, LiveRange> getLiveRanges(KernelOp kernel) {
   // Every op has a number in program order, and the numbers of what it contains follow it.
   llvm::DenseMap<Operation *, LiveRange> numbers, ranges;

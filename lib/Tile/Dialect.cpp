@@ -260,6 +260,12 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   }
   if (name == kClusterAttr || name == kMulticastAttr)
     return verifyCluster(op, attribute);
+  if (name == kClusterMaskAttr) {
+    auto mask = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (isa<ParallelOp>(op) && mask && mask.getInt() > 0)
+      return success();
+    return op->emitError() << "'" << name << "' is a positive number of 'tile.parallel'";
+  }
   if (name == kTensorMapsAttr)
     return verifyTensorMaps(op, dyn_cast<ArrayAttr>(attribute.getValue()));
   if (name == "tile.fast_math") {

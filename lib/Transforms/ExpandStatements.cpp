@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Transforms/ExpandStatements.h"
+#include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Statements.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Transforms/Passes.h"
@@ -119,6 +120,8 @@ ParallelOp Expander::expand(CopyOp op) {
     loop.setLoopLayoutAttr(layout);
   if (op->hasAttr("disable_tma"))
     loop->setAttr(kNoBulkAttr, b.getUnitAttr());
+  if (auto mask = op->getAttrOfType<IntegerAttr>("cluster_mask"))
+    loop->setAttr(kClusterMaskAttr, mask);
   if (op->hasAttr(kAtArrivalAttr))
     loop->setAttr(kAtArrivalAttr, b.getUnitAttr());
   Value value =

@@ -200,6 +200,15 @@ void bindStatements(nb::class_<Trace> &cls) {
     self.statements.copy(toTile(source, "'T.copy' source"), toTile(dest, "'T.copy' destination"),
                          width, layout, toAttributes(self.getContext(), rest));
   });
+  cls.def("copy_of_block",
+          [](Trace &self, nb::object source, nb::object dest, nb::list blocks, nb::dict hints) {
+            std::vector<std::pair<Scalar, Scalar>> pairs;
+            for (nb::handle pair : blocks)
+              pairs.emplace_back(nb::cast<Scalar>(pair[0]), nb::cast<Scalar>(pair[1]));
+            self.statements.copyOfBlock(toTile(source, "'T.copy_cluster' source"),
+                                        toTile(dest, "'T.copy_cluster' destination"), pairs,
+                                        toAttributes(self.getContext(), hints));
+          });
   cls.def("fill", [](Trace &self, nb::object dest, nb::object value) {
     self.statements.fill(toTile(dest, "'T.fill'"), toOperand(value, "value of 'T.fill'"));
   });

@@ -167,7 +167,7 @@ def test_few_iterations_and_ragged_rows(trips, stages, mode, monkeypatch) -> Non
     k = 64 * trips - 24
     kernel = tilewright.compile(gemm((2, 2), (2, 2), k, stages=stages), device="vgpu:sm_90a")
     multiply(kernel, (2, 2), k)
-    assert (".multicast::cluster" in kernel.ptx) == (trips > 1)
+    assert ".multicast::cluster" in kernel.ptx  # one iteration stands outside of loops
 
 
 @pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_120"])

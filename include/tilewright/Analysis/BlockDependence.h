@@ -20,6 +20,12 @@ BlockDims findBlockDims(tile::KernelOp kernel, mlir::Operation *op);
 /// The same of its operands alone: the bounds of a loop, the condition of a branch.
 BlockDims findOperandBlockDims(tile::KernelOp kernel, mlir::Operation *op);
 
+/// Whether a copy is the same in all blocks of a cluster of these extents whose ranks `mask` has (a bit
+/// each): whether its indices are, written as functions of the cluster's number and the rank. Loops
+/// around it are another question.
+bool isSameInBlocks(tile::KernelOp kernel, tile::ParallelOp copy, llvm::ArrayRef<int64_t> cluster,
+                    int64_t mask);
+
 } // namespace tilewright::analysis
 
 #endif // TILEWRIGHT_ANALYSIS_BLOCKDEPENDENCE_H

@@ -28,6 +28,10 @@ bool haveConflict(mlir::Operation *a, mlir::Operation *b);
 /// Whether a statement touches one of these tiles, or its effects are not known.
 bool touchesAny(mlir::Operation *op, llvm::ArrayRef<mlir::Value> tiles);
 
+/// Whether no statement in front of this one, in the kernel's body, touches bytes that the tile has in the arena:
+/// until it runs, they are free.
+bool isFirstUse(mlir::Operation *statement, mlir::Value tile);
+
 /// How many blocks the program wants on one processor at least (`T.annotate_min_blocks_per_sm`); 1 if it
 /// does not say.
 int64_t getWantedBlocks(tile::KernelOp kernel);

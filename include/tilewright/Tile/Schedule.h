@@ -30,6 +30,10 @@ inline constexpr llvm::StringLiteral kOverlapsLaunchAttr = "tile.overlaps_launch
 /// them arrive.
 inline constexpr llvm::StringLiteral kMulticastAttr = "tile.multicast";
 
+/// Of a copy: the ranks of the blocks of the cluster that copy the same (a bit each), as the program says. With
+/// `tile.multicast`, the first of them copies for all.
+inline constexpr llvm::StringLiteral kClusterMaskAttr = "tile.cluster_mask";
+
 } // namespace tilewright::tile
 
 #endif // TILEWRIGHT_TILE_SCHEDULE_H

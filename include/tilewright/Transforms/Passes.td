@@ -402,7 +402,8 @@ def ShareCopies : Pass<"tile-share-copies"> {
   let description = [{
     A copy of a producer that depends on no block number along some dimensions of the cluster, in loops and
     branches that do not either, is the same in all blocks along them. One block copies for all
-    (`tile.multicast`), and what it overwrites is released by all.
+    (`tile.multicast`), and what it overwrites is released by all. So is a copy outside of loops, into memory
+    that nothing has used before. A program may name the blocks (`tile.cluster_mask`); the others copy their own.
 
     ```mlir
     tile.barrier_alloc "empty" arrivals [4, 4]          tile.barrier_alloc "empty" arrivals [8, 8]

@@ -266,6 +266,13 @@ static void issueFill(Thread &t, ParallelOp loop, Value full) {
   auto dims = loop->getAttrOfType<DenseI64ArrayAttr>(kMulticastAttr);
   if (!dims)
     return issueBulk(t, loop, {full, Value()});
+  if (auto mask = loop->getAttrOfType<IntegerAttr>(kClusterMaskAttr)) {
+    Value isOther;
+    Multicast multicast = makeMulticast(t, mask.getInt(), isOther);
+    t.guarded(multicast.isCopier, [&] { issueBulk(t, loop, {full, multicast.mask}); });
+    t.guarded(isOther, [&] { issueBulk(t, loop, {full, Value()}); });
+    return;
+  }
   Multicast multicast = makeMulticast(t, dims.asArrayRef());
   t.guarded(multicast.isCopier, [&] { issueBulk(t, loop, {full, multicast.mask}); });
 }

@@ -114,6 +114,17 @@ Multicast makeMulticast(Thread &t, ArrayRef<int64_t> dims) {
   return multicast;
 }
 
+Multicast makeMulticast(Thread &t, int64_t mask, Value &isOther) {
+  ImplicitLocOpBuilder &b = t.b;
+  Value rank = makeFirstRank(t, ClusterDims(t.kernel), {}), zero = makeNumber(t, 0);
+  Value bit = arith::AndIOp::create(b, arith::ShRUIOp::create(b, makeNumber(t, mask), rank),
+                                    makeNumber(t, 1));
+  isOther = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bit, zero);
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank,
+                                        makeNumber(t, llvm::countr_zero(uint64_t(mask))));
+  return {isFirst, t.constant(b.getI16IntegerAttr(int16_t(mask)))};
+}
+
 void arriveAtBlocks(Thread &t, Value address, Value lane, ArrayRef<int64_t> dims) {
   ImplicitLocOpBuilder &b = t.b;
   ClusterDims cluster(t.kernel);

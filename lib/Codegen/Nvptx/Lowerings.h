@@ -134,6 +134,8 @@ struct Multicast {
   Value mask;     ///< Of the ranks that get it. i16.
 };
 Multicast makeMulticast(Thread &t, llvm::ArrayRef<int64_t> dims);
+/// The same for the blocks whose ranks `mask` has; `isOther`: this block is none of them.
+Multicast makeMulticast(Thread &t, int64_t mask, Value &isOther);
 /// A warp arrives at the barrier of each block along `dims` that lies at this address.
 void arriveAtBlocks(Thread &t, Value address, Value lane, llvm::ArrayRef<int64_t> dims);
 

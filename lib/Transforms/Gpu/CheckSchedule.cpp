@@ -31,7 +31,9 @@
 // Expects: roles (split-roles), orderings.   Changes nothing.
 //===----------------------------------------------------------------------------------------===//
 
+#include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/BlockDependence.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
@@ -178,6 +180,8 @@ private:
   LogicalResult checkUse(ChannelUse &use);
   LogicalResult checkAcquire(const ChannelUse &use);
   FailureOr<int64_t> countBlocks(const ChannelUse &use);
+  LogicalResult checkSharedCopy(ParallelOp copy);
+  LogicalResult checkSharedOnce();
   FailureOr<SmallVector<Piece, 0>> findPieces(ArrayRef<Operation *> ops, const ChannelUse &use);
   FailureOr<Piece> findPiece(Operation *op, Value index, int64_t versions);
   LogicalResult checkCover(ArrayRef<Piece> pieces, const ChannelUse &use);
@@ -433,15 +437,51 @@ FailureOr<int64_t> ScheduleCheck::countBlocks(const ChannelUse &use) {
     if (around.test(dim))
       return fail(fill, "blocks copy for each other, but not in the same iterations");
   for (ParallelOp copy : fill.getBody().getOps<ParallelOp>()) {
-    analysis::BlockDims own = analysis::findBlockDims(kernel, copy);
-    for (int64_t dim : getSharedDims(copy)) {
+    for (int64_t dim : getSharedDims(copy))
       if (!llvm::is_contained(dims, dim))
         return fail(copy, "a block copies for another one that it does not wait for");
-      if (own.test(dim))
-        return fail(copy, "a block copies for another one that needs something else");
-    }
+    if (failed(checkSharedCopy(copy)))
+      return failure();
   }
   return blocks;
+}
+
+/// Blocks that one copy reaches need the same.
+LogicalResult ScheduleCheck::checkSharedCopy(ParallelOp copy) {
+  ArrayRef<int64_t> dims = getSharedDims(copy);
+  auto mask = copy->getAttrOfType<IntegerAttr>(kClusterMaskAttr);
+  auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttr);
+  if (dims.empty())
+    return success();
+  bool isSame = cluster && mask &&
+                analysis::isSameInBlocks(kernel, copy, cluster.asArrayRef(), mask.getInt());
+  if (!mask) {
+    analysis::BlockDims own = analysis::findBlockDims(kernel, copy);
+    isSame = cluster && llvm::none_of(dims, [&](int64_t dim) { return own.test(dim); });
+  }
+  return isSame ? success()
+                : fail(copy, "a block copies for another one that needs something else");
+}
+
+/// Copies outside of channels that several blocks share: once, into memory that no block has used before.
+LogicalResult ScheduleCheck::checkSharedOnce() {
+  LogicalResult result = success();
+  kernel.walk([&](AsyncGroupOp fill) {
+    if (!fill.getFull() || fill->getParentOfType<RoleOp>())
+      return; // a channel's
+    for (ParallelOp copy : fill.getBody().getOps<ParallelOp>()) {
+      if (getSharedDims(copy).empty())
+        continue;
+      Value tile = getRoot(access::CopyLoop::get(copy)->getTileAccess().buffer);
+      bool isFirst = analysis::isFirstUse(fill, tile) &&
+                     kernel.getBody().front().getOps<UseSwizzleOp>().empty();
+      if (!isFirst)
+        result = fail(copy, "another block may overwrite what this one still uses");
+      else if (failed(checkSharedCopy(copy)))
+        result = failure();
+    }
+  });
+  return result;
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -643,7 +683,7 @@ LogicalResult ScheduleCheck::checkUse(ChannelUse &use) {
 }
 
 LogicalResult ScheduleCheck::run() {
-  LogicalResult result = success();
+  LogicalResult result = checkSharedOnce();
   kernel.walk([&](BarrierAllocOp row) {
     if (failed(findUses(row)))
       result = failure();

@@ -20,6 +20,11 @@
 // same iterations, so their marked graphs are copies of one. A cycle through several of them is a closed
 // walk of that one, with the same tokens.
 //
+// A copy outside of loops, into memory that no statement before it uses, needs no release: its blocks have met
+// before it, and each waits for its bytes at its own barrier. The program may name the blocks itself
+// (`T.copy_cluster(…, cluster_mask=3)`, tile.cluster_mask); then the first of them copies for the others,
+// and those without a bit for themselves.
+//
 // A remark says what is shared, or why nothing is.
 //
 // Expects: clusters (plan-launch), roles (split-roles).   Leaves: `tile.multicast`.
@@ -28,6 +33,7 @@
 #include "Roles.h"
 #include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/BlockDependence.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -61,6 +67,8 @@ public:
 
 private:
   SmallVector<int64_t> findShared(AsyncGroupOp fill, ParallelOp copy);
+  SmallVector<int64_t> findMasked(AsyncGroupOp fill, ParallelOp copy);
+  SmallVector<int64_t> shareCopies(AsyncGroupOp fill);
   void share(Channel &channel);
   void remark(ParallelOp copy, ArrayRef<int64_t> dims);
 
@@ -71,6 +79,8 @@ private:
 
 /// The dimensions of the cluster along which all blocks copy the same in the same iterations.
 SmallVector<int64_t> Sharer::findShared(AsyncGroupOp fill, ParallelOp copy) {
+  if (copy->hasAttr(kClusterMaskAttr))
+    return findMasked(fill, copy);
   analysis::BlockDims depends = analysis::findBlockDims(kernel, copy);
   for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
     depends |= analysis::findOperandBlockDims(kernel, op);
@@ -81,10 +91,35 @@ SmallVector<int64_t> Sharer::findShared(AsyncGroupOp fill, ParallelOp copy) {
   return shared;
 }
 
+/// The dimensions in which the blocks that the program names differ, if they copy the same in the same iterations.
+SmallVector<int64_t> Sharer::findMasked(AsyncGroupOp fill, ParallelOp copy) {
+  int64_t mask = copy->getAttrOfType<IntegerAttr>(kClusterMaskAttr).getInt(), first = -1,
+          stride = 1;
+  SmallVector<int64_t> shared;
+  for (unsigned dim = 0; dim < kNumDims; stride *= cluster[dim++])
+    for (int64_t rank = 0; (mask >> rank) != 0; ++rank) {
+      if (!((mask >> rank) & 1))
+        continue;
+      first = first < 0 ? rank : first;
+      bool differs = rank / stride % cluster[dim] != first / stride % cluster[dim];
+      if (differs && !llvm::is_contained(shared, dim))
+        shared.push_back(dim);
+    }
+  analysis::BlockDims around;
+  for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
+    around |= analysis::findOperandBlockDims(kernel, op);
+  bool areTogether = llvm::none_of(shared, [&](int64_t dim) { return around.test(dim); });
+  return areTogether && analysis::isSameInBlocks(kernel, copy, cluster, mask)
+             ? shared
+             : SmallVector<int64_t>();
+}
+
 void Sharer::remark(ParallelOp copy, ArrayRef<int64_t> dims) {
   int64_t blocks = 1;
   for (int64_t dim : dims)
     blocks *= cluster[dim];
+  if (auto mask = copy->getAttrOfType<IntegerAttr>(kClusterMaskAttr))
+    blocks = llvm::popcount(uint64_t(mask.getInt()));
   access::CopyLoop accesses = *access::CopyLoop::get(copy);
   StringRef tile = tile::getName(getRoot(accesses.store.getBuffer()));
   InFlightDiagnostic diag = copy.emitRemark();
@@ -95,19 +130,27 @@ void Sharer::remark(ParallelOp copy, ArrayRef<int64_t> dims) {
   describeRemark(diag, "cluster", tile, {{"blocks", blocks}});
 }
 
-/// A version is overwritten when all blocks that one copy of its channel reaches have read it.
-void Sharer::share(Channel &channel) {
+/// Marks the copies of a group that one block does for several, and gives all dimensions that they span.
+SmallVector<int64_t> Sharer::shareCopies(AsyncGroupOp fill) {
   SmallVector<int64_t> all;
-  for (ParallelOp copy : channel.fill.getBody().getOps<ParallelOp>()) {
-    SmallVector<int64_t> dims = findShared(channel.fill, copy);
+  for (ParallelOp copy : fill.getBody().getOps<ParallelOp>()) {
+    SmallVector<int64_t> dims = findShared(fill, copy);
     remark(copy, dims);
-    if (dims.empty())
+    if (dims.empty()) {
+      copy->removeAttr(kClusterMaskAttr);
       continue;
+    }
     copy->setAttr(kMulticastAttr, b.getDenseI64ArrayAttr(dims));
     for (int64_t dim : dims)
       if (!llvm::is_contained(all, dim))
         all.push_back(dim);
   }
+  return all;
+}
+
+/// A version is overwritten when all blocks that one copy of its channel reaches have read it.
+void Sharer::share(Channel &channel) {
+  SmallVector<int64_t> all = shareCopies(channel.fill);
   if (all.empty())
     return;
   llvm::sort(all);
@@ -136,7 +179,16 @@ void Sharer::run() {
           channel.releases.push_back(release);
       channels.push_back(std::move(channel));
     });
-  if (channels.empty())
+  SmallVector<AsyncGroupOp> once; // into memory that is free until then
+  for (AsyncGroupOp fill : kernel.getBody().front().getOps<AsyncGroupOp>()) {
+    auto isFree = [&](ParallelOp copy) {
+      Value tile = getRoot(access::CopyLoop::get(copy)->getTileAccess().buffer);
+      return analysis::isFirstUse(fill, tile);
+    };
+    if (fill.getFull() && llvm::all_of(fill.getBody().getOps<ParallelOp>(), isFree))
+      once.push_back(fill);
+  }
+  if (channels.empty() && once.empty())
     return;
   if (!kernel.getBody().front().getOps<UseSwizzleOp>().empty()) {
     InFlightDiagnostic diag = kernel.emitRemark();
@@ -147,6 +199,8 @@ void Sharer::run() {
   }
   for (Channel &channel : channels)
     share(channel);
+  for (AsyncGroupOp fill : once)
+    (void)shareCopies(fill);
 }
 
 struct ShareCopiesPass : tilewright::impl::ShareCopiesBase<ShareCopiesPass> {

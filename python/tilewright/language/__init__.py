@@ -108,6 +108,7 @@ from tilewright.language.clusters import (
     cluster_arrive_relaxed,
     cluster_sync,
     cluster_wait,
+    copy_cluster,
 )
 from tilewright.language.composed import all_of, any_of, cummax, dp4a, transpose
 from tilewright.language.eager import const, empty
@@ -646,6 +647,7 @@ __all__ = [
     "const",
     "continue_loop",
     "copy",
+    "copy_cluster",
     "copysign",
     "cos",
     "cosh",

@@ -11,6 +11,7 @@ from typing import Any
 from tilewright.frontend.loops import truth
 from tilewright.frontend.trace import describe, is_kernel_value
 from tilewright.language.barriers import Barrier, Barriers, mbarrier_arrive
+from tilewright.language.clusters import copy_cluster
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.pointers import Pointer
 from tilewright.language.scalars import if_then_else
@@ -29,17 +30,19 @@ def tma_copy(
     eviction_policy: str | None = None,
     annotations: dict[str, Any] | None = None,
 ) -> None:
-    """`T.copy`. The barrier it would tell of its bytes counts the arrivals of threads only.
+    """`T.copy`, or `T.copy_cluster` with a `cluster_mask`. The barrier it would tell of its bytes
+    counts the arrivals of threads only.
 
     Example:
         T.tma_copy(A, s)
         T.copy(s, B)
     """
-    if cluster_mask is not None:
-        raise LanguageError("'T.tma_copy' to several blocks of a cluster is not supported")
     if barrier is not None and not isinstance(barrier, Barrier | Barriers):
         raise LanguageError(f"'T.tma_copy': barrier must be of T.alloc_barrier, got {barrier!r}")
-    copy(src, dst, eviction_policy=eviction_policy, annotations=annotations)
+    if cluster_mask is not None:
+        copy_cluster(src, dst, cluster_mask=cluster_mask, eviction_policy=eviction_policy)
+    else:
+        copy(src, dst, eviction_policy=eviction_policy, annotations=annotations)
 
 
 def async_copy(src: Any, dst: Any, **hints: Any) -> None:

@@ -6,6 +6,7 @@ value. Statements that reach into the memory of another block are refused where 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tilewright.frontend import trace
@@ -13,6 +14,7 @@ from tilewright.frontend.trace import is_kernel_value
 from tilewright.language import scalars
 from tilewright.language.kernel import Kernel, _in_kernel
 from tilewright.language.threads import _meet
+from tilewright.language.tiles import copy, require_tile
 from tilewright.runtime.device import multiprocessors
 from tilewright.support.errors import LanguageError
 
@@ -113,6 +115,71 @@ def cluster_sync() -> None:
             T.cluster_sync()
     """
     _meet("T.cluster_sync")
+
+
+def _blocks_of_mask(state: trace.TraceState, mask: Any) -> list[tuple[Any, Any]]:
+    """For each number of the block that a cluster counts along, that of the block whose copy this
+    one gets: of the first block of the mask, or its own."""
+    count = math.prod(state.cluster)
+    if isinstance(mask, bool) or not isinstance(mask, int) or not 0 < mask < 1 << count:
+        raise LanguageError(
+            f"cluster_mask has a bit for each block of a cluster: expected 1 to {(1 << count) - 1} "
+            f"in a cluster of {count}, got {mask!r}",
+            hint="T.ClusterKernel(…, cluster_dims=…) makes clusters",
+        )
+    ranks = [rank for rank in range(count) if mask >> rank & 1]
+    outside: Any = 0  # 1 in blocks without a bit: all distances from those with one are positive
+    if len(ranks) < count:
+        own = block_rank_in_cluster()
+        outside = 1
+        for rank in ranks:
+            outside = scalars.min(outside, scalars.max(own - rank, rank - own))
+    pairs, first = [], ranks[0]
+    for block, extent in zip(state.blocks, state.cluster, strict=False):
+        if extent > 1:
+            start = first % extent
+            theirs = block // extent * extent + start
+            pairs.append((block, theirs + (block % extent - start) * outside))
+        first //= extent
+    return pairs
+
+
+def copy_cluster(
+    src: Any,
+    dst: Any,
+    *,
+    dst_block: Any = None,
+    cluster_mask: int | None = None,
+    remote_barrier: Any = None,
+    eviction_policy: str | None = None,
+    coalesced_width: int | None = None,
+    annotations: dict[str, Any] | None = None,
+    loop_layout: Any = None,
+) -> None:
+    """`T.copy` from a tensor to a shared tile that blocks of a cluster have in common: those with a
+    bit in `cluster_mask` copy what the first of them copies, the others their own. One block then
+    does it for all (multicast), where the GPU has clusters.
+
+    Example:
+        with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
+            x = T.alloc_shared((8, 64), "float32")
+            T.copy_cluster(A[bx * 8, 0], x, cluster_mask=0b11)
+            T.copy(x, B[bx * 8, 0])
+    """
+    state = _in_kernel("T.copy_cluster")
+    if dst_block is not None or remote_barrier is not None:
+        raise LanguageError(
+            "'T.copy_cluster' to the shared memory of another block is not supported",
+            hint="exchange data through global memory and T.sync_grid",
+        )
+    if cluster_mask is None:
+        copy(src, dst, eviction_policy=eviction_policy, coalesced_width=coalesced_width,
+             loop_layout=loop_layout)  # fmt: skip
+        return
+    require_tile(src, "T.copy_cluster", "the source", element=True)
+    require_tile(dst, "T.copy_cluster", "the destination", element=True)
+    pairs = _blocks_of_mask(state, cluster_mask)
+    state.core.copy_of_block(src, dst, pairs, {"cluster_mask": cluster_mask})
 
 
 class PersistentTileScheduler:

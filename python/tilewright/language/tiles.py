@@ -101,6 +101,11 @@ def copy(
         "prefer_instruction": prefer_instruction,
         "loop_layout": getattr(loop_layout, "core", loop_layout),
     }
+    for name, value in (annotations or {}).items():
+        if name in ("cluster_mask", "dst_block", "barrier"):
+            raise LanguageError(f"'T.copy' with the annotation '{name}'", hint="use T.copy_cluster")
+        if name in ("coalesced_width", "disable_tma"):
+            hints[name] = value or None
     state.core.copy(src, dst, {key: value for key, value in hints.items() if value is not None})
 
 

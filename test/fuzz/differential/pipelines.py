@@ -168,8 +168,14 @@ class _Draw:
                 for number, (start, extent) in pairs
             ]  # fmt: skip
         copy: Stmt = Copy(Region(operand.tensor, tuple(starts)), Region(operand.seen))
-        if rng.random() < 0.05:
+        hint = rng.random()
+        if hint < 0.05:
             copy = Text([f"{copy.lines()[0][:-1]}, disable_tma=True)"])
+        elif hint < 0.4 and self.program.cluster:
+            count = self.program.cluster[0] * self.program.cluster[1]
+            mask = rng.choice((2**count - 1, rng.randrange(1, 2**count)))
+            call = copy.lines()[0].replace("T.copy(", "T.copy_cluster(", 1)
+            copy = Text([f"{call[:-1]}, cluster_mask={mask})"])
         return [copy]
 
     def halves(self, operand: Operand, starts: list[str], lead: int) -> list[Stmt]:

@@ -1,5 +1,5 @@
 // RUN: tw-opt %s -tile-share-copies -tile-check-schedule -verify-diagnostics | FileCheck %s
-// One block of a cluster copies what all of them read in the same iterations.
+// One block of a cluster copies what all of them, or those that the program names, read in the same iterations.
 
 !row = memref<2xi64, #tile.space<shared>>
 !tile = memref<2x128xf32, #tile.space<shared>>
@@ -132,6 +132,72 @@ func.func @renumbered(%A: !t, %C: !one, %n: index) {
         }
       }
     }
+  }
+  return
+}
+
+// The program names the blocks: ranks 0 and 1 of four read what rank 0 would, the others their own. The copy stands
+// in front of every other use of its memory, so nothing has to be released.
+// CHECK-LABEL: func.func @named_blocks
+// CHECK: tile.parallel {{.*}} tile.cluster_mask = 3 : i64{{.*}} tile.multicast = array<i64: 0>
+func.func @named_blocks(%A: !t, %C: !t) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [64] attributes {tile.cluster = array<i64: 4, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1] : memref<1xi64, #tile.space<shared>>
+    %a = tile.alloc "a" {tile.offset = 0 : i64} : !one
+    %rank = tile.floormod %bx, %c4 : index
+    %cluster = tile.floordiv %bx, %c4 : index
+    %base = arith.muli %cluster, %c4 : index
+    %far = arith.subi %rank, %c1 : index
+    %from = arith.maxsi %far, %c0 : index
+    %outside = arith.minsi %from, %c1 : index
+    %own = arith.muli %rank, %outside : index
+    %theirs = arith.addi %base, %own : index
+    %start = arith.muli %theirs, %c8 : index
+    %x = tile.slice %A[%start] [128] [1] : !t to memref<128xf32, #tile.space<global>>
+    tile.async_group %c0 below %c1 on %full[%c0] : memref<1xi64, #tile.space<shared>> {
+      // expected-remark @below {{a: one of 2 blocks copies it for all of them (multicast)}}
+      tile.parallel (%i) in (128) attributes {tile.bulk = #bulk, tile.cluster_mask = 3 : i64} {
+        %e = tile.load %x[%i] : memref<128xf32, #tile.space<global>>
+        tile.store %e, %a[%i] : !one
+      }
+    }
+    tile.barrier_wait %full[%c0] parity %c0 : memref<1xi64, #tile.space<shared>>
+  }
+  return
+}
+
+// A block of the mask that reads something else copies for itself; so does one whose memory was in use.
+// CHECK-LABEL: func.func @each_its_own
+// CHECK-NOT: tile.multicast
+func.func @each_its_own(%A: !t) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%bx) in (%c8) threads [64] attributes {tile.cluster = array<i64: 4, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %a = tile.alloc "a" {tile.offset = 0 : i64} : !one
+    %b = tile.alloc "b" {tile.offset = 256 : i64} : !one
+    tile.async_group %c0 below %c1 on %full[%c0] : !row {
+      // expected-remark @below {{a: each block of the cluster copies its own}}
+      tile.parallel (%i) in (128) attributes {tile.bulk = #bulk, tile.cluster_mask = 3 : i64} {
+        %j = arith.addi %i, %bx : index
+        %e = tile.load %A[%j] : !t
+        tile.store %e, %a[%i] : !one
+      }
+    }
+    tile.barrier_wait %full[%c0] parity %c0 : !row
+    tile.async_group %c0 below %c1 on %full[%c1] : !row {
+      tile.parallel (%i) in (128) attributes {tile.bulk = #bulk, tile.cluster_mask = 3 : i64} {
+        %e = tile.load %A[%i] : !t
+        tile.store %e, %b[%i] : !one
+      }
+    }
+    tile.barrier_wait %full[%c1] parity %c0 : !row
   }
   return
 }
