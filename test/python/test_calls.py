@@ -410,3 +410,47 @@ def test_reprs_say_something() -> None:
         "k.py:7: remark: 4 x ld",
         "<access k.py:7: remark: 4 x ld>",
     )
+
+
+def test_a_condition_that_python_knows_hides_what_is_under_it() -> None:
+    """`run_time and False` is False while tracing: its branch is not there, and a tensor that only
+    this branch uses may be None. mamba's kernels choose their outputs so."""
+
+    def make(writes: bool, always: bool = False):
+        @T.prim_func
+        def main(
+            A: T.Tensor((8,), "int32"), B: T.Tensor((8,), "int32"), C: T.Tensor((8,), "int32")
+        ):
+            with T.Kernel(8, threads=32) as bx:
+                if bx % 2 == 0 and writes:
+                    C[bx] = A[bx]
+                if bx % 2 == 0 or always:
+                    B[bx] = A[bx]
+                else:
+                    B[bx] = -A[bx]
+
+        return tilewright.compile(main, device="cpu")
+
+    a, b, c = np.arange(8, dtype=np.int32), np.zeros(8, np.int32), np.zeros(8, np.int32)
+    make(writes=False)(a, b, None)
+    np.testing.assert_array_equal(b, np.where(a % 2, -a, a))
+    make(writes=True, always=True)(a, b, c)
+    np.testing.assert_array_equal(b, a)
+    np.testing.assert_array_equal(c, np.where(a % 2, 0, a))
+
+
+def test_a_macro_may_open_the_kernel_of_an_eager_function() -> None:
+    """Its signature declares the tensors, and nothing in its body does: it is the kernel itself."""
+
+    @T.macro
+    def double(A, B):
+        with T.Kernel(A.shape[0], threads=32) as bx:
+            B[bx] = A[bx] * 2
+
+    @tilewright.jit(device="cpu")
+    def main(A: T.Tensor((8,), "int32"), B: T.Tensor((8,), "int32")):
+        double(A, B)
+
+    a, b = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
+    main(a, b)
+    np.testing.assert_array_equal(b, 2 * a)

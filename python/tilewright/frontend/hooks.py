@@ -334,7 +334,10 @@ class Hooks:
         # The value is Python's: the left side where it decides, else the right one.
         if trace.dtype_of(left) == "bool" and trace.dtype_of(right) == "bool":
             state.core.select_else(right)
-            return state.core.select_end(operation == "or")
+            result = state.core.select_end(operation == "or")
+            if not is_kernel_value(right) and bool(right) == (operation == "or"):
+                return bool(right)  # known while tracing, so that a branch on it is no branch
+            return result
         state.core.select_else(right)
         return state.core.select_end(left)
 

@@ -1,5 +1,5 @@
 """Which form a jitted function has, told from its source: *eager* if its own body opens a kernel or
-declares tensors, else *lazy*."""
+declares tensors, or its signature does and no function in it could be the kernel, else *lazy*."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _EAGER_NAMES = ("Kernel", "const", "empty")
 
 
 def is_eager(function: FunctionType) -> bool:
-    """True if the function's own body opens a kernel or declares tensors."""
+    """True if the function itself is a kernel, and does not return one."""
+    has_inner = False
     stack: list[ast.AST] = list(function_node(function).body)
     while stack:
         node = stack.pop()
         if isinstance(node, ast.FunctionDef | ast.Lambda):
+            has_inner |= isinstance(node, ast.FunctionDef)
             continue
         if isinstance(node, ast.AnnAssign) and node.value is None:
             return True
@@ -28,7 +30,7 @@ def is_eager(function: FunctionType) -> bool:
             if node.func.attr in _EAGER_NAMES and _is_language(node.func.value, function):
                 return True
         stack.extend(ast.iter_child_nodes(node))
-    return False
+    return not has_inner and bool(annotated_tensors(function))  # a macro opens the kernel
 
 
 def _is_language(node: ast.expr, function: FunctionType) -> bool:
