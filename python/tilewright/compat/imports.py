@@ -32,6 +32,10 @@ _SHARED = ("language", *PUBLIC)
 #: Modules that have another name here.
 _RENAMED = {
     "tilelang.autotuner.param": "tilewright.runtime.tuner",
+    "tilelang.cuda.intrinsics": "tilewright.compat.tilelang.mma_emitters",
+    "tilelang.cuda.intrinsics.layout.mma_layout": "tilewright.compat.tilelang.mma_emitters",
+    "tilelang.cuda.intrinsics.macro.mma_macro_generator": "tilewright.compat.tilelang.mma_emitters",
+    "tilelang.cuda.language.intrinsics": "tilewright.compat.tilelang.mma_emitters",
     "tilelang.cuda.intrinsics.sparse_layout": "tilewright.compat.tilelang.sparse_layout",
     "tilelang.jit.adapter.cutedsl.checks": "tilewright.compat.tilelang.cutedsl_checks",
     "tilelang.jit.kernel": "tilewright.runtime.kernel",

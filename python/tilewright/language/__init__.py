@@ -112,6 +112,11 @@ from tilewright.language.clusters import (
 )
 from tilewright.language.composed import all_of, any_of, cummax, dp4a, transpose
 from tilewright.language.eager import const, empty
+from tilewright.language.emitters import (
+    TensorCoreIntrinEmitter,
+    get_swizzle_layout,
+    make_mma_swizzle_layout,
+)
 from tilewright.language.exchange import (
     shfl_down,
     shfl_sync,
@@ -561,6 +566,7 @@ __all__ = [
     "StringImm",
     "Sub",
     "Tensor",
+    "TensorCoreIntrinEmitter",
     "Then",
     "Unroll",
     "Var",
@@ -696,6 +702,7 @@ __all__ = [
     "get_block_extent",
     "get_block_extents",
     "get_lane_idx",
+    "get_swizzle_layout",
     "get_thread_binding",
     "get_thread_bindings",
     "get_thread_extent",
@@ -743,6 +750,7 @@ __all__ = [
     "long",
     "loop_break",
     "macro",
+    "make_mma_swizzle_layout",
     "make_tensor",
     "make_tensor_from_addr",
     "match_all_sync",
