@@ -63,9 +63,9 @@ The kernels of right cases (of each case the four that took longest) were also c
 TIMES_HEAD = """\
 ## Compile time
 
-From the traced program to code that can be loaded, nothing from the cache: seconds of the processor,
-of all threads together. Sections that were measured before 2026-11-19 have seconds of a machine that
-was busy with other work for the CPU.
+From the traced program to code that can be loaded, nothing from the cache: seconds of the
+processor, of all threads together. Cases that were measured before `e11db92` have seconds of a
+machine that was busy with other work for the CPU, which are more.
 
 """
 
