@@ -23,7 +23,7 @@ func.func @every_block_writes_one_row(%A: !A {tile.name = "A"}, %B: !B {tile.nam
 !B = memref<64xf32, #tile.space<global>>
 
 // The same value by all blocks, a row for each block, an update, one block only, one block at all.
-func.func @no_race(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}, %C: !A {tile.name = "C"}) {
+func.func @no_race(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}, %C: !A {tile.name = "C"}, %n: index) {
   %c8 = arith.constant 8 : index
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index
@@ -33,6 +33,10 @@ func.func @no_race(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}, %C: !A {t
     %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
     %own = tile.slice %C[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
     tile.copy %row, %own : !B to !B
+  }
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %common = tile.slice %A[%n, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    tile.copy %common, %B : !B to !B
   }
   tile.kernel (%bx) in (%c8) threads [64] {
     %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
