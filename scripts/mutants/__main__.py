@@ -80,7 +80,8 @@ def run(options: argparse.Namespace) -> int:
             for name in judge.broken():
                 print(f"fails with no mutant on: {name}", flush=True)
             judge.run()
-            judge.run_together(order + names)
+            if not options.alone:
+                judge.run_together(order + names)
             return True
 
     ignored = [f"--ignore-glob=*/{name}" for name in LEFT_OUT]
@@ -124,6 +125,7 @@ def main() -> int:
         "--baseline", type=float, default=400, help="seconds of tests to measure first"
     )
     two.add_argument("--part", default="0/1")
+    two.add_argument("--alone", action="store_true", help="leave the rest of the suite to later")
     two.add_argument("--rooms", nargs="*")
     two.add_argument("--suites", nargs="*", help="of pytest; default: all that are quick")
     two.add_argument(

@@ -57,7 +57,7 @@ WIDTHS = (
 #: Of enumerators: slt and ult, and so on.
 #: Calls whose neighbouring arguments may be exchanged without a change.
 COMMUTATIVE = re.compile(
-    r"\b(?:F?(?:Add|Mul)[IF]?Op|(?:And|Or|XOr)I?Op|[SU]?(?:Max|Min)\w*Op"
+    r"\b(?:F?(?:Add|Mul)[IF]?Op|(?:And|Or|XOr)I?Op|[SU]?(?:Max|Min)\w*Op|e\.(?:add|mul)"
     r"|(?:std::)?(?:max|min|gcd|lcm|equal)(?:<\w+)?"
     r"|operator(?:==|!=|\+|\*|&|\|))(?:::create|>)?\s*$"
 )

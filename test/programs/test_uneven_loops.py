@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import tilewright
 import tilewright.language as T
 from on_engines import ON_ALL, run
 
@@ -71,3 +73,31 @@ def test_warps_count_with_votes(device: str) -> None:
         for i in range(begin, end):
             expected[i] = np.count_nonzero(keys[begin:i] == keys[i])
     np.testing.assert_array_equal(ranks, expected)
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90", "vgpu:sm_90a"])
+def test_a_pipelined_loop_that_ends_before_it_begins(device: str, stages: int) -> None:
+    """Copies that run ahead must not start where the upper bound is negative."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(A: T.Tensor((n, 64, 64), "float16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.clear(c)
+            for k in T.Pipelined(n - 4, num_stages=stages):
+                T.copy(A[k, 0:64, 0:64], a)
+                T.gemm(a, a, c)
+            T.copy(c, C)
+
+    kernel = tilewright.compile(main, device=device)
+    for size in (1, 4, 5, 7):
+        a = np.random.default_rng(1).integers(-2, 3, (size, 64, 64)).astype(np.float16)
+        c = np.full((64, 64), 7, np.float32)
+        kernel(a, c)
+        wide = a.astype(np.float32)
+        expected = sum((wide[k] @ wide[k] for k in range(size - 4)), np.zeros_like(c))
+        np.testing.assert_array_equal(c, expected)
+        assert kernel.findings == []
