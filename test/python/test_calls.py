@@ -454,3 +454,16 @@ def test_a_macro_may_open_the_kernel_of_an_eager_function() -> None:
     a, b = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
     main(a, b)
     np.testing.assert_array_equal(b, 2 * a)
+
+
+def test_python_prints_while_the_kernel_is_traced(capsys: pytest.CaptureFixture[str]) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((8,), "int32")):
+        with T.Kernel(8, threads=32) as bx:
+            print("block", bx, 3)
+            A[bx] = bx
+
+    assert main is not None
+    shown = capsys.readouterr().out
+    assert shown.startswith("block <a run-time value of type index") and shown.endswith("> 3\n")
+    assert "T.print prints it when the kernel runs" in shown

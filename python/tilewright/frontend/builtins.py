@@ -8,7 +8,7 @@ from typing import Any
 
 from tilewright.frontend import trace
 from tilewright.frontend.tile_loops import SerialLoop
-from tilewright.frontend.trace import Buffer, is_kernel_value
+from tilewright.frontend.trace import Buffer, describe, is_kernel_value
 from tilewright.support.errors import LanguageError
 
 
@@ -118,6 +118,13 @@ def kernel_abs(value: Any) -> Any:
     return builtins.abs(value)
 
 
+def kernel_print(*values: Any, **options: Any) -> None:
+    """`print` while the kernel is traced: of a run-time value it can say only what it is."""
+    hint = " (T.print prints it when the kernel runs)"
+    shown = [f"<{describe(value)}{hint}>" if is_kernel_value(value) else value for value in values]
+    builtins.print(*shown, **options)
+
+
 KERNEL_BUILTINS: dict[Any, Any] = {
     builtins.min: _extreme("min", builtins.min),
     builtins.max: _extreme("max", builtins.max),
@@ -133,6 +140,6 @@ KERNEL_BUILTINS: dict[Any, Any] = {
     builtins.abs: kernel_abs,
     builtins.int: _refuse("int", builtins.int, "use T.cast(x, 'int32') or T.int32(x)"),
     builtins.float: _refuse("float", builtins.float, "use T.cast(x, 'float32') or T.float32(x)"),
-    builtins.print: _refuse("print", builtins.print, "use T.print(x)"),
+    builtins.print: kernel_print,
     builtins.sorted: _refuse("sorted", builtins.sorted, "there is no sort of run-time values"),
 }
