@@ -3,6 +3,7 @@
 #include "Scheduled.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "tilewright/Tile/Teams.h"
+#include "tilewright/Tile/Turns.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -15,7 +16,7 @@ static bool isOfSchedule(Operation *op) {
   if (isa<tile::GemmOp>(op))
     return op->hasAttr(tile::kAsyncAttr);
   return isa<tile::RoleOp, tile::AsyncGroupOp, tile::AsyncWaitOp, tile::BulkGroupOp,
-             tile::BulkWaitOp, tile::ProductWaitOp, tile::BarrierOp>(op);
+             tile::BulkWaitOp, tile::ProductWaitOp, tile::BarrierOp, tile::TurnOp>(op);
 }
 
 static bool holds(Operation *op, bool (*isMeant)(Operation *)) {
@@ -155,7 +156,7 @@ bool ScheduledRunner::hasRolesUnderWay(const Team &team) const {
 static bool needsAll(Operation *op) {
   return !isMemoryEffectFree(op) &&
          !isa<tile::RoleOp, tile::AllocOp, tile::BarrierAllocOp, tile::AnnotateLayoutOp,
-              tile::AnnotateSafeValueOp, tile::UseSwizzleOp, tile::HintOp>(op);
+              tile::AnnotateSafeValueOp, tile::UseSwizzleOp, tile::HintOp, tile::TurnOp>(op);
 }
 
 bool ScheduledRunner::isBlocked(Team &team) {

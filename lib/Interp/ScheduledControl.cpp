@@ -4,6 +4,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
+#include "tilewright/Tile/Turns.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -48,6 +49,8 @@ void ScheduledRunner::advance(Team &team) {
           [&](tile::BulkWaitOp op) { endOldest(team, team.stores, op.getPending(), op.getRead()); })
       .Case([&](tile::ProductWaitOp op) { endOldest(team, team.products, op.getPending()); })
       .Case([&](tile::BarrierOp) { team.known = team.own; })
+      .Case(
+          [](tile::TurnOp) {}) // warpgroups are one team here: all of them have their turn at once
       .Case([&](tile::BarrierArriveOp) { arrive(team, *step); })
       .Case([&](tile::BarrierWaitOp) { wait(team, *step); })
       .Default([&](Operation *op) {

@@ -2,6 +2,7 @@
 
 #include "Scheduled.h"
 #include "tilewright/Tile/Teams.h"
+#include "tilewright/Tile/Turns.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -156,12 +157,12 @@ static void refuse(Machine &machine, const Step &step) {
 }
 
 bool tilewright::interp::resolveSchedule(Operation *op, Step &step) {
-  step.run =
-      llvm::TypeSwitch<Operation *, Handler>(op)
-          .Case([](tile::VersionOp) { return getVersion; })
-          .Case([](tile::PhaseOp) { return getPhase; })
-          .Case<tile::RoleOp, tile::AsyncGroupOp, tile::AsyncWaitOp, tile::BulkGroupOp,
-                tile::BulkWaitOp, tile::ProductWaitOp, tile::BarrierOp>([](auto) { return refuse; })
-          .Default([](Operation *) { return nullptr; });
+  step.run = llvm::TypeSwitch<Operation *, Handler>(op)
+                 .Case([](tile::VersionOp) { return getVersion; })
+                 .Case([](tile::PhaseOp) { return getPhase; })
+                 .Case<tile::RoleOp, tile::AsyncGroupOp, tile::AsyncWaitOp, tile::BulkGroupOp,
+                       tile::BulkWaitOp, tile::ProductWaitOp, tile::BarrierOp, tile::TurnOp>(
+                     [](auto) { return refuse; })
+                 .Default([](Operation *) { return nullptr; });
   return step.run != nullptr;
 }

@@ -6,6 +6,7 @@
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/ThreadLoops.h"
 #include "tilewright/Tile/Tile.h"
+#include "tilewright/Tile/Turns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,6 +27,10 @@ void TileDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "tilewright/Tile/TileOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "tilewright/Tile/TurnOps.cpp.inc"
       >();
 }
 

@@ -133,6 +133,18 @@ def _attention() -> Kernel:
     return Kernel(tilewright.compile(function, device=DEVICE), arrays, tolerance=2.0**-8)
 
 
+def _turns() -> Kernel:
+    """Warpgroups that take turns: too few registers for a product beside the next softmax."""
+    imports.install()
+    with patch.object(sys, "path", [str(ROOT / "benchmarks"), *sys.path]):
+        from hopper_kernels import attention
+    function = attention(1, 1, 256, 128, False, block_M=256, block_N=64)
+    shape = (1, 256, 1, 128)
+    arrays = [_numbers(seed, shape, np.float16) / np.float16(4) for seed in range(3)]
+    arrays.append(np.full(shape, 7, np.float16))
+    return Kernel(tilewright.compile(function, device=DEVICE), arrays, tolerance=2.0**-8)
+
+
 def _read_tile() -> Kernel:
     """Lanes read the tile of a bulk copy by themselves, before a product reads it."""
 
@@ -255,6 +267,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "cluster": _cluster,
     "persistent": _persistent,
     "attention": _attention,
+    "turns": _turns,
     "seed": _seed,
 }
 
@@ -476,6 +489,11 @@ def _is_before_last_release(lines: list[str], mutant: Mutant) -> bool:
     )
 
 
+def _is_turn(lines: list[str], mutant: Mutant) -> bool:
+    """Whether a warpgroup takes its turn, at the barrier of its own number."""
+    return re.match(r"bar\.sync %r\d+, %r\d+;", mutant.what) is not None
+
+
 def _is_acquired(lines: list[str], mutant: Mutant) -> bool:
     """Whether a barrier of the cluster that releases and acquires follows `mbarrier.init`."""
     after = [text.strip() for text in lines[mutant.line :] if "barrier.cluster" in text]
@@ -602,6 +620,10 @@ REASONS = (
         "the tiles that a persistent block stores lie apart: tile-insert-orderings does not know, "
         "and lets the stores of one tensor follow each other",
         _is_between_stores,
+    ),
+    Reason(
+        "a turn orders no memory: without it, warpgroups issue their products at the same time",
+        _is_turn,
     ),
     Reason("a new barrier lets the wait for the phase before its first one pass", _is_first_wait),
     Reason(

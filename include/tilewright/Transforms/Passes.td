@@ -423,7 +423,9 @@ def ScheduleProducts : Pass<"tile-schedule-products"> {
     a product has work beside it. With one product that is the release of its tiles: product k starts
     before product k - 1 has ended. With two that have work between them, it is the second one: in
     attention, `O += P V` of iteration k - 1 runs beside the softmax of iteration k. The first
-    iteration is peeled. A remark says why a loop keeps its order.
+    iteration is peeled. Besides, warpgroups may take turns at issuing products (`tile.turn`). A model
+    of the machine predicts the cycles of each order, and the best one is taken. A remark says why a loop
+    keeps its order.
 
     ```mlir
     tile.pipelined %k = %a to %b stages 3 {             // a < b

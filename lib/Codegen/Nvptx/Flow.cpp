@@ -1,6 +1,7 @@
 //===- Flow.cpp - which lowering an op has, loops and branches -------------------------------===//
 
 #include "Lowerings.h"
+#include "Turns.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -307,6 +308,10 @@ LogicalResult lowerOp(Thread &t, Operation *op) {
       })
       .Case([&](ProductWaitOp wait) {
         lowerProductWait(t, wait);
+        return success();
+      })
+      .Case([&](TurnOp turn) {
+        lowerTurn(t, turn);
         return success();
       })
       .Case([&](memref::DimOp dim) {

@@ -21,6 +21,9 @@
 //             where it releases. Such a graph never stops if and only if no cycle is without
 //             tokens, whatever the number of iterations: 0, 1 and few included. (The iteration that is
 //             peeled is one in which what is shifted does nothing.)
+//   turns     warpgroups take and pass turns alternately on every way through the kernel, and do not meet
+//             in between. In a loop with turns, each warpgroup has its own copy of the program's
+//             statements in the graph, and the turn is one more token, which goes round among them.
 //
 //   producer   acquire K ─▶ fill K ─▶ acquire V ─▶ fill V ─(1)▶ acquire K
 //                 ▲(n)        │(0)       ▲(n)        │(0)
@@ -33,11 +36,13 @@
 
 #include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/BlockDependence.h"
+#include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Schedule.h"
 #include "tilewright/Tile/Teams.h"
 #include "tilewright/Tile/Tile.h"
+#include "tilewright/Tile/Turns.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,12 +81,16 @@ struct ChannelUse {
   int64_t versions = 0;
 };
 
+/// A statement of one of the warpgroups, which are told apart where they take turns.
+using Transition = std::pair<Operation *, int64_t>;
+
 /// Statements with tokens between them.
 class MarkedGraph {
 public:
-  unsigned add(Operation *op) { return numbers.try_emplace(op, numbers.size()).first->second; }
-  void connect(Operation *from, Operation *to, int64_t tokens) {
-    edges.push_back({add(from), add(to), tokens});
+  unsigned add(Transition node) { return numbers.try_emplace(node, numbers.size()).first->second; }
+  void connect(Transition from, Transition to, int64_t tokens) {
+    unsigned number = add(from); // before `to`, so that statements are numbered as they come
+    edges.push_back({number, add(to), tokens});
   }
   /// A statement of a cycle that holds no token, or null.
   Operation *findDeadCycle();
@@ -91,29 +100,36 @@ private:
     unsigned from, to;
     int64_t tokens;
   };
-  bool visit(unsigned node, SmallVectorImpl<char> &state);
 
-  llvm::MapVector<Operation *, unsigned> numbers;
+  llvm::MapVector<Transition, unsigned> numbers;
   SmallVector<Edge> edges;
 };
 
-bool MarkedGraph::visit(unsigned node, SmallVectorImpl<char> &state) {
-  if (state[node])
-    return state[node] == 1; // on the way here: a cycle
-  state[node] = 1;
-  for (const Edge &edge : edges)
-    if (edge.from == node && edge.tokens == 0 && visit(edge.to, state))
-      return true;
-  state[node] = 2;
-  return false;
-}
-
+/// Shortest ways, where a token is longer than all edges of a cycle together and an edge makes a way a
+/// little shorter: a cycle without tokens makes ways shorter for ever (Bellman and Ford).
 Operation *MarkedGraph::findDeadCycle() {
-  SmallVector<char> state(numbers.size(), 0);
-  for (auto &[op, number] : numbers)
-    if (state[number] == 0 && visit(number, state))
-      return op;
-  return nullptr;
+  int64_t nodes = numbers.size();
+  SmallVector<int64_t> length(nodes, 0), before(nodes, -1);
+  int64_t shortened = 0;
+  for (int64_t round = 0; round <= nodes && shortened >= 0; ++round) {
+    shortened = -1;
+    for (const Edge &edge : edges) {
+      int64_t through = length[edge.from] + edge.tokens * (nodes + 1) - 1;
+      if (through >= length[edge.to])
+        continue;
+      length[edge.to] = through;
+      before[edge.to] = edge.from;
+      shortened = edge.to;
+    }
+  }
+  if (shortened < 0)
+    return nullptr;
+  for (int64_t step = 0; step < nodes; ++step) // onto the cycle
+    shortened = before[shortened];
+  int64_t first = shortened;
+  for (int64_t node = before[shortened]; node != shortened; node = before[node])
+    first = std::min(first, node);
+  return (numbers.begin() + first)->first.first;
 }
 
 /// Whether two values, one of the program and one of the role, are the same number: one value from
@@ -192,6 +208,10 @@ private:
   SmallVector<std::pair<Operation *, int64_t>> getOrder(Operation *loop);
   LogicalResult checkOrder(Operation *loop, Operation *before);
   LogicalResult checkLiveness(Operation *programLoop);
+  void addTurns(MarkedGraph &graph, Operation *programLoop, int64_t groups);
+  FailureOr<bool> walkTurns(Block &block, bool isHeld);
+  LogicalResult checkTurn(TurnOp op, bool &isHeld);
+  LogicalResult checkTurns();
   bool isSameSum(const IndexSum &program, const IndexSum &role);
   LogicalResult fail(Operation *op, const Twine &text) {
     return emitInternalError(op) << "the schedule is wrong: " << text;
@@ -200,6 +220,8 @@ private:
   KernelOp kernel;
   SmallVector<ChannelUse, 0> uses;
   llvm::DenseMap<Value, Value> partners; ///< Values of the program and of the role that are equal.
+  TurnOp opened;                         ///< What began the turns that are not over yet.
+  int64_t turns = 0;                     ///< Statements about turns that were seen.
 };
 
 //===----------------------------------------------------------------------------------------===//
@@ -683,6 +705,8 @@ LogicalResult ScheduleCheck::checkUse(ChannelUse &use) {
 }
 
 LogicalResult ScheduleCheck::run() {
+  if (failed(checkTurns()))
+    return failure();
   LogicalResult result = checkSharedOnce();
   kernel.walk([&](BarrierAllocOp row) {
     if (failed(findUses(row)))
@@ -733,9 +757,26 @@ LogicalResult ScheduleCheck::checkOrder(Operation *loop, Operation *before) {
                 : fail(loop, "it meets the producer in another order than the one before");
 }
 
+/// The turn of a loop: it goes from warpgroup to warpgroup, and from the last one to the first one's next.
+void ScheduleCheck::addTurns(MarkedGraph &graph, Operation *programLoop, int64_t groups) {
+  TurnOp take, pass;
+  for (TurnOp turn : cast<PipelinedOp>(programLoop).getBody().getOps<TurnOp>())
+    (turn.getKind() == TurnKind::Take ? take : pass) = turn;
+  // Where it is passed first, an iteration takes the turn of the next one.
+  int64_t ahead = take->isBeforeInBlock(pass) ? 0 : 1;
+  for (int64_t group = 0; group < groups; ++group) {
+    bool isLast = group == groups - 1;
+    graph.connect({pass, group}, {take, isLast ? 0 : group + 1}, (isLast ? 1 : 0) - ahead);
+  }
+}
+
 LogicalResult ScheduleCheck::checkLiveness(Operation *programLoop) {
   MarkedGraph graph;
+  auto turnsInLoop = cast<PipelinedOp>(programLoop).getBody().getOps<TurnOp>();
+  int64_t groups = turnsInLoop.empty() ? 1 : int64_t((*turnsInLoop.begin()).getGroups());
   llvm::MapVector<Operation *, SmallVector<Operation *>> inOrder; // by loop
+  for (TurnOp turn : turnsInLoop)
+    inOrder[programLoop].push_back(turn);
   for (ChannelUse &use : uses) {
     const Piece *wait = nullptr, *release = nullptr;
     for (const Piece &piece : use.waits)
@@ -746,21 +787,108 @@ LogicalResult ScheduleCheck::checkLiveness(Operation *programLoop) {
         release = &piece;
     if (!wait || !release)
       continue;
-    graph.connect(use.fill, wait->op, wait->shift);
-    graph.connect(release->op, use.acquire, use.versions - release->shift);
+    for (int64_t group = 0; group < groups; ++group) {
+      graph.connect({use.fill, 0}, {wait->op, group}, wait->shift);
+      graph.connect({release->op, group}, {use.acquire, 0}, use.versions - release->shift);
+    }
     for (Operation *op :
          {use.acquire.getOperation(), use.fill.getOperation(), wait->op, release->op})
       inOrder[op->getParentOp()].push_back(op);
   }
   for (auto &[loop, ops] : inOrder) {
     llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    for (size_t i = 1; i < ops.size(); ++i)
-      graph.connect(ops[i - 1], ops[i], 0);
-    graph.connect(ops.back(), ops.front(), 1);
+    for (int64_t group = 0; group < (loop == programLoop ? groups : 1); ++group) {
+      for (size_t i = 1; i < ops.size(); ++i)
+        graph.connect({ops[i - 1], group}, {ops[i], group}, 0);
+      graph.connect({ops.back(), group}, {ops.front(), group}, 1);
+    }
   }
+  if (groups > 1)
+    addTurns(graph, programLoop, groups);
   if (Operation *dead = graph.findDeadCycle())
     return fail(dead, "roles wait for each other for ever");
   return success();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------------------------===//
+
+LogicalResult ScheduleCheck::checkTurn(TurnOp op, bool &isHeld) {
+  ++turns;
+  bool isOuter = op->getParentOp() == kernel;
+  if (opened && (op.getGroups() != opened.getGroups() || op.getNumber() != opened.getNumber()))
+    return fail(op, "this is another turn than the one that was opened");
+  switch (op.getKind()) {
+  case TurnKind::Open:
+    if (opened || turns > 1 || !isOuter)
+      return fail(op, "turns are opened twice, or in a part of the kernel");
+    opened = op;
+    return success();
+  case TurnKind::Close:
+    if (!opened || isHeld || !isOuter)
+      return fail(op, "turns are closed while somebody has one");
+    opened = nullptr;
+    return success();
+  case TurnKind::Take:
+  case TurnKind::Pass: {
+    bool takes = op.getKind() == TurnKind::Take;
+    if (!opened || isHeld == takes)
+      return fail(op, takes ? "it takes a turn that it has, or that nobody gives"
+                            : "it passes a turn that it does not have");
+    isHeld = takes;
+    return success();
+  }
+  }
+  return failure();
+}
+
+/// Whether the turn is held after a block; a loop leaves it as it found it, and so does a branch.
+FailureOr<bool> ScheduleCheck::walkTurns(Block &block, bool isHeld) {
+  for (Operation &op : block) {
+    if (auto turn = dyn_cast<TurnOp>(op)) {
+      if (failed(checkTurn(turn, isHeld)))
+        return failure();
+      continue;
+    }
+    auto effects = dyn_cast<TileEffectsOpInterface>(op);
+    auto wait = dyn_cast<BarrierWaitOp>(op);
+    bool meets = isa<BarrierOp>(op) || (wait && !wait.getParity()) ||
+                 (effects && analysis::meetsInMemory(effects, kernel.getNumThreads()));
+    if (isHeld && meets) {
+      (void)fail(&op, "threads meet while one warpgroup has the turn");
+      return failure();
+    }
+    if (!isa<PipelinedOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+      continue;
+    for (Region &region : op.getRegions()) {
+      if (region.empty())
+        continue;
+      FailureOr<bool> after = walkTurns(region.front(), isHeld);
+      if (failed(after))
+        return failure();
+      if (*after != isHeld) {
+        (void)fail(&op, "it takes or passes a turn on one of its ways");
+        return failure();
+      }
+    }
+  }
+  return isHeld;
+}
+
+LogicalResult ScheduleCheck::checkTurns() {
+  int64_t all = 0;
+  kernel.walk([&](TurnOp) { ++all; });
+  if (all == 0)
+    return success();
+  FailureOr<bool> isHeld = walkTurns(kernel.getBody().front(), false);
+  if (failed(isHeld))
+    return failure();
+  if (*isHeld || opened || turns != all)
+    return fail(kernel, "a turn is not over when the kernel ends, or another role's");
+  bool isShared = false; // the barriers by number are the program's, too
+  kernel.walk([&](BarrierAllocOp row) { isShared |= llvm::is_contained(row.getArrivals(), 0); });
+  return isShared ? fail(kernel, "turns use the program's barriers by number") : success();
 }
 
 struct CheckSchedulePass : tilewright::impl::CheckScheduleBase<CheckSchedulePass> {

@@ -41,6 +41,7 @@
 #include "tilewright/Tile/InternalError.h"
 #include "tilewright/Tile/Scalars.h"
 #include "tilewright/Tile/Teams.h"
+#include "tilewright/Tile/Turns.h"
 #include "tilewright/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -125,6 +126,8 @@ private:
   void walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode);
   int64_t walkArrival(BarrierArriveOp op, OpenAccesses &open, Mode mode);
   int64_t walkRole(RoleOp role, OpenAccesses &open, Mode mode);
+  int64_t walkTurn(TurnOp op, OpenAccesses &open, Mode mode);
+  int64_t countInTurn(Block::iterator from, OpenAccesses open);
 
   int64_t countFrom(Operation &op, OpenAccesses open) {
     return walk(op.getIterator(), open, Mode::Count);
@@ -560,6 +563,38 @@ int64_t Inserter::walkRole(RoleOp role, OpenAccesses &open, Mode mode) {
   return count + 1;
 }
 
+/// The barriers from here until the turn is passed on, which may be inside a loop or in its next
+/// iteration.
+int64_t Inserter::countInTurn(Block::iterator from, OpenAccesses open) {
+  int64_t count = 0;
+  Block &block = *from->getBlock();
+  for (Operation &op : llvm::make_range(from, block.end())) {
+    if (isa<TurnOp>(op))
+      return count;
+    if (isLoop(op)) {
+      open.enter(CountedLoop::get(&op));
+      return count + countInTurn(op.getRegion(0).front().begin(), std::move(open));
+    }
+    count += walkOp(op, open, Mode::Count);
+  }
+  open.advance(CountedLoop::get(block.getParentOp()), /*goesOn=*/true);
+  return count + countInTurn(block.begin(), std::move(open));
+}
+
+/// Who has the turn would wait for the others at a barrier, and they for the turn. So the threads meet
+/// before for what is done in the turn.
+int64_t Inserter::walkTurn(TurnOp op, OpenAccesses &open, Mode mode) {
+  if (op.getKind() != TurnKind::Take || open.empty() ||
+      countInTurn(std::next(op->getIterator()), open) == 0)
+    return 0;
+  Needs needs;
+  needs.barrier = true;
+  if (mode != Mode::Count)
+    needs.copies = chooseWait(*op, open, needs);
+  order(*op, open, needs, mode);
+  return 1;
+}
+
 int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   if (isa<BarrierOp>(op)) {
     if (Attribute fence = findProxyFence(open); fence && mode == Mode::Insert)
@@ -567,6 +602,8 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     open.meet();
     return 0;
   }
+  if (auto turn = dyn_cast<TurnOp>(op))
+    return walkTurn(turn, open, mode);
   if (auto wait = dyn_cast<AsyncWaitOp>(op)) {
     open.wait(FlightKind::Copy, wait.getPending());
     return 0;

@@ -1,6 +1,8 @@
 //===- Roles.cpp - what a producer warp can compute by itself ---------------------------------===//
 
 #include "Roles.h"
+#include "TargetArch.h"
+#include "tilewright/Analysis/SharedTiles.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -130,12 +132,17 @@ SmallVector<Value> tilewright::findReleasedTiles(Value empty) {
 }
 
 int64_t tilewright::estimateRegisters(KernelOp kernel) {
-  constexpr int64_t kOthers = 40; // addresses, counters, temporaries
   int64_t bytes = 0;
   kernel.walk([&](AllocOp alloc) {
     if (auto placement = alloc->getAttrOfType<FragmentAttr>(kPlacementAttr))
       bytes += placement.getFragment().getSlotsPerThread() *
                getStorageBytes(alloc.getBuffer().getType().getElementType());
   });
-  return llvm::divideCeil(bytes, 4) + kOthers;
+  return llvm::divideCeil(bytes, 4) + kOtherRegisters;
+}
+
+int64_t tilewright::getGrantedRegisters(KernelOp kernel) {
+  constexpr int64_t kWarpgroup = 128;
+  return kRegistersPerProcessor / analysis::getWantedBlocks(kernel) /
+         llvm::alignTo(kernel.getNumThreads() + kWarpSize, kWarpgroup) / 8 * 8;
 }

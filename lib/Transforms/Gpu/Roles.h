@@ -32,6 +32,10 @@ llvm::SmallVector<mlir::Value> findReleasedTiles(mlir::Value empty);
 
 /// The registers that a thread of the program takes at most: those of all fragments, and some for the rest.
 int64_t estimateRegisters(tile::KernelOp kernel);
+/// What a thread of the program has beside its fragments: addresses, counters, temporaries.
+inline constexpr int64_t kOtherRegisters = 40;
+/// The registers that each thread of a block with a producer of one warp is given at launch.
+int64_t getGrantedRegisters(tile::KernelOp kernel);
 
 } // namespace tilewright
 

@@ -100,7 +100,7 @@ WorkCycles getWorkCycles(Operation *op, int64_t threads) {
 
 /// A statement with its time and what it waits for.
 struct Step {
-  enum Kind { Work, Product, Wait, Release } kind = Work;
+  enum Kind { Work, Product, Wait, Release, Take, Pass } kind = Work;
   Operation *op = nullptr;
   int64_t shift = 0;
   double cycles = 0,
@@ -141,6 +141,11 @@ private:
                    int64_t *resource);
   int64_t getArrival(unsigned channel, int64_t iteration);
   bool isBlocked(const Group &group) const;
+  /// Whether a group that has not begun yet needs the turn to begin: the order passes it first.
+  bool beginsWithTurn(const Group &group) const {
+    return beginsInTurn && group.round == 0 && group.next == 0;
+  }
+  bool hasTurn(const Group &group) const { return &group == &warpgroups[turn]; }
   double timeOf(const Group &group) const { return group.last < 0 ? 0 : events[group.last].time; }
   void advance(Group &group);
   std::string describe(int64_t event, double from) const;
@@ -151,7 +156,10 @@ private:
   std::vector<Event> events;
   std::vector<Group> warpgroups;
   int64_t tensorCores = -1, schedulers = -1, functionUnits = -1,
-          copies = -1; ///< Their last events.
+          copies = -1;       ///< Their last events.
+  size_t turn = 0;           ///< The number of the group that has it,
+  int64_t passed = -1;       ///< and the event that gave it.
+  bool beginsInTurn = false; ///< The turn goes on over the end of an iteration.
   std::map<std::pair<unsigned, int64_t>, int64_t> arrivals;
   std::map<std::pair<unsigned, int64_t>, SmallVector<int64_t>> releases;
 };
@@ -172,9 +180,12 @@ Play::Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements)
       groups(std::max<int64_t>(1, threads / kWarpgroup)), warpgroups(groups) {
   for (OrderedStatement statement : statements)
     addStep(statement);
+  const Step *firstTurn = llvm::find_if(
+      steps, [](const Step &step) { return step.kind == Step::Take || step.kind == Step::Pass; });
+  beginsInTurn = firstTurn != steps.end() && firstTurn->kind == Step::Pass;
   // Whatever touches what a product has in hand waits for it; a product of the same sums does not.
   for (Step &step : steps) {
-    if (step.kind == Step::Wait)
+    if (step.kind == Step::Wait || !step.op)
       continue;
     for (auto [number, other] : llvm::enumerate(steps)) {
       if (other.kind != Step::Product || (step.kind == Step::Product && &step == &other))
@@ -194,6 +205,12 @@ void Play::addStep(OrderedStatement statement) {
   Step step;
   step.op = op;
   step.shift = statement.shift;
+  if (statement.turn) {
+    step.kind = *statement.turn == TurnKind::Take ? Step::Take : Step::Pass;
+    step.name = "the turn";
+    steps.push_back(std::move(step));
+    return;
+  }
   auto findChannel = [&](ArrayRef<Value> tiles) {
     for (auto [number, channel] : llvm::enumerate(channels))
       if (!tiles.empty() && llvm::is_contained(channel.tiles, tiles.front()))
@@ -249,9 +266,11 @@ int64_t Play::addEvent(double ready, double cycles, ArrayRef<int64_t> causes, in
   return int64_t(events.size()) - 1;
 }
 
-/// Whether a warpgroup waits for a version that another one has not read yet.
+/// Whether a warpgroup waits for a version that another one has not read yet, or for its turn.
 bool Play::isBlocked(const Group &group) const {
   const Step &step = steps[group.next];
+  if ((step.kind == Step::Take || beginsWithTurn(group)) && !hasTurn(group))
+    return true;
   if (step.kind != Step::Wait)
     return false;
   return llvm::any_of(step.channels, [&](unsigned number) {
@@ -279,6 +298,8 @@ int64_t Play::getArrival(unsigned number, int64_t iteration) {
 void Play::advance(Group &group) {
   unsigned number = group.next;
   const Step &step = steps[number];
+  if (beginsWithTurn(group))
+    group.last = passed;
   int64_t iteration = group.round - step.shift;
   auto goOn = [&](int64_t event) {
     group.last = event;
@@ -299,6 +320,15 @@ void Play::advance(Group &group) {
       causes.push_back(end->second);
   }
   switch (step.kind) {
+  case Step::Take:
+    causes.push_back(passed);
+    return goOn(addEvent(0, kStatementCycles, causes, number, nullptr));
+  case Step::Pass: {
+    int64_t event = addEvent(0, 0, causes, number, nullptr);
+    passed = event;
+    turn = (turn + 1) % warpgroups.size();
+    return goOn(event);
+  }
   case Step::Work: {
     int64_t issued = addEvent(0, step.cycles, causes, number, &schedulers);
     SmallVector<int64_t> done{issued};
@@ -358,6 +388,11 @@ SchedulePrediction Play::run() {
 }
 
 } // namespace
+
+double tilewright::predictWork(Operation *op, int64_t threads) {
+  WorkCycles cycles = getWorkCycles(op, threads);
+  return cycles.issued + cycles.functions;
+}
 
 SchedulePrediction tilewright::predictSchedule(PipelinedOp loop,
                                                ArrayRef<OrderedStatement> statements) {

@@ -2,7 +2,7 @@
 //
 // A loop whose copies a producer issues is a marked graph with times: the warpgroups run its statements
 // one after another, products run on the tensor cores, which they share, copies wait for releases and take
-// their time. The model plays some iterations of an order of statements and tells the cycles from one to the next, and
+// their time. Where warpgroups take turns, a turn is one more token, which goes round among them. The model plays some iterations of an order of statements and tells the cycles from one to the next, and
 // which statements decide them. Times are those of an H100, as python/tilewright/report/machines.py has them:
 // 2048 multiplications of float16 a cycle, 128 bytes of shared memory, 32 bytes of copies, one
 // instruction of each warp scheduler, 4 lanes of functions.
@@ -12,14 +12,16 @@
 #ifndef TILEWRIGHT_LIB_TRANSFORMS_GPU_SCHEDULEMODEL_H
 #define TILEWRIGHT_LIB_TRANSFORMS_GPU_SCHEDULEMODEL_H
 
-#include "tilewright/Tile/Tile.h"
+#include "tilewright/Tile/Turns.h"
 
 namespace tilewright {
 
-/// A statement of a loop, and by how many iterations it is late.
+/// A statement of a loop, and by how many iterations it is late; or a warpgroup takes or passes its turn
+/// (then there is no op yet).
 struct OrderedStatement {
   mlir::Operation *op;
   int64_t shift = 0;
+  std::optional<tile::TurnKind> turn = std::nullopt;
 };
 
 struct SchedulePrediction {
@@ -30,6 +32,10 @@ struct SchedulePrediction {
 /// What the model says of this order of a loop's statements.
 SchedulePrediction predictSchedule(tile::PipelinedOp loop,
                                    llvm::ArrayRef<OrderedStatement> statements);
+
+/// The cycles of a scheduler and of the unit of functions that a statement takes, for each warp; 0 for
+/// products and what only waits.
+double predictWork(mlir::Operation *op, int64_t threads);
 
 } // namespace tilewright
 

@@ -23,17 +23,22 @@
 //     softmax of S                                                            // beside O += P V
 //     release V(k - 1); rescale O; P = S                                      // no product open
 //
-// In other loops, products move inside their iteration (OverlapProducts.h). Where a loop keeps its order, a
-// remark says why. A model of the machine (ScheduleModel.h) predicts how long an iteration takes before
-// and after: an order that it expects to be slower is not taken. insert-orderings places the waits for
-// products, and check-schedule proves the result.
+// In other loops, products move inside their iteration (OverlapProducts.h). Besides, the warpgroups of a block can
+// take turns at issuing their products (TakeTurns.h). A model of the machine (ScheduleModel.h) predicts how
+// long an iteration takes in each of these orders: one that it expects to be slower than the program's is not
+// taken, and turns only where they save cycles. A product that runs beside the next iteration holds
+// registers meanwhile; where there are too few (LoopRegisters.h), turns are what is left. Where a loop keeps
+// its order, a remark says why. insert-orderings places the waits for products, and check-schedule proves the
+// result.
 //
-// Expects: roles (split-roles).   Leaves: loops in another order, nothing new but copies of ops.
+// Expects: roles (split-roles).   Leaves: loops in another order, copies of ops, `tile.turn`.
 //===----------------------------------------------------------------------------------------===//
 
+#include "LoopRegisters.h"
 #include "OverlapProducts.h"
 #include "Roles.h"
 #include "ScheduleModel.h"
+#include "TakeTurns.h"
 #include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
@@ -43,6 +48,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace tilewright {
 #define GEN_PASS_DEF_SCHEDULEPRODUCTS
@@ -77,13 +83,19 @@ private:
   std::string planTwo(GemmOp first, GemmOp second);
   bool canMove(Operation *op);
   void rotate();
-  void writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration, IRMapping &mapping);
+  Operation *writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration,
+                           IRMapping &mapping);
   Value previous(ImplicitLocOpBuilder &b, Value value, Value iteration, IRMapping &mapping);
   SmallVector<OrderedStatement> getOrder(bool isRotated);
+  std::string findRoomObstacle();
   bool isSlower(ArrayRef<OrderedStatement> order);
-  void overlap(SmallVectorImpl<GemmOp> &overlapped);
+  void overlap();
+  void restore();
+  bool considerTurns(ArrayRef<OrderedStatement> order);
+  void chooseTurns(ArrayRef<OrderedStatement> written);
   void remark(StringRef obstacle);
   void remarkOverlap(GemmOp product);
+  void remarkTurns();
   void remarkPrediction();
 
   PipelinedOp loop;
@@ -91,7 +103,13 @@ private:
   SmallVector<GemmOp> products;
   Rotation rotation;
   bool isFlat = false; ///< Products and waits stand directly in the loop, copies do not.
-  SchedulePrediction asWritten, chosen;
+  bool isRotated = false;
+  SmallVector<Operation *> before; ///< The statements as they stood before `overlap` moved them.
+  SmallVector<GemmOp> overlapped;
+  llvm::DenseMap<Operation *, Operation *> inLoop; ///< Of `rotation.moved`: what stands for it now.
+  std::optional<TurnPlan> turns;
+  /// Cycles of an iteration in the program's order, with moved products, with turns; the one that is taken.
+  SchedulePrediction asWritten, moved, inTurns, chosen;
 };
 
 //===----------------------------------------------------------------------------------------===//
@@ -199,7 +217,19 @@ std::string Scheduler::plan() {
   for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))
     if (!canMove(op))
       return "what it reads depends on what the iteration computes";
-  return "";
+  return products.size() == 1 ? "" : findRoomObstacle();
+}
+
+/// A product beside the next iteration holds what it reads while that computes the same anew.
+std::string Scheduler::findRoomObstacle() {
+  auto kernel = loop->getParentOfType<KernelOp>();
+  constexpr int64_t kMaxRegisters = 255;
+  auto given = kernel->getAttrOfType<IntegerAttr>(kRegistersAttr);
+  int64_t room = std::min(kMaxRegisters, given ? given.getInt() : getGrantedRegisters(kernel));
+  int64_t need = countLoopRegisters(loop, getOrder(/*isRotated=*/true)) + kOtherRegisters;
+  if (need <= room)
+    return "";
+  return llvm::formatv("beside the next one it takes {0} registers a thread, of {1}", need, room);
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -238,11 +268,11 @@ Value Scheduler::previous(ImplicitLocOpBuilder &b, Value value, Value iteration,
   return mapping.lookup(value);
 }
 
-void Scheduler::writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration,
-                              IRMapping &mapping) {
+Operation *Scheduler::writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration,
+                                    IRMapping &mapping) {
   for (Value operand : op->getOperands())
     (void)previous(b, operand, iteration, mapping);
-  b.clone(*op, mapping);
+  return b.clone(*op, mapping);
 }
 
 void Scheduler::rotate() {
@@ -266,14 +296,14 @@ void Scheduler::rotate() {
   Value second =
       b.createOrFold<arith::AddIOp>(lower, arith::ConstantIndexOp::create(b, 1).getResult());
   loop.getLowerMutable().assign(second);
-  IRMapping inLoop, after;
+  IRMapping within, after;
   b.setInsertionPointAfter(rotation.anchor);
   for (Operation *op : rotation.moved)
-    writePrevious(b, op, loop.getInductionVar(), inLoop);
+    inLoop[op] = writePrevious(b, op, loop.getInductionVar(), within);
   if (rotation.end)
     b.setInsertionPoint(rotation.end);
   for (Operation *op : rotation.releases)
-    writePrevious(b, op, loop.getInductionVar(), inLoop);
+    writePrevious(b, op, loop.getInductionVar(), within);
   b.setInsertionPointAfter(loop);
   for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))
     writePrevious(b, op, upper, after);
@@ -335,37 +365,86 @@ SmallVector<OrderedStatement> Scheduler::getOrder(bool isRotated) {
 /// Whether the model expects that an order takes longer than that of the program, by more than its own error.
 bool Scheduler::isSlower(ArrayRef<OrderedStatement> order) {
   constexpr double kTolerance = 1.1;
-  chosen = predictSchedule(loop, order);
-  if (chosen.cycles <= kTolerance * asWritten.cycles)
-    return false;
-  chosen = asWritten;
-  return true;
+  moved = predictSchedule(loop, order);
+  if (moved.cycles > kTolerance * asWritten.cycles)
+    return true;
+  chosen = moved;
+  return false;
 }
 
 /// Moves products inside their iteration, and back again if that does not pay.
-void Scheduler::overlap(SmallVectorImpl<GemmOp> &overlapped) {
-  SmallVector<Operation *> before;
+void Scheduler::overlap() {
   for (Operation &op : body.without_terminator())
     before.push_back(&op);
   overlapped = overlapProducts(loop);
-  if (overlapped.empty() || !isSlower(getOrder(/*isRotated=*/false)))
-    return;
+  if (!overlapped.empty() && isSlower(getOrder(/*isRotated=*/false)))
+    restore();
+}
+
+void Scheduler::restore() {
   for (Operation *op : before)
     op->moveBefore(body.getTerminator());
   overlapped.clear();
 }
 
+/// Takes turns in this order if that is faster than what was chosen, by more than a turn may cost.
+bool Scheduler::considerTurns(ArrayRef<OrderedStatement> order) {
+  constexpr double kGain = 0.98;
+  std::optional<TurnPlan> plan = planTurns(loop, order);
+  if (!plan)
+    return false;
+  SchedulePrediction prediction = predictSchedule(loop, addTurns(order, *plan));
+  if (prediction.cycles == 0)
+    return false;
+  if (inTurns.cycles == 0 || prediction.cycles < inTurns.cycles)
+    inTurns = prediction;
+  if (prediction.cycles >= (turns ? 1 : kGain) * chosen.cycles)
+    return false;
+  turns = plan;
+  chosen = prediction;
+  return true;
+}
+
+/// Turns in the order that was chosen, or in the program's.
+void Scheduler::chooseTurns(ArrayRef<OrderedStatement> written) {
+  considerTurns(getOrder(isRotated));
+  bool isMoved = isRotated || !overlapped.empty();
+  if (!isMoved || !considerTurns(written))
+    return;
+  if (!overlapped.empty())
+    restore();
+  isRotated = false;
+}
+
+void Scheduler::remarkTurns() {
+  int64_t groups = loop->getParentOfType<KernelOp>().getNumThreads() / 128;
+  InFlightDiagnostic diag = loop.emitRemark();
+  diag << groups << " warpgroups take turns: one issues its products while the others compute";
+  describeRemark(diag, "schedule", "", {{"turns", groups}});
+}
+
 void Scheduler::remarkPrediction() {
-  int64_t cycles = int64_t(chosen.cycles), written = int64_t(asWritten.cycles);
+  int64_t cycles = int64_t(chosen.cycles);
   if (cycles == 0)
     return;
   InFlightDiagnostic diag = loop.emitRemark();
   diag << "predicted: " << cycles << " cycles an iteration";
-  if (written != cycles)
-    diag << ", " << written << " in the order of the program";
+  SmallVector<RemarkFact> facts{{"cycles", cycles}};
+  auto compare = [&](const SchedulePrediction &other, bool isChosen, StringRef how,
+                     StringRef fact) {
+    if (other.cycles == 0)
+      return;
+    if (!isChosen)
+      diag << ", " << int64_t(other.cycles) << " " << how;
+    facts.emplace_back(fact, int64_t(other.cycles));
+  };
+  bool isMoved = isRotated || !overlapped.empty();
+  compare(asWritten, !isMoved && !turns, "in the order of the program", "as_written");
+  compare(moved, isMoved && !turns, "with products beside other work", "moved");
+  compare(inTurns, turns.has_value(), "if warpgroups take turns", "in_turns");
   diag << "; they pass through " << chosen.critical;
-  describeRemark(diag, "schedule", "",
-                 {{"cycles", cycles}, {"as_written", written}, {"critical", chosen.critical}});
+  facts.emplace_back("critical", chosen.critical);
+  describeRemark(diag, "schedule", "", facts);
 }
 
 void Scheduler::run() {
@@ -374,19 +453,30 @@ void Scheduler::run() {
   if (!hasProduct || body.getOps<BarrierArriveOp>().empty())
     return;
   std::string obstacle = plan();
-  asWritten = chosen = predictSchedule(loop, getOrder(/*isRotated=*/false));
+  SmallVector<OrderedStatement> written = getOrder(/*isRotated=*/false);
+  asWritten = chosen = predictSchedule(loop, written);
   if (obstacle.empty() && isSlower(getOrder(/*isRotated=*/true)))
     obstacle = "the next iteration would take longer";
-  SmallVector<GemmOp> overlapped;
-  if (!obstacle.empty() && isFlat)
-    overlap(overlapped);
+  isRotated = obstacle.empty();
+  if (!isRotated && isFlat)
+    overlap();
+  if (isFlat)
+    chooseTurns(written);
+  if (obstacle.empty() && !isRotated)
+    obstacle = "it is faster if warpgroups take turns";
   remarkPrediction();
   for (GemmOp product : overlapped)
     remarkOverlap(product);
-  if (overlapped.empty())
+  if (overlapped.empty() || products.size() == 2)
     remark(obstacle);
-  if (obstacle.empty())
+  if (turns)
+    remarkTurns();
+  if (isRotated)
     rotate();
+  if (!turns)
+    return;
+  auto nowOf = [&](Operation *op) { return inLoop.lookup_or(op, op); };
+  takeTurns(loop, {nowOf(turns->first), nowOf(turns->last), turns->wraps});
 }
 
 struct ScheduleProductsPass : tilewright::impl::ScheduleProductsBase<ScheduleProductsPass> {

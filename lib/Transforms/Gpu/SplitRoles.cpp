@@ -26,7 +26,6 @@
 
 #include "Roles.h"
 #include "TargetArch.h"
-#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Remarks.h"
 #include "tilewright/Transforms/Passes.h"
 
@@ -158,8 +157,7 @@ void Splitter::assignRegisters(int64_t &threads, RoleOp role) {
   Builder b(kernel.getContext());
   int64_t consumers = kernel.getNumThreads(), need = estimateRegisters(kernel);
   // A block has what it is given at launch; its roles can only pass that on.
-  int64_t granted = kRegistersPerProcessor / analysis::getWantedBlocks(kernel) /
-                    llvm::alignTo(consumers + kWarpSize, kWarpgroup) / 8 * 8;
+  int64_t granted = getGrantedRegisters(kernel);
   int64_t rest = granted * (consumers + kWarpgroup) - kProducerRegisters * kWarpgroup;
   int64_t registers = std::min(kMaxRegisters, rest / consumers / 8 * 8);
   if (need <= granted || consumers % kWarpgroup || registers <= granted)
