@@ -118,4 +118,4 @@ def test_what_is_emitted_needs_little_folding() -> None:
     addresses = re.findall(r"llvm\.getelementptr (%\S+\[\d+\]) : \(!llvm\.ptr\) ", threads)
     assert len(addresses) == len(set(addresses)) == 127  # 128 accumulators, the first at the base
     # Two roundings make a pair, which is stored as it is.
-    assert "cvt.rn.f16x2.f32" in threads and "llvm.insertelement" not in threads
+    assert "llvm.nvvm.ff2f16x2.rn" in threads and "llvm.insertelement" not in threads

@@ -26,7 +26,7 @@ def Tile_TurnOp : Op<TileDialect, "turn", [MemoryEffects<[MemRead, MemWrite]>,
     One turn goes round among the `groups` warpgroups of the program: number 0 has it first, and after
     the last one it is that of number 0 again. `take` waits until the turn is that of the warpgroup
     that comes, `pass` gives it to the next one. What stands between is done by one warpgroup at a
-    time, so the threads of the block do not meet there. `open` begins the first turn, `close` waits
+    time, so the threads of the block do not meet there. `open` begins with that of number 0, `close` waits
     until all have passed theirs; each stands once in a kernel, around all others. Barriers by number
     carry the turn, those from `number` on, one a warpgroup. It orders no memory. Placed by
     `tile-schedule-products`.

@@ -156,11 +156,10 @@ LogicalResult lowerExchange(Thread &t, ParallelOp op) {
   };
   SmallVector<Value> slots;
   for (int64_t slot = 0; slot < from.owners.slots; ++slot)
-    slots.push_back(
-        bitcast(LLVM::LoadOp::create(b, stored, t.registerAddress(from, slot)), integer));
+    slots.push_back(bitcast(t.loadStored(from, slot), integer));
   slots = Exchanger(b, *plan, t.threadId, bits).run(std::move(slots));
   for (auto [slot, value] : llvm::enumerate(slots))
-    LLVM::StoreOp::create(b, bitcast(value, stored), t.registerAddress(to, slot));
+    t.storeStored(to, slot, bitcast(value, stored));
   return success();
 }
 

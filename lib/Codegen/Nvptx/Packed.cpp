@@ -34,11 +34,10 @@ bool isPackable(Operation *op) {
 
 /// `cvt.rn.f16x2.f32`: the second operand is the lower half.
 static Value roundPair(ImplicitLocOpBuilder &b, Value low, Value high, Type to) {
-  StringRef text = to.isF16() ? "cvt.rn.f16x2.f32 $0, $1, $2;" : "cvt.rn.bf16x2.f32 $0, $1, $2;";
-  auto code = LLVM::InlineAsmOp::create(
-      b, b.getI32Type(), ValueRange{high, low}, text, "=r,f,f", /*has_side_effects=*/false,
-      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
-  return LLVM::BitcastOp::create(b, VectorType::get({2}, to), code.getResult(0));
+  StringRef name = to.isF16() ? "llvm.nvvm.ff2f16x2.rn" : "llvm.nvvm.ff2bf16x2.rn";
+  return LLVM::CallIntrinsicOp::create(b, VectorType::get({2}, to), b.getStringAttr(name),
+                                       ValueRange{high, low})
+      .getResult(0);
 }
 
 LogicalResult lowerPacked(Thread &t, Operation *op, ArrayRef<Iteration *> members) {

@@ -417,24 +417,27 @@ LogicalResult lowerProduct(Thread &t, GemmOp op) { return ProductLowering(t, op)
 
 void lowerProductWait(Thread &t, ProductWaitOp op) {
   ImplicitLocOpBuilder &b = t.b;
-  SmallVector<Value> addresses, registers;
-  auto hold = [&](Value address, Type type) {
-    addresses.push_back(address);
-    registers.push_back(LLVM::LoadOp::create(b, type, address));
-  };
+  SmallVector<Value> sums, words, addresses;
   for (Value fragment : op.getSums()) {
     const Storage &storage = t.storageOf(fragment);
     for (int64_t slot = 0; slot < storage.owners.slots; ++slot)
-      hold(t.registerAddress(storage, slot), getRegisterType(storage.elementType));
+      sums.push_back(t.loadStored(storage, slot));
   }
-  size_t sums = registers.size();
   for (Value fragment : op.getFactors())
-    for (Value address : heldWords(t, fragment))
-      hold(address, b.getI32Type());
-  ProductGroup wait(ArrayRef(registers).take_front(sums), ArrayRef(registers).drop_front(sums),
-                    /*bringsSums=*/true);
+    for (Value address : heldWords(t, fragment)) {
+      addresses.push_back(address);
+      words.push_back(LLVM::LoadOp::create(b, b.getI32Type(), address));
+    }
+  ProductGroup wait(sums, words, /*bringsSums=*/true);
   wait.add("wgmma.wait_group.sync.aligned " + Twine(op.getPending()) + ";");
-  for (auto [address, value] : llvm::zip_equal(addresses, wait.emit(b)))
+  SmallVector<Value> held = wait.emit(b);
+  ArrayRef<Value> rest = held;
+  for (Value fragment : op.getSums()) {
+    const Storage &storage = t.storageOf(fragment);
+    for (int64_t slot = 0; slot < storage.owners.slots; ++slot, rest = rest.drop_front())
+      t.storeStored(storage, slot, rest.front());
+  }
+  for (auto [address, value] : llvm::zip_equal(addresses, rest))
     LLVM::StoreOp::create(b, value, address);
 }
 

@@ -158,15 +158,31 @@ Value Thread::registerAddress(const Storage &storage, int64_t slot) {
   return address;
 }
 
+Value Thread::loadStored(const Storage &storage, int64_t slot) {
+  auto known = knownRegisters.find({storage.base, slot});
+  if (known != knownRegisters.end()) {
+    LLVM::StoreOp store = known->second;
+    Block *block = b.getInsertionBlock();
+    bool isAtEnd = b.getInsertionPoint() == block->end();
+    if (store->getBlock() == block &&
+        (isAtEnd || store->isBeforeInBlock(&*b.getInsertionPoint()))) // else it is computed early
+      return store.getValue();
+  }
+  return LLVM::LoadOp::create(b, getRegisterType(storage.elementType),
+                              registerAddress(storage, slot));
+}
+
+void Thread::storeStored(const Storage &storage, int64_t slot, Value value) {
+  knownRegisters[{storage.base, slot}] =
+      LLVM::StoreOp::create(b, value, registerAddress(storage, slot));
+}
+
 Value Thread::loadRegister(const Storage &storage, int64_t slot) {
-  Type stored = getRegisterType(storage.elementType);
-  return fromStorage(*this, LLVM::LoadOp::create(b, stored, registerAddress(storage, slot)),
-                     storage.elementType);
+  return fromStorage(*this, loadStored(storage, slot), storage.elementType);
 }
 
 void Thread::storeRegister(const Storage &storage, int64_t slot, Value value) {
-  LLVM::StoreOp::create(b, toStorage(*this, value, storage.elementType),
-                        registerAddress(storage, slot));
+  storeStored(storage, slot, toStorage(*this, value, storage.elementType));
 }
 
 int64_t Thread::registerOf(Operation *op) {

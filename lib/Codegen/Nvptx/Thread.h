@@ -91,6 +91,10 @@ public:
   /// The register that an access of the current iteration names.
   int64_t registerOf(mlir::Operation *op);
   Value registerAddress(const Storage &storage, int64_t slot);
+  /// What a register holds, as it is stored. Where the same block has stored it, that value: fewer loads
+  /// for LLVM to look through.
+  Value loadStored(const Storage &storage, int64_t slot);
+  void storeStored(const Storage &storage, int64_t slot, Value value);
   Value loadRegister(const Storage &storage, int64_t slot);
   void storeRegister(const Storage &storage, int64_t slot, Value value);
 
@@ -124,6 +128,8 @@ private:
   llvm::DenseMap<Value, Value> values;
   llvm::MapVector<Value, std::unique_ptr<Storage>> storages;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> registerAddresses; ///< By array and slot.
+  /// The latest store to each register. All stores go through `storeStored`.
+  llvm::DenseMap<std::pair<Value, int64_t>, mlir::LLVM::StoreOp> knownRegisters;
 };
 
 /// The error of an op that has no code for GPUs yet.

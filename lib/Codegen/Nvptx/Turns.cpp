@@ -5,8 +5,8 @@
 //
 //   take   bar.sync number + group, 256        pass   bar.arrive number + (group + 1) % groups, 256
 //
-// The first turn comes from the last group, as if it had passed one (`open`). In the end the first group
-// takes the one that nobody else takes (`close`), so that all phases are over.
+// The turn of group 0 comes from the last group, as if it had passed one (`open`). In the end, group 0
+// takes the turn that is left (`close`), so that all phases are over.
 //
 //===----------------------------------------------------------------------------------------===//
 

@@ -834,7 +834,7 @@ LogicalResult ScheduleCheck::checkTurn(TurnOp op, bool &isHeld) {
   case TurnKind::Pass: {
     bool takes = op.getKind() == TurnKind::Take;
     if (!opened || isHeld == takes)
-      return fail(op, takes ? "it takes a turn that it has, or that nobody gives"
+      return fail(op, takes ? "it takes a turn that it has, or before turns are opened"
                             : "it passes a turn that it does not have");
     isHeld = takes;
     return success();

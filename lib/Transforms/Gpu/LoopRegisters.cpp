@@ -1,8 +1,8 @@
 //===- LoopRegisters.cpp - the registers that the iterations of a loop keep --------------------===//
 //
 // Time is counted in statements: that at position p of an order of n, of the iteration `shift` before,
-// does the work of iteration 0 at time p + n * shift. A fragment lives from its first use to its last. At
-// a place between two statements live the fragments of all iterations that are under way there.
+// does the work of iteration 0 at time p + n * shift. A fragment lives from its first use to its last.
+// Between two statements live the fragments of all iterations that are under way there.
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopRegisters.h"
@@ -92,7 +92,7 @@ void Lives::addStatement(int64_t position) {
 
 int64_t Lives::countMost() {
   int64_t most = 0;
-  for (int64_t place = 0; place < count; ++place) { // after the statement of this position
+  for (int64_t position = 0; position < count; ++position) { // what lives after this statement
     int64_t bytes = 0;
     for (auto &[op, life] : lives) {
       auto alloc = cast<AllocOp>(op);
@@ -100,7 +100,7 @@ int64_t Lives::countMost() {
           alloc->getAttrOfType<FragmentAttr>(kPlacementAttr).getFragment().getSlotsPerThread() *
           getStorageBytes(alloc.getBuffer().getType().getElementType());
       bool lives = life.isCarried();
-      for (int64_t time = place; time < life.last; time += count)
+      for (int64_t time = position; time < life.last; time += count)
         lives |= time >= life.first;
       bytes += lives ? size : 0;
     }

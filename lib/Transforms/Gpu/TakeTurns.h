@@ -7,16 +7,15 @@
 
 namespace tilewright {
 
-/// In which part of an iteration a warpgroup has the turn.
+/// The part of an iteration in which a warpgroup has the turn.
 struct TurnPlan {
-  mlir::Operation *first; ///< The product in front of which it takes the turn,
-  mlir::Operation *last;  ///< and the one after which it passes the turn on.
-  bool wraps =
-      false; ///< The turn goes on over the end of an iteration: `last` stands before `first`.
+  mlir::Operation *first; ///< It takes the turn in front of this product,
+  mlir::Operation *last;  ///< and passes it on after that one.
+  bool wraps = false; ///< It goes on over the end of an iteration: `last` stands before `first`.
 };
 
 /// Where the warpgroups of a loop could take turns: from the end of the longest work between two products on
-/// to its start. Nothing if there are fewer than two, no work, or threads that meet during a turn.
+/// to its start. Nothing if there is one warpgroup, no work, or threads that meet during a turn.
 std::optional<TurnPlan> planTurns(tile::PipelinedOp loop,
                                   llvm::ArrayRef<OrderedStatement> statements);
 

@@ -110,7 +110,7 @@ func.func @taken_twice(%n: index) {
   tile.kernel (%bx) in (%n) threads [256] {
     tile.turn open of 2 at 2
     tile.turn take of 2 at 2
-    // expected-error @below {{internal error: the schedule is wrong: it takes a turn that it has, or that nobody gives}}
+    // expected-error @below {{internal error: the schedule is wrong: it takes a turn that it has, or before turns are opened}}
     tile.turn take of 2 at 2
     tile.role "producer" threads 32 {
     }

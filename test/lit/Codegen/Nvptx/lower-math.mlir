@@ -6,11 +6,11 @@
 // A function without a precise instruction is the library's; fast math takes the approximate one.
 // CHECK-LABEL: llvm.func @functions
 // CHECK: llvm.call @__tw_exp_f32
-// CHECK: llvm.inline_asm "ex2.approx.f32 $0, $1;"
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.f32"
 // CHECK: llvm.call @__tw_tanh_f64
 // FAST-LABEL: llvm.func @functions
 // FAST: %[[SCALED:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
-// FAST: llvm.inline_asm "ex2.approx.ftz.f32 $0, $1;", "=f,f" %[[SCALED]]
+// FAST: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[SCALED]])
 // FAST: llvm.call @__tw_tanh_f64
 llvm.func @functions(%x: f32, %y: f64) -> f64 {
   %a = math.exp %x : f32

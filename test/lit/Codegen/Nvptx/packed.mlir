@@ -18,7 +18,7 @@ func.func @add(%a: memref<64xf16, #tile.space<global>>, %b: memref<64xf16, #tile
 }
 
 // CHECK-LABEL: llvm.func @round_kernel
-// CHECK: "cvt.rn.bf16x2.f32 $0, $1, $2;"
+// CHECK: llvm.call_intrinsic "llvm.nvvm.ff2bf16x2.rn"
 func.func @round(%a: memref<64xf32, #tile.space<global>>, %b: memref<64xbf16, #tile.space<global>>) {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
