@@ -29,7 +29,8 @@ class Item:
         of unit tests, or a kind of random programs on an engine."""
         kind, _, rest = self.name.partition(":")
         if kind == "seed":
-            return "seed:{0}:{2}".format(*rest.split(":"))
+            program, *_, engine = rest.split(":")
+            return f"seed:{program}:{engine}"
         if kind == "lit":
             return f"lit:{rest.rpartition('/')[0]}"
         return f"{kind}:{rest.partition('::' if kind == 'pytest' else ':')[0]}"

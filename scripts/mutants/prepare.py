@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import random
 import shlex
 import shutil
 import subprocess
@@ -115,12 +115,19 @@ def read_and_draw(room: str, flags: dict[str, list[str]], count: int, seed: int)
 
 def draw(room: str, files: list[File], count: int, seed: int) -> None:
     """Chooses `count` mutations: lines uniformly, then one of the line's. What does not compile is
-    replaced by the next in the order of drawing."""
-    rng = random.Random(f"{seed} {room}")
-    lines = [(file, line) for file in files for line in sorted(file.candidates)]
-    rng.shuffle(lines)
-    for file, line in lines:
-        rng.shuffle(file.candidates[line])
+    replaced by the next in the order of drawing. The order hangs on the texts of lines, so that a
+    change of one line leaves the other mutants as they were."""
+
+    def rank(*words: str) -> bytes:
+        return hashlib.sha256("\0".join((str(seed), room, *words)).encode()).digest()
+
+    lines = []
+    for file in files:
+        texts = file.text.splitlines()
+        for line, found in file.candidates.items():
+            found.sort(key=lambda m: rank(m.kind, m.was, m.becomes))
+            lines.append((rank(file.name, texts[line - 1].strip()), file, line))
+    lines = [(file, line) for _, file, line in sorted(lines, key=lambda entry: entry[0])]
     waiting = iter(lines)
     dropped: set[int] = set()
     while (short := count - sum(len(file.chosen) for file in files)) > 0:

@@ -1,4 +1,4 @@
-"""Grids of many blocks in each number of dimensions: every block runs once, with its own numbers."""
+"""Grids of many blocks in each number of dimensions: every block runs once, with its numbers."""
 
 from __future__ import annotations
 

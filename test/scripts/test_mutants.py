@@ -230,3 +230,29 @@ def test_sites_are_expressions_inside_of_functions(tmp_path: Path) -> None:
             text = text[: edit.start] + fill(edit.text, 1).encode() + text[edit.stop :]
         whole = "#include <cstdint>\nnamespace tw { bool mutant(unsigned); }\n" + text.decode()
         assert errors_of(parse(path, ["-std=c++20"], whole), path) == [], mutation
+
+
+def test_a_changed_line_leaves_the_other_mutants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("clang.cindex")
+    from mutants import prepare
+    from mutants.sites import find
+
+    monkeypatch.setattr(prepare, "_drop_errors", lambda file: [])  # all of them compile
+
+    def draw(functions: list[int]) -> set[tuple[str, str, str]]:
+        path = tmp_path / "a.cpp"
+        path.write_text(
+            "".join(f"int f{n}(int a, int b) {{ return a - {n} * b; }}\n" for n in functions)
+        )
+        file = prepare.File("a.cpp", [], path.read_text())
+        for mutation in find(path, "a.cpp", ["-std=c++20"]):
+            file.candidates.setdefault(mutation.line, []).append(mutation)
+        prepare.draw("room", [file], 20, seed=1)
+        return {(m.kind, m.was, m.becomes) for m in file.chosen}
+
+    first = draw(list(range(60)))
+    second = draw([100, *range(30), *range(31, 60)])
+    assert len(first) == 20
+    assert len(first - second) <= 2
