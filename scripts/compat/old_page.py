@@ -16,6 +16,11 @@ class OldPage:
         """The line in the table of code bases, unless it says that nothing was run."""
         return self._line(rf"\| {re.escape(title)} \|(?! not run).*")
 
+    def tests_run(self, title: str) -> int:
+        """How many tests the row is about."""
+        found = re.search(r"^\|[^|]*\|[^|]*\| (\d+)", self.row(title) or "")
+        return int(found[1]) if found else 0
+
     def gpu_rows(self, name: str) -> list[str]:
         """The lines of the table of GPU code."""
         pattern = rf"^\| {re.escape(name)} \| (?:sm_\w+|any) \|.*\n"

@@ -17,6 +17,9 @@ NAMES = ROOT / "python" / "tilewright" / "language" / "tilelang_names.tsv"
 #: Statuses that count as a case, in the order of the table's columns.
 COUNTED = ("right", "not compared", "wrong", "refused", "crash", "host")
 
+#: What marks the row and the section of cases that ran again, beside those of an earlier whole run.
+IN_PART = ", in part"
+
 HEAD = """\
 # Compatibility with TileLang
 
@@ -34,8 +37,9 @@ test compares nothing. *Wrong*: a comparison failed. *Refused*: Tilewright says 
 support a construct. *Crash*: an internal error, or the process ended. *Host*: another exception,
 outside of kernels. *Tests run* counts the functions that were tried; where it is less than all, the
 run was ended early: cases run in a random order, by a seed, so that those are a sample of all.
-A code base that was not run again keeps its row and its section; each section names the commit of
-Tilewright that it was measured with.
+A code base that was not run again keeps its row and its section; one of which less than half was
+run again has a second row, *in part*: the cases that had failed, and others. Each section names the
+commit of Tilewright that it was measured with.
 Torch's references sum products of float16 in float32, as GPUs do. A case whose comparison fails
 runs once more with tensors over numbers computed as torch's CUDA kernels do (by the inverse of the
 number); those that are right only then count as right and are listed.
@@ -116,6 +120,13 @@ def write_page(
         if not records:
             parts.append(f"| {code_base.name} | not run |" + " |" * (len(COUNTED) + 2) + "\n")
             continue
+        name = code_base.name
+        if 2 * len(records) < old.tests_run(title):  # some cases again: the whole keeps its row
+            parts.append(old.row(title) or "")
+            kept.extend(old.gpu_rows(name))
+            kept_times.extend(old.times(name))
+            details.append(old.section(name))
+            title, name = title + IN_PART, name + IN_PART
         commit = (results / f"{code_base.name}.revision").read_text().strip()
         counts = Counter(record["status"] for record in records)
         cases = sum(counts[status] for status in COUNTED)
@@ -123,10 +134,10 @@ def write_page(
         total = results / f"{code_base.name}.jsonl.total"
         of = f" of {total.read_text()}" if total.exists() else ""
         parts.append(f"| {title} | {commit} | {len(records)}{of} | {cases} | {cells} |\n")
-        every.extend((code_base.name, record) for record in records)
+        every.extend((name, record) for record in records)
         sample = read_records(results / f"{code_base.name}.vgpu.jsonl")
-        sampled.extend((code_base.name, record) for record in sample)
-        details.append(describe(code_base.name, records))
+        sampled.extend((name, record) for record in sample)
+        details.append(describe(name, records))
     middle = survey_table(surveyed) + gpu_table(every, sampled, kept)
     middle += times_table(every, kept_times)
     text = "".join(parts) + "\n" + middle + "".join(details) + NAMES_HEAD + names_table()

@@ -180,3 +180,13 @@ def test_a_counted_failure_is_explained_and_stays_a_case() -> None:
     record = page.explained(code_base, {"case": f"{case}[3]", "status": "wrong", "what": "differs"})
     assert record["status"] == "wrong"
     assert record["what"] == note.removeprefix("counted: ")
+
+
+def test_cases_that_ran_again_stand_beside_the_whole_run(tmp_path: Path) -> None:
+    """Less than half of a code base does not replace what the page says of all of it."""
+    make_page(tmp_path, RECORDS)
+    text = make_page(tmp_path, [{"case": RECORDS[1]["case"], "status": "right", "commit": "def"}])
+    assert "| tile-ai/TileOPs (tests/ops) | 1234567 of 2026-01-01 | 5 | 3 | 1 |" in text
+    assert "| tile-ai/TileOPs (tests/ops), in part | 1234567 of 2026-01-01 | 1 | 1 | 1 |" in text
+    assert "### TileOPs\n\nMeasured with" in text and "`abc` (1)" in text
+    assert "### TileOPs, in part\n\nMeasured with Tilewright `def` (1)" in text
