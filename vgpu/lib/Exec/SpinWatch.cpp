@@ -6,6 +6,8 @@
 #include "vgpu/Machine/Launch.h"
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace vgpu {
 
@@ -74,6 +76,56 @@ uint64_t countClockReads(const Block &block) {
   return count;
 }
 
+/// Whether an instruction does nothing but compute its results.
+bool onlyComputes(const Inst &inst) {
+  switch (inst.instClass) {
+  case InstClass::Integer:
+  case InstClass::Float32:
+  case InstClass::Float64:
+  case InstClass::Half:
+  case InstClass::Convert:
+  case InstClass::Move:
+  case InstClass::Compare:
+    return inst.flow == Flow::Plain;
+  default:
+    return false;
+  }
+}
+
+/// Bytes of a register's row, for all lanes of a warp.
+uint32_t rowBytesOf(const Slot &slot) { return slot.bytes ? slot.bytes * warpSize : 4; }
+
+/// The rows of registers (offset and bytes) on which it depends what these instructions do.
+std::map<uint32_t, uint32_t> findDecidingRows(llvm::ArrayRef<const Inst *> instructions) {
+  std::map<uint32_t, uint32_t> rows;
+  bool hasNew = true;
+  auto add = [&](uint32_t offset, uint32_t bytes) {
+    uint32_t &known = rows[offset];
+    hasNew |= known < bytes;
+    known = std::max(known, bytes);
+  };
+  auto decides = [&](const Slot &slot) {
+    if (slot.plane != Plane::Register || slot.isSink)
+      return false;
+    auto next = rows.lower_bound(slot.offset + rowBytesOf(slot));
+    return next != rows.begin() && std::prev(next)->first + std::prev(next)->second > slot.offset;
+  };
+  while (std::exchange(hasNew, false))
+    for (const Inst *inst : instructions) {
+      bool matters = !onlyComputes(*inst);
+      for (unsigned i = 0; i < inst->numDst; ++i)
+        matters |= decides(inst->dst(i));
+      if (!matters)
+        continue;
+      for (unsigned i = 0; i < inst->numSrc; ++i)
+        if (inst->src(i).plane == Plane::Register)
+          add(inst->src(i).offset, rowBytesOf(inst->src(i)));
+      if (inst->isGuarded)
+        add(inst->guardOffset, 4);
+    }
+  return rows;
+}
+
 } // namespace
 
 uint64_t digestOf(const GlobalMemory &memory) {
@@ -121,27 +173,53 @@ void SpinWatch::takeSnapshot(const Cluster &cluster) {
     shared.insert(shared.end(), block->shared.begin(), block->shared.end());
   }
   hasDigests = false;
-  clockReads = countClockReads(*cluster.blocks[0]);
+  const Block &first = *cluster.blocks[0];
+  executed.assign(first.executed, first.executed + first.launch->program->code.size());
+  clockReads = countClockReads(first);
   if (isRelieved && ++snapshotsSinceRelief > 2)
     isRelieved = false;
 }
 
+/// Whether lanes, barriers and shared memory are as they were; and registers, or those that decide something.
 bool SpinWatch::isLikeSnapshot(const Cluster &cluster) {
   scratch.clear();
   describeControl(cluster, scratch);
   if (scratch != control)
     return false;
-  const uint8_t *before = registers.data(), *sharedBefore = shared.data();
+  const uint8_t *before = shared.data();
   for (const std::unique_ptr<Block> &block : cluster.blocks) {
+    if (!std::equal(block->shared.begin(), block->shared.end(), before))
+      return false;
+    before += block->shared.size();
+  }
+  before = registers.data();
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
     for (const Warp &warp : block->warps) {
       if (!std::equal(before, before + registerBytesOf(*block), registersOf(warp)))
-        return false;
+        return rounds >= interval && areDecidingRegistersSame(cluster); // seldom: it takes longer
       before += registerBytesOf(*block);
     }
-    if (!std::equal(block->shared.begin(), block->shared.end(), sharedBefore))
-      return false;
-    sharedBefore += block->shared.size();
-  }
+  return true;
+}
+
+bool SpinWatch::areDecidingRegistersSame(const Cluster &cluster) {
+  const Block &first = *cluster.blocks[0];
+  std::vector<const Inst *> instructions;
+  for (const Inst &inst : first.launch->program->code)
+    if (first.executed[inst.pc] != executed[inst.pc])
+      instructions.push_back(&inst);
+  constexpr size_t mostInstructions = 4096;
+  if (instructions.size() > mostInstructions)
+    return false;
+  std::map<uint32_t, uint32_t> rows = findDecidingRows(instructions);
+  const uint8_t *before = registers.data();
+  for (const std::unique_ptr<Block> &block : cluster.blocks)
+    for (const Warp &warp : block->warps) {
+      for (auto [offset, bytes] : rows)
+        if (!std::equal(before + offset, before + offset + bytes, registersOf(warp) + offset))
+          return false;
+      before += registerBytesOf(*block);
+    }
   return true;
 }
 

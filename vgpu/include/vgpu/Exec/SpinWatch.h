@@ -12,6 +12,9 @@
 //                     warps turns of other lengths; if the same state comes again, the block
 //                     repeats
 //
+// A spin may count its tries. So registers count only if they decide something in what the block has executed since the
+// snapshot: a branch, an address, what is stored. With these equal it executes the same again.
+//
 // Reads of %clock are part of no state: a block that reads it is never said to repeat.
 //
 //===-----------------------------------------------------------------------------------===//
@@ -52,6 +55,7 @@ public:
 private:
   void takeSnapshot(const Cluster &cluster);
   bool isLikeSnapshot(const Cluster &cluster);
+  bool areDecidingRegistersSame(const Cluster &cluster);
 
   bool isLooking = false;
   uint64_t nextLook = 1 << 14, lookEnd = 0, minDuration = 1 << 13;
@@ -65,6 +69,7 @@ private:
   uint64_t clockReads = 0;
   std::vector<uint64_t> control, scratch; ///< pcs of lanes and barriers, as numbers
   std::vector<uint8_t> registers, shared;
+  std::vector<uint64_t> executed; ///< by pc, how often
 };
 
 /// A digest of all global memory that is not freed.
