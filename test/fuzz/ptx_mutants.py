@@ -218,6 +218,28 @@ def _cluster() -> Kernel:
     return Kernel(tilewright.compile(main, device=DEVICE), arrays)
 
 
+def _named_blocks() -> Kernel:
+    """The first two blocks of a cluster of four read the same rows, all of it the same scale."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 256), "float16"),
+        S: T.Tensor((16, 64), "float16"),
+        B: T.Tensor((64, 256), "float16"),
+    ):
+        with T.ClusterKernel(4, 4, cluster_dims=(4, 1), threads=128) as (bx, by):
+            a = T.alloc_shared((16, 64), "float16")
+            s = T.alloc_shared((16, 64), "float16")
+            T.copy_cluster(A[by * 16, bx * 64], a, cluster_mask=0b0011)
+            T.copy(S, s)
+            for i, j in T.Parallel(16, 64):
+                B[by * 16 + i, bx * 64 + j] = a[i, j] * s[i, j]
+
+    arrays = [_numbers(1, (64, 256), np.float16), _numbers(2, (16, 64), np.float16),
+              np.full((64, 256), 7, np.float16)]  # fmt: skip
+    return Kernel(tilewright.compile(main, device=DEVICE), arrays)
+
+
 def _persistent() -> Kernel:
     """The producer goes on to the next tile while the result of one is stored."""
     m, n, k, tile = 110, 128, 200, 64
@@ -265,6 +287,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "tile that a loop reads": _read_tile,
     "copies outside of pipelines": _once,
     "cluster": _cluster,
+    "named blocks": _named_blocks,
     "persistent": _persistent,
     "attention": _attention,
     "turns": _turns,

@@ -167,7 +167,7 @@ def test_few_iterations_and_ragged_rows(trips, stages, mode, monkeypatch) -> Non
     k = 64 * trips - 24
     kernel = tilewright.compile(gemm((2, 2), (2, 2), k, stages=stages), device="vgpu:sm_90a")
     multiply(kernel, (2, 2), k)
-    assert ".multicast::cluster" in kernel.ptx  # one iteration stands outside of loops
+    assert (".multicast::cluster" in kernel.ptx) == (trips > 1)
 
 
 @pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_120"])
@@ -230,3 +230,32 @@ def test_iterations_that_depend_on_the_block(mode, monkeypatch) -> None:
         np.testing.assert_array_equal(o[:, block * 64 : block * 64 + 64], expected)
     assert not kernel.findings
     assert "key: one of 2 blocks copies it for all of them (multicast)" in messages(kernel)
+
+
+@pytest.mark.parametrize("mode", ["", "late"])
+def test_iterations_that_depend_on_the_rank_without_a_producer(mode, monkeypatch) -> None:
+    """The copies in front of such a loop exist in some blocks only: none may wait for them."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+    counts = np.array([3, 0, 4, 1], np.int32)
+
+    @T.prim_func
+    def main(
+        N: T.Tensor((4,), "int32"), A: T.Tensor((8, 256), "float16"), B: T.Tensor((4, 8), "float16")
+    ):
+        with T.ClusterKernel(4, cluster_dims=4, threads=128) as bx:
+            a = T.alloc_shared((8, 64), "float16")
+            c = T.alloc_fragment((8,), "float16")
+            T.clear(c)
+            for k in T.Pipelined(N[T.block_rank_in_cluster()], num_stages=3):
+                T.copy(A[0, k * 64], a)
+                T.reduce_max(a, c, dim=1, clear=False)
+            T.copy(c, B[bx, :])
+
+    a = np.random.default_rng(3).integers(0, 99, (8, 256)).astype(np.float16)
+    b = np.zeros((4, 8), np.float16)
+    kernel = tilewright.compile(main, device="vgpu:sm_90a")
+    kernel(counts, a, b)
+    want = [a[:, : 64 * n].max(1) if n else np.zeros(8) for n in counts]
+    np.testing.assert_array_equal(b, want)
+    assert not kernel.findings
+    assert "multicast" not in kernel.ptx

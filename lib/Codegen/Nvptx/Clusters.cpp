@@ -10,8 +10,9 @@
 //
 //   mapa.shared::cluster remote, [empty], rank; mbarrier.arrive.release.cluster.shared::cluster [remote]
 //
-// Blocks touch each other's memory only between two meetings of all threads of the cluster: barriers must
-// exist before somebody arrives, and a block may not end while others arrive at its barriers.
+// Blocks touch each other's memory only after a meeting of all threads of the cluster: barriers must exist before
+// somebody arrives. Another one follows where threads arrive at barriers of other blocks, since a block may not
+// end before that. Copies need none: each block waits for all bytes that it gets.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -33,6 +34,13 @@ llvm::SmallVector<int64_t> getCluster(KernelOp kernel) {
 
 bool sharesMemory(KernelOp kernel) {
   WalkResult result = kernel.walk([](Operation *op) {
+    return op->hasAttr(kMulticastAttr) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+bool arrivesAtBlocks(KernelOp kernel) {
+  WalkResult result = kernel.walk([](BarrierArriveOp op) {
     return op->hasAttr(kMulticastAttr) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return result.wasInterrupted();

@@ -248,8 +248,8 @@ LogicalResult lowerKernel(Thread &t) {
     NVVM::Barrier0Op::create(b); // of all roles
   if (failed(lowerRoles(t)))
     return failure();
-  if (isTogether)
-    meetCluster(t); // others may still arrive here
+  if (arrivesAtBlocks(t.kernel))
+    meetCluster(t); // a block stays until then
   LLVM::ReturnOp::create(b, ValueRange());
   return success();
 }

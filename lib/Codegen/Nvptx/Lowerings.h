@@ -126,6 +126,8 @@ mlir::LogicalResult lowerTeamRole(Thread &t, tile::RoleOp role);
 llvm::SmallVector<int64_t> getCluster(tile::KernelOp kernel);
 /// Whether blocks of the cluster touch each other's shared memory.
 bool sharesMemory(tile::KernelOp kernel);
+/// Whether threads arrive at barriers of other blocks.
+bool arrivesAtBlocks(tile::KernelOp kernel);
 /// All threads of the cluster meet.
 void meetCluster(Thread &t);
 /// One copy for all blocks along some dimensions of the cluster.

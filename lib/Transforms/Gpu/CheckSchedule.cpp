@@ -453,7 +453,7 @@ FailureOr<int64_t> ScheduleCheck::countBlocks(const ChannelUse &use) {
     blocks *= cluster[dim];
   }
   analysis::BlockDims around;
-  for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
+  for (Operation *op = fill; op != kernel; op = op->getParentOp())
     around |= analysis::findOperandBlockDims(kernel, op);
   for (int64_t dim : dims)
     if (around.test(dim))
@@ -497,8 +497,13 @@ LogicalResult ScheduleCheck::checkSharedOnce() {
       Value tile = getRoot(access::CopyLoop::get(copy)->getTileAccess().buffer);
       bool isFirst = analysis::isFirstUse(fill, tile) &&
                      kernel.getBody().front().getOps<UseSwizzleOp>().empty();
+      analysis::BlockDims around = analysis::findOperandBlockDims(kernel, fill);
+      bool isAlways =
+          llvm::none_of(getSharedDims(copy), [&](int64_t dim) { return around.test(dim); });
       if (!isFirst)
         result = fail(copy, "another block may overwrite what this one still uses");
+      else if (!isAlways)
+        result = fail(copy, "blocks copy for each other, but not in the same iterations");
       else if (failed(checkSharedCopy(copy)))
         result = failure();
     }

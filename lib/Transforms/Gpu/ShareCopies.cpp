@@ -82,7 +82,7 @@ SmallVector<int64_t> Sharer::findShared(AsyncGroupOp fill, ParallelOp copy) {
   if (copy->hasAttr(kClusterMaskAttr))
     return findMasked(fill, copy);
   analysis::BlockDims depends = analysis::findBlockDims(kernel, copy);
-  for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
+  for (Operation *op = fill; op != kernel; op = op->getParentOp()) // it may have a condition, too
     depends |= analysis::findOperandBlockDims(kernel, op);
   SmallVector<int64_t> shared;
   for (unsigned dim = 0; dim < kNumDims; ++dim)
@@ -106,7 +106,7 @@ SmallVector<int64_t> Sharer::findMasked(AsyncGroupOp fill, ParallelOp copy) {
         shared.push_back(dim);
     }
   analysis::BlockDims around;
-  for (Operation *op = fill->getParentOp(); op != kernel; op = op->getParentOp())
+  for (Operation *op = fill; op != kernel; op = op->getParentOp()) // it may have a condition, too
     around |= analysis::findOperandBlockDims(kernel, op);
   bool areTogether = llvm::none_of(shared, [&](int64_t dim) { return around.test(dim); });
   return areTogether && analysis::isSameInBlocks(kernel, copy, cluster, mask)
@@ -185,7 +185,10 @@ void Sharer::run() {
       Value tile = getRoot(access::CopyLoop::get(copy)->getTileAccess().buffer);
       return analysis::isFirstUse(fill, tile);
     };
-    if (fill.getFull() && llvm::all_of(fill.getBody().getOps<ParallelOp>(), isFree))
+    bool isAlone = fill.getFull() && llvm::count_if(fill.getFull().getUsers(), [](Operation *user) {
+                                       return isa<AsyncGroupOp>(user);
+                                     }) == 1; // else it belongs to a loop whose copies run ahead
+    if (isAlone && llvm::all_of(fill.getBody().getOps<ParallelOp>(), isFree))
       once.push_back(fill);
   }
   if (channels.empty() && once.empty())

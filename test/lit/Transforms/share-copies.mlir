@@ -179,10 +179,11 @@ func.func @each_its_own(%A: !t) {
   %c8 = arith.constant 8 : index
   %zero = arith.constant 0.0 : f32
   tile.kernel (%bx) in (%c8) threads [64] attributes {tile.cluster = array<i64: 4, 1, 1>} {
-    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %full = tile.barrier_alloc "full" arrivals [1] : memref<1xi64, #tile.space<shared>>
+    %other = tile.barrier_alloc "other" arrivals [1] : memref<1xi64, #tile.space<shared>>
     %a = tile.alloc "a" {tile.offset = 0 : i64} : !one
     %b = tile.alloc "b" {tile.offset = 256 : i64} : !one
-    tile.async_group %c0 below %c1 on %full[%c0] : !row {
+    tile.async_group %c0 below %c1 on %full[%c0] : memref<1xi64, #tile.space<shared>> {
       // expected-remark @below {{a: each block of the cluster copies its own}}
       tile.parallel (%i) in (128) attributes {tile.bulk = #bulk, tile.cluster_mask = 3 : i64} {
         %j = arith.addi %i, %bx : index
@@ -190,14 +191,14 @@ func.func @each_its_own(%A: !t) {
         tile.store %e, %a[%i] : !one
       }
     }
-    tile.barrier_wait %full[%c0] parity %c0 : !row
-    tile.async_group %c0 below %c1 on %full[%c1] : !row {
+    tile.barrier_wait %full[%c0] parity %c0 : memref<1xi64, #tile.space<shared>>
+    tile.async_group %c0 below %c1 on %other[%c0] : memref<1xi64, #tile.space<shared>> {
       tile.parallel (%i) in (128) attributes {tile.bulk = #bulk, tile.cluster_mask = 3 : i64} {
         %e = tile.load %A[%i] : !t
         tile.store %e, %b[%i] : !one
       }
     }
-    tile.barrier_wait %full[%c1] parity %c0 : !row
+    tile.barrier_wait %other[%c0] parity %c0 : memref<1xi64, #tile.space<shared>>
   }
   return
 }
