@@ -94,3 +94,23 @@ def test_address_from_elsewhere_is_refused() -> None:
             with T.Kernel(2, threads=32) as bx:
                 row = T.make_tensor(table[bx], (8,), "float32")
                 x[0] = row[0]
+
+
+def test_addresses_of_an_eager_function() -> None:
+    """The signature declares them, sizes are Python's."""
+
+    @tilewright.jit(device="cpu")
+    def double(a: T.ptr, b: T.ptr, m: int, n: int, dtype: T.dtype):
+        A = T.make_tensor(a, (m, n), dtype)
+        B = T.make_tensor(b, (m, n), dtype)
+        with T.Kernel(m, threads=32) as bx:
+            for j in T.Parallel(n):
+                B[bx, j] = A[bx, j] * 2
+
+    for shape, dtype in (((3, 5), np.float32), ((4, 2), np.int32)):
+        a = np.arange(shape[0] * shape[1], dtype=dtype).reshape(shape)
+        b, again = np.zeros_like(a), np.zeros_like(a)
+        double(a.ctypes.data, b.ctypes.data, *shape, T.dtype(dtype))
+        double(a.ctypes.data, again.ctypes.data, *shape, T.dtype(dtype))
+        np.testing.assert_array_equal(b, 2 * a)
+        np.testing.assert_array_equal(again, 2 * a)

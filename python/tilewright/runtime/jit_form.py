@@ -9,6 +9,7 @@ from types import FunctionType
 
 from tilewright.frontend.functions import declared_in_body
 from tilewright.frontend.twins import annotations_of
+from tilewright.language.addresses import PointerType
 from tilewright.support.source import function_node
 from tilewright.types.tensor_type import TensorType
 
@@ -48,10 +49,15 @@ def tensor_parameters(function: FunctionType) -> tuple[str, ...]:
     return declared_in_body(function_node(function))
 
 
-def annotated_tensors(function: FunctionType) -> dict[str, TensorType]:
-    """The parameters that the signature declares as tensors (`A: T.Tensor((M, N), "float32")`)."""
+def annotated_tensors(function: FunctionType) -> dict[str, TensorType | PointerType]:
+    """The parameters that the signature declares as tensors (`A: T.Tensor((M, N), "float32")`), or
+    as addresses of such (`A: T.ptr`)."""
     try:
         annotations = annotations_of(function, {})
     except NameError:  # of a text that only its own module can read
         return {}
-    return {name: kind for name, kind in annotations.items() if isinstance(kind, TensorType)}
+    return {
+        name: kind
+        for name, kind in annotations.items()
+        if isinstance(kind, TensorType | PointerType)
+    }

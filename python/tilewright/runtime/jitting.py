@@ -21,6 +21,7 @@ from tilewright.frontend.explain import run_trace
 from tilewright.frontend.functions import PrimFunc, Stopwatch, declare_parameter
 from tilewright.frontend.trace import TraceState
 from tilewright.frontend.twins import twin_of
+from tilewright.language.addresses import PointerType
 from tilewright.runtime.arguments import is_torch
 from tilewright.runtime.device import place
 from tilewright.runtime.jit_form import annotated_tensors, is_eager, tensor_parameters
@@ -139,7 +140,8 @@ class JITFunction:
         self._quick: dict[Any, tuple[JITKernel, list[int]]] = {}  # of eager calls, by _quick_key
         self._eager: bool | None = None
         self._tensors: tuple[str, ...] = ()
-        self._annotated: dict[str, TensorType] = {}  # tensors that the signature declares
+        # Tensors that the signature declares, and addresses of tensors.
+        self._annotated: dict[str, TensorType | PointerType] = {}
 
     def __repr__(self) -> str:
         return f"<jit {self.__name__}>"
@@ -197,7 +199,8 @@ class JITFunction:
             return kernel(*[args[position] for position in positions])
         bound = self._bind(args, kwargs)
         kernel = self._kernel(*self._trace_eager(bound, {}))
-        names = [p["name"] for n, p in enumerate(kernel.params) if n not in kernel.out_idx]
+        given = [p["name"] for p in kernel.params if "pointed" not in p]
+        names = [name for n, name in enumerate(given) if n not in kernel.out_idx]
         if key is not None:
             order = list(self.signature.parameters)
             positions = [order.index(name) for name in names]
@@ -372,7 +375,11 @@ class JITFunction:
         return bound.arguments
 
     def _trace_eager(self, bound: dict[str, Any], constants: dict[str, int]) -> tuple[Any, Traced]:
-        shapes = {name: _shape_of(bound.get(name), name) for name in self._tensors}
+        addresses = {n for n, kind in self._annotated.items() if isinstance(kind, PointerType)}
+        shapes = {
+            name: None if name in addresses else _shape_of(bound.get(name), name)
+            for name in self._tensors
+        }
         others = {name: v for name, v in bound.items() if name not in self._tensors}
 
         def strides_of(name: str) -> tuple[int, ...] | None:
