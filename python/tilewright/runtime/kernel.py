@@ -246,6 +246,11 @@ class JITKernel(KernelTexts):
         return self.prim_func.__name__
 
     @property
+    def execution_backend(self) -> str:
+        """TileLang's name for its default way of calling kernels; here there is one way only."""
+        return "tvm_ffi"
+
+    @property
     def adapter(self) -> Any:
         """TileLang's way to the compiled module of TVM: refused where it is used."""
         from tilewright.support.not_part import NotPart
