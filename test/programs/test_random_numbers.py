@@ -80,3 +80,23 @@ def test_draw_without_a_seed_is_refused() -> None:
             with T.Kernel(1, threads=64):
                 for i in T.Parallel(64):
                     A[i] = T.rng_rand()
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_the_index_of_the_only_thread_is_a_number(device: str) -> None:
+    """A generator that starts at it belongs to the block, and T.Parallel may draw from it."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2, 8), "uint32")):
+        with T.Kernel(2, threads=1) as bx:
+            tx = T.get_thread_binding()
+            T.rng_init(7, 0, bx * 8 + tx * 8)
+            for j in T.Parallel(8):
+                A[bx, j] = T.rng_rand()
+
+    a = np.zeros((2, 8), np.uint32)
+    tilewright.compile(main, device=device)(a)
+    again = np.zeros((2, 8), np.uint32)
+    tilewright.compile(main, device="interp")(again)
+    np.testing.assert_array_equal(a, again)
+    assert len(np.unique(a)) == 16

@@ -34,8 +34,8 @@ def get_thread_binding(dim: int = 0) -> Any:
         raise LanguageError(f"'T.get_thread_binding': dim must be a Python integer, got {dim!r}")
     if not 0 <= dim < 3:
         raise LanguageError(f"'T.get_thread_binding': dim is 0, 1 or 2, got {dim}")
-    if dim >= len(state.threads):
-        return 0
+    if dim >= len(state.threads) or state.threads[dim] == 1:
+        return 0  # of one thread nothing differs: statements are the block's
     index = state.core.thread_index(dim)
     state.thread_indices.append((index, dim))
     return index
