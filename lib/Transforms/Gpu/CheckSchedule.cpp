@@ -132,9 +132,45 @@ Operation *MarkedGraph::findDeadCycle() {
   return (numbers.begin() + first)->first.first;
 }
 
+bool isSameValue(Value a, Value b, llvm::DenseMap<Value, Value> &partners, unsigned depth = 0);
+
+/// The stores to a variable, in the order of the program, and how many of them stand in front of `load`.
+std::pair<SmallVector<StoreOp>, int64_t> findStores(LoadOp load) {
+  SmallVector<StoreOp> stores;
+  int64_t before = 0;
+  load->getParentOfType<KernelOp>().walk([&](Operation *op) {
+    if (op == load)
+      before = stores.size();
+    if (auto store = dyn_cast<StoreOp>(op); store && store.getBuffer() == load.getBuffer())
+      stores.push_back(store);
+  });
+  return {stores, before};
+}
+
+/// Whether two loads, one of the program and one of the role, read the same number: each role has the variable
+/// for itself, and sets it to the same values in the same loops and branches.
+bool isSameVariable(LoadOp a, LoadOp b, llvm::DenseMap<Value, Value> &partners) {
+  auto [stores, before] = findStores(a);
+  auto [others, otherBefore] = findStores(b);
+  if (getName(a.getBuffer()) != getName(b.getBuffer()) || stores.size() != others.size() ||
+      before != otherBefore)
+    return false;
+  if (!partners.try_emplace(a.getBuffer(), b.getBuffer()).second)
+    return partners.lookup(a.getBuffer()) == b.getBuffer();
+  for (auto [store, other] : llvm::zip_equal(stores, others)) {
+    Operation *x = store->getParentOp(), *y = other->getParentOp();
+    for (; x->getName() == y->getName() && !isa<KernelOp>(x); y = y->getParentOp())
+      x = x->getParentOp();
+    if (!isa<KernelOp>(x) || !isa<RoleOp>(y) ||
+        !isSameValue(store.getValue(), other.getValue(), partners))
+      return false;
+  }
+  return true;
+}
+
 /// Whether two values, one of the program and one of the role, are the same number: one value from
 /// outside, or the same computation.
-bool isSameValue(Value a, Value b, llvm::DenseMap<Value, Value> &partners, unsigned depth = 0) {
+bool isSameValue(Value a, Value b, llvm::DenseMap<Value, Value> &partners, unsigned depth) {
   if (a == b || partners.lookup(a) == b)
     return true;
   Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
@@ -142,9 +178,8 @@ bool isSameValue(Value a, Value b, llvm::DenseMap<Value, Value> &partners, unsig
       first->getAttrDictionary() != second->getAttrDictionary() ||
       first->getNumOperands() != second->getNumOperands() || first->getNumRegions())
     return false;
-  // Each role counts its own turns, in the same loops.
   if (auto load = dyn_cast<LoadOp>(first); load && getSpace(load.getBuffer()) == Space::Local)
-    return getName(load.getBuffer()) == getName(cast<LoadOp>(second).getBuffer());
+    return isSameVariable(load, cast<LoadOp>(second), partners);
   bool isSame =
       llvm::all_of(llvm::zip(first->getOperands(), second->getOperands()), [&](auto pair) {
         return isSameValue(std::get<0>(pair), std::get<1>(pair), partners, depth + 1);
@@ -406,6 +441,10 @@ LogicalResult ScheduleCheck::checkNests(Operation *frame, Operation *role) {
     for (auto [x, y] : llvm::zip(outer->getOperands(), copy->getOperands()))
       if (!isSameValue(x, y, partners))
         return fail(copy, "its bounds differ from those of the readers");
+    auto loop = dyn_cast<scf::WhileOp>(outer);
+    if (loop && !isSameValue(loop.getConditionOp().getCondition(),
+                             cast<scf::WhileOp>(copy).getConditionOp().getCondition(), partners))
+      return fail(copy, "it goes on for another time than the loop of the readers");
     for (auto [from, to] : llvm::zip(outer->getRegions(), copy->getRegions()))
       for (auto [x, y] : llvm::zip(from.getArguments(), to.getArguments()))
         partners[x] = y;

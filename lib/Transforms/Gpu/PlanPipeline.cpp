@@ -127,6 +127,16 @@ private:
   Value first; ///< The loop's first iteration, less those of earlier rounds.
 };
 
+/// Whether an op reads a variable that the loop does not set.
+bool readsFixedVariable(Operation *op, PipelinedOp loop) {
+  auto load = dyn_cast<LoadOp>(op);
+  auto variable = load ? load.getBuffer().getDefiningOp<AllocOp>() : AllocOp();
+  return variable && getSpace(variable.getBuffer()) == Space::Local &&
+         llvm::all_of(variable->getUsers(), [&](Operation *user) {
+           return isa<LoadOp>(user) || (isa<StoreOp>(user) && !loop->isAncestor(user));
+         });
+}
+
 /// The ops of the body that compute what `op` uses; false if one of them is more than arithmetic.
 bool Pipeliner::findSlice(Operation *op, llvm::SetVector<Operation *> &slice) {
   bool isFree = true;
@@ -538,6 +548,9 @@ void Pipeliner::run() {
       copy->removeAttr(kBulkAttr);
       copy->removeAttr(kSpanAttr);
     });
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (readsFixedVariable(&op, loop))
+      op.moveBefore(loop);
   for (Operation &op : body) {
     auto copy = dyn_cast<ParallelOp>(op);
     std::string obstacle;

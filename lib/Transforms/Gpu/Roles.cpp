@@ -41,15 +41,59 @@ public:
     return !result.wasInterrupted();
   }
   bool canCompute(Value value, Operation *scope = nullptr);
+  /// Whether all that decides if and how often `op` runs can be computed.
+  bool canReach(Operation *op);
 
   std::string obstacle;
 
 private:
+  bool canFollow(AllocOp variable);
+
   KernelOp kernel;
   bool writesAny;
   llvm::SmallDenseSet<Value> written;
   llvm::DenseMap<Value, bool> known;
+  llvm::DenseMap<Operation *, bool> variables; ///< Which a producer can keep for itself.
 };
+
+/// Loops and branches that hold no values between their iterations but in variables.
+bool isPlainFlow(Operation *op) {
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return loop->getNumResults() == 0 && loop->getNumOperands() == 0;
+  return isa<PipelinedOp, scf::ForOp, scf::IfOp>(op) && op->getNumResults() == 0;
+}
+
+bool ProducerCheck::canReach(Operation *op) {
+  for (Operation *around = op->getParentOp(); around != kernel; around = around->getParentOp()) {
+    if (!isPlainFlow(around)) {
+      obstacle = "control flow around the loop depends on what other threads compute";
+      return false;
+    }
+    auto loop = dyn_cast<scf::WhileOp>(around);
+    SmallVector<Value> decides(around->getOperands());
+    if (loop)
+      decides.push_back(loop.getConditionOp().getCondition());
+    if (!llvm::all_of(decides, [&](Value value) { return canCompute(value); }))
+      return false;
+  }
+  return true;
+}
+
+/// A variable that all threads of the program set alike, to what a producer can compute too: it has one of
+/// its own.
+bool ProducerCheck::canFollow(AllocOp variable) {
+  auto [it, isNew] = variables.try_emplace(variable, true); // what it depends on may be itself
+  if (!isNew)
+    return it->second;
+  bool isFine = variable.getBuffer().getType().getRank() == 0;
+  for (Operation *user : variable->getUsers()) {
+    auto store = dyn_cast<StoreOp>(user);
+    isFine = isFine && (isa<LoadOp>(user) || (store && store.getBuffer() == variable.getBuffer() &&
+                                              canCompute(store.getValue()) && canReach(store)));
+  }
+  variables[variable] = isFine;
+  return isFine;
+}
 
 bool ProducerCheck::canCompute(Value value, Operation *scope) {
   Operation *op = value.getDefiningOp();
@@ -64,8 +108,12 @@ bool ProducerCheck::canCompute(Value value, Operation *scope) {
   bool isFine = op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<SliceOp, ViewOp>(op));
   if (auto load = dyn_cast<LoadOp>(op)) {
     Value root = getRoot(load.getBuffer());
-    isFine = getSpace(root) == Space::Global && !writesAny && !written.contains(root);
-    if (!isFine)
+    auto variable = root.getDefiningOp<AllocOp>();
+    if (variable && getSpace(root) == Space::Local)
+      isFine = canFollow(variable);
+    else
+      isFine = getSpace(root) == Space::Global && !writesAny && !written.contains(root);
+    if (!isFine && obstacle.empty())
       obstacle =
           "where they read depends on '" + tile::getName(root).str() + "', which the kernel writes";
   } else if (!isFine && obstacle.empty()) {
@@ -93,13 +141,9 @@ std::string tilewright::findProducerObstacle(PipelinedOp loop, ArrayRef<Operatio
     if (isNested)
       return "their tile is allocated inside a loop or branch";
   }
-  for (Operation *op = loop; op != kernel; op = op->getParentOp()) {
-    if (!isa<PipelinedOp, scf::ForOp, scf::IfOp>(op) || op->getNumResults())
-      return "control flow around the loop depends on what other threads compute";
-    for (Value operand : op->getOperands())
-      if (!check.canCompute(operand))
-        return check.obstacle;
-  }
+  if (!llvm::all_of(loop->getOperands(), [&](Value bound) { return check.canCompute(bound); }) ||
+      !check.canReach(loop))
+    return check.obstacle;
   return "";
 }
 

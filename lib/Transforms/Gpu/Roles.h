@@ -2,8 +2,8 @@
 //
 // A producer runs the control flow around its copies again, beside the threads of the program. It
 // shares no registers with them and sees none of their writes before it is told: all it may use is
-// arithmetic of block numbers, arguments and loop variables, and memory that the kernel does not
-// write.
+// arithmetic of block numbers, arguments, loop variables and variables that it can set by itself, and
+// memory that the kernel does not write.
 //
 //===----------------------------------------------------------------------------------------===//
 

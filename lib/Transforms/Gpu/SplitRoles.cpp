@@ -64,6 +64,7 @@ public:
 private:
   void need(Value value);
   void needOperands(Operation *op);
+  void needAround(Operation *op);
   void findNeeded();
   void write(Block &from, ImplicitLocOpBuilder &b, IRMapping &mapping);
   void writeGroup(AsyncGroupOp group, ImplicitLocOpBuilder &b, IRMapping &mapping);
@@ -79,16 +80,32 @@ void Splitter::need(Value value) {
   if (!op || !kernel->isProperAncestor(op) || isa<BarrierAllocOp>(op))
     return;
   auto alloc = dyn_cast<AllocOp>(op);
-  if (alloc && !alloc->hasAttr(kIterationCountAttr))
+  if (alloc && getSpace(alloc.getBuffer()) != Space::Local)
     return; // both roles name the same tile
   if (!needed.insert(op))
     return;
   if (!alloc)
     return needOperands(op);
-  // A counter of the producer's own, with all that is done to it.
+  // A variable of the producer's own, with all that sets it.
   for (Operation *user : alloc->getUsers())
-    if (needed.insert(user))
+    if (isa<StoreOp>(user) && needed.insert(user)) {
       needOperands(user);
+      needAround(user);
+    }
+}
+
+/// The loops and branches around `op`, and what decides them.
+void Splitter::needAround(Operation *op) {
+  for (Operation *around = op->getParentOp(); around != kernel; around = around->getParentOp()) {
+    if (!needed.insert(around))
+      continue;
+    for (Value operand : around->getOperands())
+      need(operand);
+    for (Region &region : around->getRegions())
+      if (!region.empty())
+        for (Value operand : region.front().getTerminator()->getOperands())
+          need(operand);
+  }
 }
 
 void Splitter::needOperands(Operation *op) {
@@ -102,10 +119,7 @@ void Splitter::findNeeded() {
   for (AsyncGroupOp group : groups) {
     needed.insert(group);
     needOperands(group);
-    for (Operation *op = group->getParentOp(); op != kernel; op = op->getParentOp())
-      if (needed.insert(op))
-        for (Value operand : op->getOperands())
-          need(operand);
+    needAround(group);
   }
 }
 

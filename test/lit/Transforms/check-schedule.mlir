@@ -675,3 +675,72 @@ tile.barrier_arrive %empty[%before] by_warp : !row
   }
   return
 }
+
+// -----
+
+// The producer's variable takes another way than the program's.
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+!count = memref<i64, #tile.space<local>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
+
+func.func @variables(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index, %m: i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %two = arith.constant 2 : i64
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    %t = tile.alloc "t" : !count
+    tile.store %zero, %t[] : !count
+    scf.while : () -> () {
+      %now = tile.load %t[] : !count
+      %more = arith.cmpi slt, %now, %m : i64
+      scf.condition(%more)
+    } do {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 0 of 2
+        tile.barrier_wait %full[%v] parity %p : !row
+        %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+        tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+        tile.barrier_arrive %empty[%v] by_warp : !row
+      }
+      %was = tile.load %t[] : !count
+      %next = arith.addi %was, %one : i64
+      tile.store %next, %t[] : !count
+      scf.yield
+    }
+    tile.role "producer" threads 32 {
+      %own = tile.alloc "t" : !count
+      tile.store %zero, %own[] : !count
+      // expected-error @below {{internal error: the schedule is wrong: it goes on for another time than the loop of the readers}}
+      scf.while : () -> () {
+        %now = tile.load %own[] : !count
+        %more = arith.cmpi slt, %now, %m : i64
+        scf.condition(%more)
+      } do {
+        tile.pipelined %k = %c0 to %n stages 2 {
+          %v = tile.version %k from %c0 ahead 0 of 2
+          %p = tile.phase %k from %c0 ahead 2 of 2
+          tile.barrier_wait %empty[%v] parity %p : !row
+          tile.async_group %k below %n on %full[%v] : !row {
+            %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+            tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+              %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+              tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+            }
+          }
+        }
+        %was = tile.load %own[] : !count
+        %next = arith.addi %was, %two : i64
+        tile.store %next, %own[] : !count
+        scf.yield
+      }
+    }
+  }
+  return
+}

@@ -108,3 +108,57 @@ func.func @rounds(%A: !a, %B: !a, %C: !c, %n: index) {
   }
   return
 }
+
+// A loop over a variable: the producer has one of its own, which it sets as the program does.
+// CHECK-LABEL: func.func @variable
+// CHECK: tile.role "producer" threads 32 {
+// CHECK: %[[OWN:.*]] = tile.alloc "tile" : memref<i64, #tile.space<local>>
+// CHECK: tile.store %{{.*}}, %[[OWN]][]
+// CHECK: scf.while
+// CHECK: tile.load %[[OWN]][]
+// CHECK: scf.condition
+// CHECK: tile.load %[[OWN]][]
+// CHECK: tile.pipelined
+// CHECK: tile.async_group
+// CHECK: tile.load %[[OWN]][]
+// CHECK: tile.store %{{.*}}, %[[OWN]][]
+func.func @variable(%A: !a, %B: !a, %C: !c, %n: i64) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  tile.kernel (%bx) in (%c2) threads [256] {
+    %a = tile.alloc "a" : !tile
+    %b = tile.alloc "b" : !tile
+    %c = tile.alloc "c" : !sums
+    %t = tile.alloc "tile" : memref<i64, #tile.space<local>>
+    tile.store %zero, %t[] : memref<i64, #tile.space<local>>
+    scf.while : () -> () {
+      %now = tile.load %t[] : memref<i64, #tile.space<local>>
+      %more = arith.cmpi slt, %now, %n : i64
+      scf.condition(%more)
+    } do {
+      tile.pipelined %k = %c0 to %c8 stages 3 {
+        %now = tile.load %t[] : memref<i64, #tile.space<local>>
+        %number = arith.index_cast %now : i64 to index
+        %row = arith.muli %number, %c128 : index
+        %depth = arith.muli %k, %c64 : index
+        %fromA = tile.slice %A[%row, %depth] [128, 64] [1, 1] : !a to memref<128x64xf16, #tile.space<global>>
+        tile.copy %fromA, %a : memref<128x64xf16, #tile.space<global>> to !tile
+        %fromB = tile.slice %B[0, %depth] [128, 64] [1, 1] : !a to memref<128x64xf16, #tile.space<global>>
+        tile.copy %fromB, %b : memref<128x64xf16, #tile.space<global>> to !tile
+        tile.gemm %a, %b, %c transpose_b : !tile, !tile, !sums
+      }
+      %now = tile.load %t[] : memref<i64, #tile.space<local>>
+      %next = arith.addi %now, %one : i64
+      tile.store %next, %t[] : memref<i64, #tile.space<local>>
+      scf.yield
+    }
+    %to = tile.slice %C[0, 0] [128, 128] [1, 1] : !c to memref<128x128xf32, #tile.space<global>>
+    tile.copy %c, %to : !sums to memref<128x128xf32, #tile.space<global>>
+  }
+  return
+}
