@@ -104,3 +104,23 @@ def test_operands_computed_on_chip_are_read_in_place_on_the_cpu(dtype: str) -> N
     c = np.zeros((M, N), dtype)
     tilewright.compile(main, device="cpu")(a, b, c)
     np.testing.assert_array_equal(c, (2 * a.astype(np.int64) @ b.T.astype(np.int64)).astype(dtype))
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_products_of_wide_integers_wrap(device: str) -> None:
+    """Without tensor cores the sums are integers, too: no float holds these."""
+
+    @T.prim_func
+    def main(A: T.Tensor((16, 16), "int32"), C: T.Tensor((16, 16), "int32")):
+        with T.Kernel(1, threads=32):
+            a, c = T.alloc_shared((16, 16), "int32"), T.alloc_shared((16, 16), "int32")
+            T.copy(A, a)
+            T.clear(c)
+            T.gemm(a, a, c)
+            T.copy(c, C)
+
+    info = np.iinfo(np.int32)
+    a = np.random.default_rng(3).integers(info.min, info.max, (16, 16)).astype(np.int32)
+    c = np.zeros((16, 16), np.int32)
+    tilewright.compile(main, device=device)(a, c)
+    np.testing.assert_array_equal(c, a @ a)  # numpy wraps
