@@ -29,6 +29,7 @@ llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef text, llvm::S
     return parsed.takeError();
   auto module = std::make_unique<Module>();
   module->source = std::move(*parsed);
+  layOutModule(*module->source);
   for (const auto &function : module->source->functions) {
     if (!function->isEntry || !function->hasBody)
       continue;
@@ -60,15 +61,14 @@ constexpr uint64_t blockQuantum = 1 << 16;
 constexpr uint64_t sweepQuantum = 1 << 20;
 /// Warp instructions of a block after which the launch looks whether it is to stop.
 constexpr uint64_t pollQuantum = 1 << 18;
-/// Blocks that take turns before another one is started: more are, once all of these have had a
-/// turn in vain.
+/// Those of a block that has been seen to repeat itself: most likely it still waits for another one.
+constexpr uint64_t suspectQuantum = 1 << 12;
+/// Blocks that take turns before others are started: as many again, once all have had a turn in
+/// vain.
 constexpr size_t fewBlocks = 32;
 
 /// All .global variables of a module, and all .const ones: eleven banks of 64 KiB (PTX ISA).
 constexpr uint64_t maxGlobalBytes = uint64_t(2) << 30, maxConstantBytes = 11 << 16;
-/// Blocks that are under way at once have at most so many bytes, beyond the first `fewBlocks`, and
-/// there are at most so many: on a GPU they would not all be resident either.
-constexpr uint64_t maxResidentBytes = uint64_t(2) << 30, maxResidentBlocks = 8192;
 constexpr unsigned maxHostThreads = 1024;
 
 /// What a host thread has of its own: blocks see a launch through it.
@@ -115,7 +115,6 @@ private:
   llvm::Error makeVariables();
   Pipelines runBlocks(unsigned numThreads);
   void work(LaunchState &own);
-  size_t countResidentClusters() const;
   bool isDeadlock(Cluster &cluster, size_t numParked, Sweep &sweep);
   void plan(const std::deque<std::unique_ptr<Cluster>> &parked, Sweep &sweep);
   bool isToGoOn(const LaunchConfig &config);
@@ -139,7 +138,7 @@ private:
 /// Module variables get the addresses the decoder has already put into the program.
 llvm::Error Launcher::makeVariables() {
   const ptx::Module &source = module.ptx();
-  uint64_t globalBytes = 0, constantBytes = moduleConstantBytes(source);
+  uint64_t globalBytes = 0, constantBytes = source.constantBytes;
   for (const auto &variable : source.variables)
     if (variable->space == ptx::Space::Global && !variable->isExtern)
       globalBytes += variable->sizeBytes;
@@ -160,15 +159,14 @@ llvm::Error Launcher::makeVariables() {
           !target && function)
         address += functionBase + source.functionIndex(function);
       if (target)
-        address += moduleVariableAddress(source, *target) +
-                   (relocation.isGeneric ? windowBase(target->space) : 0);
+        address += target->address + (relocation.isGeneric ? windowBase(target->space) : 0);
       std::memcpy(host + relocation.offsetBytes, &address, relocation.widthBytes);
     }
   };
   for (const auto &variable : source.variables) {
     if (variable->isExtern)
       continue;
-    uint64_t address = moduleVariableAddress(source, *variable);
+    uint64_t address = variable->address;
     if (variable->space == ptx::Space::Global)
       initialize(*variable, memory.allocateAt(address, variable->sizeBytes, variable->name));
     else if (variable->space == ptx::Space::Const)
@@ -240,13 +238,17 @@ void Launcher::work(LaunchState &own) {
   Sweep sweep;
   std::unique_ptr<Cluster> ended; // its memory serves the next one
   const uint64_t total = endCluster;
-  const size_t mostClusters = countResidentClusters();
+  const size_t mostClusters =
+      std::max<size_t>(1, countResidentClusters(program, own.config) / own.config.numThreads);
+  size_t wanted = fewBlocks; // to be under way
   // Blocks that cannot wait for each other need not take turns.
   uint64_t quantum = program.canBlocksMeet() ? blockQuantum : pollQuantum;
   while (!isStopped) {
     std::unique_ptr<Cluster> cluster;
     uint64_t next = total;
-    if (parked.size() < fewBlocks || (inVain >= parked.size() && parked.size() < mostClusters)) {
+    if (inVain >= parked.size() && parked.size() >= wanted)
+      wanted *= 2;
+    if (parked.size() < std::min(wanted, mostClusters)) {
       std::lock_guard lock(mutex);
       if (nextCluster < total)
         next = nextCluster++;
@@ -266,7 +268,8 @@ void Launcher::work(LaunchState &own) {
     } else {
       break;
     }
-    RunStatus status = runCluster(*cluster, sweep.isOn ? sweepQuantum : quantum);
+    uint64_t turn = sweep.isOn ? sweepQuantum : cluster->isSuspect ? suspectQuantum : quantum;
+    RunStatus status = runCluster(*cluster, turn);
     while (status == RunStatus::Yielded && !program.canBlocksMeet() && isToGoOn(own.config))
       status = runCluster(*cluster, quantum); // it only paused to be asked
     if (!isToGoOn(own.config))
@@ -297,16 +300,6 @@ void Launcher::work(LaunchState &own) {
     executed[i] += counts[i];
 }
 
-/// How many clusters a host thread has under way at most.
-size_t Launcher::countResidentClusters() const {
-  uint64_t threads = state.config.block.count();
-  uint64_t bytes = 2 * ((threads + 31) / 32 * program.registerBytes + state.sharedBytes +
-                        threads * program.localBytes) +
-                   4096;
-  bytes *= state.cluster.count();
-  return std::clamp<uint64_t>(maxResidentBytes / bytes, fewBlocks, maxResidentBlocks);
-}
-
 /// Called for a block that repeats itself: whether no other block can change that.
 bool Launcher::isDeadlock(Cluster &cluster, size_t numParked, Sweep &sweep) {
   if (!program.canBlocksMeet())
@@ -327,7 +320,8 @@ void Launcher::plan(const std::deque<std::unique_ptr<Cluster>> &parked, Sweep &s
     --sweep.pause;
   } else if (!sweep.isOn) {
     sweep.isOn = state.config.numThreads == 1 &&
-                 (nextCluster >= endCluster || parked.size() >= countResidentClusters()) &&
+                 (nextCluster >= endCluster ||
+                  parked.size() >= countResidentClusters(program, state.config)) &&
                  llvm::all_of(parked, [](const auto &block) { return block->isSuspect; });
     sweep.numRepeating = 0;
   }
@@ -394,6 +388,7 @@ LaunchResult Launcher::run() {
       state.config.numThreads ? state.config.numThreads : std::thread::hardware_concurrency();
   numThreads = static_cast<unsigned>(std::clamp<uint64_t>(
       state.config.grid.count(), 1, std::clamp(numThreads, 1u, maxHostThreads)));
+  numThreads = std::min<size_t>(numThreads, countResidentClusters(program, state.config));
   if (program.usesHeap || state.config.watch)
     numThreads = 1;
   bool isChecked = state.config.checks.any();

@@ -58,6 +58,7 @@ void keepCopies(Warp &w, const Inst &in, uint32_t mask, uint32_t done, unsigned 
 }
 
 void copyAsync(Warp &w, const Inst &in, uint32_t mask) {
+  countUnwaited(w, in, mask);
   LaneAddresses to, from;
   computeAddresses(w, in.src(0), in.immediate, to.address);
   computeAddresses(w, in.src(1), in.secondOffset, from.address);
@@ -111,7 +112,8 @@ void runCopies(PendingGroups<std::shared_ptr<LaneCopy>> &copies, size_t pendingG
       copy->run();
 }
 
-void commit(Warp &w, const Inst &, uint32_t mask) {
+void commit(Warp &w, const Inst &in, uint32_t mask) {
+  countUnwaited(w, in, mask);
   if (isLate(w))
     forEachLane(mask, [&](unsigned lane) {
       lateEffectsOf(*w.block).copies[w.index * warpSize + lane].commit();
@@ -120,6 +122,7 @@ void commit(Warp &w, const Inst &, uint32_t mask) {
     observer->onAsyncCommit(w, mask);
 }
 void wait(Warp &w, const Inst &in, uint32_t mask) {
+  hasWaited(w, in.variant ? 0 : static_cast<uint64_t>(in.immediate));
   if (isLate(w))
     forEachLane(mask, [&](unsigned lane) {
       runCopies(lateEffectsOf(*w.block).copies[w.index * warpSize + lane],

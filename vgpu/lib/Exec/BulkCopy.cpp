@@ -90,6 +90,7 @@ std::optional<Landing> openLanding(Warp &w, const Inst &in, unsigned lane, uint6
 
 void landInShared(Warp &w, const Inst &in, unsigned lane, const Landing &landing, unsigned bytes,
                   BulkMove move) {
+  countUnwaited(w, in, 1u << lane);
   Block &home = *landing.to.block;
   uint32_t phase = mbarriersOf(home)[landing.mbarrier].phase;
   for (Observer *observer : w.launch->observers)
@@ -109,6 +110,7 @@ void landInShared(Warp &w, const Inst &in, unsigned lane, const Landing &landing
 
 void leaveShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
                  BulkMove move) {
+  countUnwaited(w, in, 1u << lane);
   std::vector<uint64_t> chunks;
   for (uint64_t at = address; at < address + bytes; at += 16)
     chunks.push_back(at);
@@ -234,7 +236,8 @@ void runStores(PendingGroups<BulkMove> &stores, size_t pendingGroups, bool isRea
     stores.committed.erase(stores.committed.begin(), end);
 }
 
-void commitGroup(Warp &w, const Inst &, uint32_t mask) {
+void commitGroup(Warp &w, const Inst &in, uint32_t mask) {
+  countUnwaited(w, in, mask);
   if (isLate(w))
     forEachLane(mask, [&](unsigned lane) {
       lateEffectsOf(*w.block).stores[w.index * warpSize + lane].commit();
@@ -243,6 +246,7 @@ void commitGroup(Warp &w, const Inst &, uint32_t mask) {
     observer->onTileCommit(w, mask, TileGroups::Bulk);
 }
 void waitGroup(Warp &w, const Inst &in, uint32_t mask) {
+  hasWaited(w, static_cast<uint64_t>(in.immediate));
   if (isLate(w))
     forEachLane(mask, [&](unsigned lane) {
       runStores(lateEffectsOf(*w.block).stores[w.index * warpSize + lane],

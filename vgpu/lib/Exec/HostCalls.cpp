@@ -6,9 +6,9 @@
 //   vprintf(format, arguments)   appends to what the block has printed. The arguments lie in a
 //                                buffer as C promotes them, each aligned to its size.
 //   __assertfail(message, file, line, function, charSize)   ends the launch with a finding
-//   malloc(bytes), free(address) allocations like the launch's own, null beyond a heap of 8 MiB; a
-//                                use of one that is freed is a finding. Their presence makes the
-//                                launch run on one host thread.
+//   malloc(bytes), free(address) allocations like the launch's own, null beyond a heap of 8 MiB, in
+//                                which each takes 128 bytes or more; a use of one that is freed is
+//                                a finding. Their presence makes the launch run on one host thread.
 //
 //===-----------------------------------------------------------------------------------===//
 #include "KernelDecoder.h"
@@ -26,8 +26,12 @@ namespace {
 
 /// Text on the device longer than this lacks its final zero.
 constexpr size_t maxTextBytes = 1 << 16;
+/// Characters that take as long as a warp instruction, about.
+constexpr size_t charactersPerStep = 8;
 /// What a launch prints beyond this is left out (CUDA keeps 1 MiB by default).
 constexpr size_t maxPrintedBytes = 16 << 20;
+/// What a block that prints costs beyond its text.
+constexpr size_t printedBlockBytes = 128;
 /// The heap of the device: CUDA's default (cudaLimitMallocHeapSize).
 constexpr uint64_t heapBytes = 8 << 20;
 
@@ -93,6 +97,8 @@ public:
     return value;
   }
   std::string text(uint64_t at) override {
+    if (w.launch->printedBytes >= maxPrintedBytes)
+      return ""; // it is left out anyway
     return at ? readText(w, in, lane, at) : std::string("(null)");
   }
 
@@ -104,19 +110,26 @@ private:
 };
 
 void print(Warp &w, const Inst &in, uint32_t mask) {
-  std::string &output = w.launch->printed[w.block->linearIndex];
   forEachLane(mask, [&](unsigned lane) {
     std::string format = readText(w, in, lane, argument(w, in, lane, 0));
     ArgumentBuffer arguments(w, in, lane, argument(w, in, lane, 1));
     unsigned count = 0;
     std::string text = formatPrint(format, arguments, count);
-    size_t &total = w.launch->printedBytes;
-    if (total < maxPrintedBytes) {
-      total += text.size();
-      output += total < maxPrintedBytes ? text : "\n[what is printed beyond 16 MiB is left out]\n";
-    }
+    w.launch->extraSteps += (format.size() + text.size()) / charactersPerStep;
     setResult(w, in, lane, count, 4);
+    size_t &total = w.launch->printedBytes;
+    if (text.empty() || total >= maxPrintedBytes)
+      return;
+    std::string &output = w.launch->printed[w.block->linearIndex];
+    total += text.size() + (output.empty() ? printedBlockBytes : 0);
+    output += total < maxPrintedBytes ? text : "\n[what is printed beyond 16 MiB is left out]\n";
   });
+}
+
+/// Printing may take long: the warp's turn may be over.
+Outcome printInTurn(Warp &w, const Inst &in, uint32_t mask) {
+  print(w, in, mask);
+  return Outcome::Continue;
 }
 
 void failAssertion(Warp &w, const Inst &in, uint32_t mask) {
@@ -139,7 +152,7 @@ void allocate(Warp &w, const Inst &in, uint32_t mask) {
     uint64_t bytes = argument(w, in, lane, 0);
     GlobalMemory &memory = *w.launch->memory;
     uint64_t address = 0; // null: 0 bytes were requested, or there is no room
-    if (bytes > 0 && bytes <= heapBytes - memory.heapInUse())
+    if (bytes > 0 && GlobalMemory::heapBytesOf(bytes) <= heapBytes - memory.heapInUse())
       address = memory.allocate(bytes, llvm::formatv("malloc at ptx:{0}", in.line));
     setResult(w, in, lane, address, 8);
   });
@@ -169,7 +182,7 @@ struct HostFunction {
   bool isHeap = false;
 };
 constexpr HostFunction functions[] = {
-    {"vprintf", "88", 4, print},
+    {"vprintf", "88", 4, print, Flow::Blocking},
     {"__assertfail", "88488", 0, failAssertion, Flow::Trap},
     {"malloc", "8", 8, allocate, Flow::Plain, true},
     {"free", "8", 0, release, Flow::Plain, true},
@@ -219,6 +232,8 @@ bool KernelDecoder::emitHostCall(InstBuilder &builder, const Function &callee) {
   program->hostCalls.push_back(std::move(call));
   builder.inst.execute = known->execute;
   builder.inst.flow = known->flow;
+  if (known->flow == Flow::Blocking)
+    builder.inst.executeBlocking = printInTurn;
   builder.inst.instClass = InstClass::Other;
   builder.inst.poison = PoisonRule::Defined;
   return emit(builder);

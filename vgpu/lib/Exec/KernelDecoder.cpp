@@ -18,28 +18,20 @@ namespace vgpu {
 static constexpr uint64_t moduleGlobalBase = 0x0000000800000000ull;
 static constexpr uint64_t moduleGranule = 256;
 
-uint64_t moduleVariableAddress(const Module &module, const Variable &variable) {
-  uint64_t next = variable.space == Space::Global ? moduleGlobalBase : 0;
-  for (const auto &candidate : module.variables) {
-    if (candidate->space != variable.space)
+void layOutModule(Module &module) {
+  uint64_t nextGlobal = moduleGlobalBase, nextConstant = 0;
+  for (const auto &variable : module.variables) {
+    bool isGlobal = variable->space == Space::Global;
+    uint64_t &next = isGlobal ? nextGlobal : nextConstant;
+    if (!isGlobal && variable->space != Space::Const)
       continue;
-    uint64_t align = std::max<uint64_t>(candidate->alignBytes,
-                                        variable.space == Space::Global ? moduleGranule : 1);
-    next = llvm::alignTo(next, align);
-    if (candidate.get() == &variable)
-      return next;
+    next =
+        llvm::alignTo(next, std::max<uint64_t>(variable->alignBytes, isGlobal ? moduleGranule : 1));
+    variable->address = next;
     // A gap of at least one granule keeps an overrun from landing in the next variable.
-    next += candidate->sizeBytes + (variable.space == Space::Global ? moduleGranule : 0);
+    next += variable->sizeBytes + (isGlobal ? moduleGranule : 0);
   }
-  return next;
-}
-
-uint64_t moduleConstantBytes(const Module &module) {
-  uint64_t end = 0;
-  for (const auto &variable : module.variables)
-    if (variable->space == Space::Const)
-      end = moduleVariableAddress(module, *variable) + variable->sizeBytes;
-  return end;
+  module.constantBytes = nextConstant;
 }
 
 KernelDecoder::KernelDecoder(const Module &module, const Function &entry)
@@ -121,14 +113,10 @@ bool KernelDecoder::addressOf(const Variable &variable, uint32_t line, VariableA
   if (variable.isExtern)
     return fail(line, "'" + variable.name + "' is declared extern and defined nowhere");
   if (variable.space == Space::Global || variable.space == Space::Const) {
-    for (const auto &candidate : mod.variables)
-      if (candidate.get() == &variable) {
-        found.address = moduleVariableAddress(mod, variable);
-        return true;
-      }
-    return fail(line, "'" + variable.name +
-                          "': variables of this space must be declared at "
-                          "module level");
+    found.address = variable.address;
+    return variable.isOfModule ||
+           fail(line, "'" + variable.name +
+                          "': variables of this space must be declared at module level");
   }
   return fail(line, "'" + variable.name + "' is not visible here");
 }
@@ -138,6 +126,7 @@ bool KernelDecoder::addressOf(const Variable &variable, uint32_t line, VariableA
 constexpr uint32_t maxLocalBytes = 512 << 10, maxParamBytes = 32764;
 constexpr uint32_t maxRegisterBytes = 1 << 28; ///< of a warp; a register takes 128 or 256
 constexpr size_t maxInstructions = 1 << 22;    ///< with all calls inlined
+constexpr size_t maxTargets = 1 << 21;         ///< of all indexed branches
 
 /// A sum of bytes that is too large stays too large.
 static uint32_t saturate(uint64_t bytes) {
@@ -346,7 +335,8 @@ bool KernelDecoder::emitBranch(InstBuilder &builder, uint32_t label) {
 bool KernelDecoder::emitIndexedBranch(InstBuilder &builder, uint32_t targets) {
   const std::vector<uint32_t> &labels = currentFunction().branchTargets[targets];
   int32_t table = static_cast<int32_t>(program->branchTables.size());
-  program->branchTables.emplace_back(labels.size());
+  if (!addBranchTable(builder, labels.size()))
+    return false;
   for (uint32_t i = 0; i < labels.size(); ++i)
     frames.back().fixups.push_back({0, labels[i], table, i});
   builder.inst.flow = Flow::IndexedBranch;
@@ -410,13 +400,23 @@ bool KernelDecoder::inlineCall(InstBuilder &builder, const Function &callee) {
   return bindArguments(builder, callee, frame) && decodeBody(std::move(frame));
 }
 
+bool KernelDecoder::addBranchTable(InstBuilder &builder, size_t numTargets) {
+  this->numTargets += numTargets;
+  if (this->numTargets > maxTargets)
+    return builder.fail("the indexed branches have more than " + llvm::Twine(maxTargets) +
+                        " targets with all calls inlined");
+  program->branchTables.emplace_back(numTargets, noPc);
+  return true;
+}
+
 /// A call through a register: a jump table over the functions that fit the call, each inlined.
 bool KernelDecoder::emitIndirectCall(InstBuilder &builder, const Operand &pointer) {
   auto [results, arguments] = callLists(builder.source);
   size_t numResults = results ? results->elements.size() : 0;
   size_t numArguments = arguments ? arguments->elements.size() : 0;
   size_t table = program->branchTables.size();
-  program->branchTables.emplace_back(mod.functions.size(), noPc);
+  if (!addBranchTable(builder, mod.functions.size()))
+    return false;
   builder.inst.flow = Flow::IndexedBranch;
   builder.inst.instClass = InstClass::Control;
   builder.inst.immediate = static_cast<int64_t>(table);

@@ -71,6 +71,7 @@ private:
   bool bindArguments(InstBuilder &builder, const ptx::Function &callee, Frame &frame);
   bool emitIndirectCall(InstBuilder &builder, const ptx::Operand &pointer);
   bool emitHostCall(InstBuilder &builder, const ptx::Function &callee);
+  bool addBranchTable(InstBuilder &builder, size_t numTargets);
   bool inlineCall(InstBuilder &builder, const ptx::Function &callee);
   bool isActive(const ptx::Function &function) const;
   void startRecursive(Frame &frame);
@@ -88,6 +89,8 @@ private:
   std::vector<Frame> frames;
   llvm::DenseMap<const ptx::Variable *, uint64_t> sharedOffsets;
   std::map<std::pair<uint64_t, unsigned>, uint32_t> constantOffsets;
+  llvm::DenseMap<const ptx::Function *, bool> reachesItself; ///< of functions that were asked
+  size_t numTargets = 0;                                     ///< of all branch tables
   std::optional<Slot> carry;
   std::string error;
   bool isUnsupported = false; ///< the error is a limit of the decoder, not of the PTX

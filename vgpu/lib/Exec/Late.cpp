@@ -1,6 +1,8 @@
 //===- Late.cpp - asynchronous effects between their issue and their wait -------------------===//
 #include "Late.h"
 #include "BulkCopy.h"
+#include "vgpu/Machine/Report.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
 namespace vgpu {
@@ -57,6 +59,35 @@ LateEffects &lateEffectsOf(Block &block) {
   effects.copies.resize(block.warps.size() * warpSize);
   effects.stores.resize(block.warps.size() * warpSize);
   return effects;
+}
+
+/// Twice as many as there are words of shared memory: copies without a wait would overwrite each other.
+static constexpr uint64_t maxUnwaited = 1 << 17;
+
+static uint64_t &unwaitedOf(Warp &w) {
+  static const char key = 0;
+  auto &counts = w.block->state<std::vector<uint64_t>>(&key);
+  counts.resize(w.block->warps.size());
+  return counts[w.index];
+}
+
+void countUnwaited(Warp &w, const Inst &in, uint32_t mask) {
+  uint64_t &count = unwaitedOf(w);
+  count += static_cast<unsigned>(__builtin_popcount(mask));
+  if (count < maxUnwaited || w.launch->stop)
+    return;
+  report(
+      w, in, static_cast<unsigned>(__builtin_ctz(mask)), FindingKind::StepLimit,
+      llvm::formatv("warp {0} has issued {1} asynchronous operations and groups of them without a "
+                    "wait; more are not kept",
+                    w.index, count));
+  w.launch->stop = true;
+}
+
+void hasWaited(Warp &w, uint64_t pendingGroups) {
+  constexpr uint64_t fewGroups = 64;
+  if (pendingGroups <= fewGroups)
+    unwaitedOf(w) = 0;
 }
 
 void landAt(Block &block, uint64_t mbarrier, const std::function<bool()> &isEnough) {

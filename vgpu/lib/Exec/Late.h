@@ -85,6 +85,13 @@ struct LateEffects {
 };
 LateEffects &lateEffectsOf(Block &block);
 
+/// Counts asynchronous operations of a warp's lanes, and groups that they close. A warp that never
+/// waits for any would take all of the host's memory: one with more than any kernel can mean ends the
+/// launch.
+void countUnwaited(Warp &w, const Inst &in, uint32_t mask);
+/// The warp has waited until at most so many groups of its lanes are not over.
+void hasWaited(Warp &w, uint64_t pendingGroups = 0);
+
 /// Lets what the mbarrier at an address awaits happen, in the order of issue, until `isEnough`.
 void landAt(Block &block, uint64_t mbarrier, const std::function<bool()> &isEnough);
 /// Lets everything happen. True if there was something.

@@ -36,11 +36,16 @@ static bool runsOn(llvm::StringRef name, const ArchLimits &target, const ArchLim
          (!isFamily || target.version / 10 == device.version / 10);
 }
 
-/// Of the host, for one block.
-static constexpr uint64_t maxBlockBytes = uint64_t(4) << 30;
+/// Of the host, for the blocks of one cluster.
+static constexpr uint64_t maxClusterBytes = uint64_t(4) << 30;
 
 static llvm::Error refuse(const Program &program, const std::string &message) {
   return llvm::createStringError("cannot launch '" + program.name + "': " + message);
+}
+
+static std::string describeCluster(const Dim3 &cluster) {
+  uint64_t count = cluster.count();
+  return count == 1 ? "a block" : "the " + std::to_string(count) + " blocks of a cluster";
 }
 
 Dim3 clusterOf(const Program &program, const LaunchConfig &config) {
@@ -48,6 +53,23 @@ Dim3 clusterOf(const Program &program, const LaunchConfig &config) {
   return config.cluster ? *config.cluster
          : required[0]  ? Dim3{required[0], required[1], required[2]}
                         : Dim3{};
+}
+
+uint64_t hostBytesOfCluster(const Program &program, const LaunchConfig &config) {
+  uint64_t threads = config.block.count();
+  uint64_t shared = program.staticSharedBytes + config.dynamicSharedBytes;
+  uint64_t bytes = 2 * (llvm::divideCeil(threads, uint64_t(32)) * program.registerBytes + shared +
+                        threads * program.localBytes) +
+                   4096;
+  return bytes * clusterOf(program, config).count();
+}
+
+size_t countResidentClusters(const Program &program, const LaunchConfig &config) {
+  constexpr uint64_t maxBytes = uint64_t(2) << 30, maxThreads = 1 << 18;
+  uint64_t threads = llvm::alignTo(config.block.count(), warpSize) *
+                     std::max<uint64_t>(1, clusterOf(program, config).count());
+  return std::max<uint64_t>(
+      1, std::min(maxThreads / threads, maxBytes / hostBytesOfCluster(program, config)));
 }
 
 static llvm::Error checkCluster(const Program &program, const LaunchConfig &config,
@@ -114,14 +136,6 @@ llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
                                          block.count()));
   if (llvm::Error error = checkCluster(program, config, *limits))
     return error;
-  // What the host needs for a block: registers and local memory, and their shadows.
-  uint64_t hostBytes = 2 * (llvm::divideCeil(block.count(), uint64_t(32)) * program.registerBytes +
-                            block.count() * program.localBytes);
-  if (hostBytes > maxBlockBytes)
-    return refuse(program,
-                  llvm::formatv("a block of {0} threads needs {1} MiB of the host's memory "
-                                "for registers and local memory; at most {2} are used",
-                                block.count(), hostBytes >> 20, maxBlockBytes >> 20));
   uint64_t shared = program.staticSharedBytes;
   if (config.dynamicSharedBytes)
     shared = llvm::alignTo(shared, program.dynamicSharedAlign) + config.dynamicSharedBytes;
@@ -131,6 +145,12 @@ llvm::Error checkLimits(const Program &program, const LaunchConfig &config) {
                                 "allows {4}",
                                 shared, program.staticSharedBytes, config.dynamicSharedBytes,
                                 config.arch, limits->sharedBytesPerBlock));
+  if (uint64_t bytes = hostBytesOfCluster(program, config); bytes > maxClusterBytes)
+    return refuse(program, llvm::formatv("{0} of {1} threads {2} {3} MiB of the host's memory for "
+                                         "registers and local memory; at most {4} are used",
+                                         describeCluster(clusterOf(program, config)), block.count(),
+                                         clusterOf(program, config).count() > 1 ? "need" : "needs",
+                                         bytes >> 20, maxClusterBytes >> 20));
   return llvm::Error::success();
 }
 

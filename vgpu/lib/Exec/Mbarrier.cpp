@@ -241,9 +241,14 @@ void arriveAfterCopies(Warp &w, const Inst &in, unsigned lane, uint64_t address)
 void arriveLate(Warp &w, const Inst &in, unsigned lane, uint64_t address) {
   LateEffects &effects = lateEffectsOf(*w.block);
   auto &own = effects.copies[w.index * warpSize + lane];
+  countUnwaited(w, in, 1u << lane);
+  auto isDone = [](const std::shared_ptr<LaneCopy> &copy) { return copy->isDone; };
+  llvm::erase_if(own.open, isDone); // or each arrival would take all copies since the start
   std::vector<std::shared_ptr<LaneCopy>> copies = own.open;
-  for (const auto &group : own.committed)
+  for (auto &group : own.committed) {
+    llvm::erase_if(group, isDone);
     copies.insert(copies.end(), group.begin(), group.end());
+  }
   effects.landings[address].push_back([&w, &in, lane, address, copies = std::move(copies)] {
     for (const std::shared_ptr<LaneCopy> &copy : copies)
       copy->run();
@@ -305,6 +310,8 @@ Outcome wait(Warp &w, const Inst &in, uint32_t mask) {
   if (over == 0 && !givesUp)
     return Outcome::Retry;
   w.setPredicate(in.dst(0), over, mask);
+  if (over)
+    hasWaited(w);
   lanes.mask &= over;
   notifyBarriers(w, in, AccessKind::Read, lanes);
   if (!isAcquire(static_cast<MemoryOrder>(in.order)))

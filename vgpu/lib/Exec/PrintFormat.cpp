@@ -44,6 +44,9 @@ private:
 /// Widths and precisions beyond this are cut to it: they would print nothing but blanks.
 constexpr int64_t maxField = 4096;
 
+/// CUDA's limit; conversions of more arguments are printed as they stand in the format.
+constexpr unsigned maxArguments = 32;
+
 /// A width or precision: digits, or `*`, which is an argument.
 void FormatReader::takeNumber(std::string &conversion) {
   if (rest.consume_front("*")) {
@@ -123,7 +126,7 @@ std::string FormatReader::run() {
     text += rest.take_front(percent);
     rest = rest.drop_front(std::min(percent, rest.size()));
     if (rest.consume_front("%"))
-      text += convert();
+      text += count < maxArguments ? convert() : "%";
   }
   return text;
 }

@@ -54,24 +54,24 @@ FlowGraph buildGraph(const Program &program) {
   graph.exitBlock = numBlocks;
   graph.successors.resize(numBlocks + 1);
   graph.predecessors.resize(numBlocks + 1);
-  auto addEdge = [&](uint32_t from, uint32_t to) {
-    if (!llvm::is_contained(graph.successors[from], to)) {
-      graph.successors[from].push_back(to);
-      graph.predecessors[to].push_back(from);
-    }
-  };
+  std::vector<uint32_t> after; // of one block
   for (uint32_t block = 0; block < numBlocks; ++block) {
     uint32_t end =
         block + 1 < numBlocks ? graph.begins[block + 1] : static_cast<uint32_t>(code.size());
     const Inst &last = code[end - 1];
+    after.clear();
     for (uint32_t target : targetsOf(last))
-      addEdge(block, graph.blockOf[target]);
-    bool isExit = last.flow == Flow::Exit || last.flow == Flow::Trap;
-    if (isExit)
-      addEdge(block, graph.exitBlock);
+      after.push_back(graph.blockOf[target]);
+    if (last.flow == Flow::Exit || last.flow == Flow::Trap)
+      after.push_back(graph.exitBlock);
     bool fallsThrough = !endsBlock(last) || last.isGuarded;
     if (fallsThrough && end < code.size())
-      addEdge(block, graph.blockOf[end]);
+      after.push_back(graph.blockOf[end]);
+    llvm::sort(after);
+    after.erase(llvm::unique(after), after.end());
+    graph.successors[block].assign(after.begin(), after.end());
+    for (uint32_t to : after)
+      graph.predecessors[to].push_back(block);
   }
   return graph;
 }

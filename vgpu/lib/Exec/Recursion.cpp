@@ -184,7 +184,12 @@ uint64_t callDepthOf(Block &block) {
 }
 
 void KernelDecoder::startRecursive(Frame &frame) {
-  if (frame.function->isEntry || !canReachItself(mod, *frame.function))
+  if (frame.function->isEntry)
+    return;
+  auto [known, isNew] = reachesItself.try_emplace(frame.function);
+  if (isNew)
+    known->second = canReachItself(mod, *frame.function);
+  if (!known->second)
     return;
   frame.returnTable = static_cast<int32_t>(program->branchTables.size());
   program->branchTables.emplace_back(1);

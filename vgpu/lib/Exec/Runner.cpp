@@ -15,6 +15,7 @@
 #include "vgpu/Machine/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
+#include <utility>
 
 namespace vgpu {
 
@@ -133,6 +134,8 @@ template <bool isObserved> uint64_t SplitRunner::loop(uint64_t quantum) {
       }
       if (outcome == Outcome::Continue) {
         ++split.pc;
+        if (launch.extraSteps)
+          return executed;
         break;
       }
       if (outcome == Outcome::Retry && inst.isAligned)
@@ -567,6 +570,7 @@ static uint64_t runWarp(Block &block, Warp &warp, uint64_t quantum) {
     split.state = Split::State::Ready;
     size_t count = warp.splits.size();
     uint64_t executed = SplitRunner(block, warp).run(i, quantum);
+    executed += std::exchange(block.launch->extraSteps, 0);
     used += executed;
     quantum = warp.isTurnOver ? 0 : quantum - std::min(quantum, executed);
     warp.isTurnOver = false;

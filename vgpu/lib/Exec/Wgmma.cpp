@@ -320,6 +320,7 @@ void issueWgmma(Warp &w, const Inst &in, uint32_t mask) {
   if (!openOperands(w, in, mask, product))
     return;
   state.open.push_back(in.pc);
+  countUnwaited(w, in, /*mask=*/1);
   if (isLate(w))
     state.late.push_back(product);
   else

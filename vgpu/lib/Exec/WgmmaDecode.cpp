@@ -1,6 +1,7 @@
 //===- WgmmaDecode.cpp - wgmma: decoding, its fence and its groups ----------------------------===//
 #include "Families.h"
 #include "KernelDecoder.h"
+#include "Late.h"
 #include "Wgmma.h"
 #include "vgpu/Machine/Launch.h"
 #include "vgpu/Machine/Report.h"
@@ -28,7 +29,8 @@ void fence(Warp &w, const Inst &, uint32_t) {
   state.isFenced = true;
   std::fill(state.touched.begin(), state.touched.end(), noPc);
 }
-void commitGroup(Warp &w, const Inst &, uint32_t mask) {
+void commitGroup(Warp &w, const Inst &in, uint32_t mask) {
+  countUnwaited(w, in, /*mask=*/1);
   WgmmaState &state = wgmmaStateOf(w);
   state.groups.push_back({std::move(state.open), state.issued});
   state.open.clear();
@@ -73,6 +75,7 @@ Outcome waitGroup(Warp &w, const Inst &in, uint32_t mask) {
   for (Observer *observer : w.launch->observers)
     observer->onTileWait(w, mask, static_cast<uint32_t>(in.immediate), TileGroups::Wgmma,
                          /*isReadOnly=*/false);
+  hasWaited(w, pending);
   return Outcome::Continue;
 }
 

@@ -34,7 +34,7 @@ uint64_t GlobalMemory::allocate(uint64_t sizeBytes, std::string name) {
   uint64_t address = add(memory.get(), sizeBytes, std::move(name));
   owned[address] = std::move(memory);
   list.back().isFromHeap = true;
-  inUse += sizeBytes;
+  inUse += heapBytesOf(sizeBytes);
   return address;
 }
 
@@ -58,7 +58,7 @@ void GlobalMemory::free(uint64_t address) {
   if (!allocation || allocation->address != address || allocation->isFreed)
     return;
   allocation->isFreed = true;
-  inUse -= allocation->sizeBytes;
+  inUse -= allocation->isFromHeap ? heapBytesOf(allocation->sizeBytes) : 0;
   owned.erase(address); // only its address is kept, to tell who uses it
   allocation->host = nullptr;
   if (++numFreed < maxFreed)

@@ -119,6 +119,10 @@ bool Parser::addVariable(std::unique_ptr<Variable> variable) {
       return true;
     inserted.first->second.variable = variable.get();
   }
+  if (!function) {
+    variable->isOfModule = true;
+    module->variablesByName[variable->name] = variable.get();
+  }
   owner.push_back(std::move(variable));
   return true;
 }

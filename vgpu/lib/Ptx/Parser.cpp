@@ -251,12 +251,14 @@ bool Parser::parseFunction(bool isEntry) {
   function = module->functions.back().get();
   function->isEntry = isEntry;
   function->line = token.line;
+  function->index = static_cast<uint32_t>(module->functions.size() - 1);
   currentLoc = {};
   scopes.emplace_back();
   if (token.is("(") && !parseFormals(function->results))
     return false;
   if (!expectIdentifier(function->name))
     return false;
+  module->functionsByName.try_emplace(function->name, function);
   if (token.is("(") && !parseFormals(function->params))
     return false;
   if (!parsePerformanceDirectives())
@@ -266,6 +268,7 @@ bool Parser::parseFunction(bool isEntry) {
         other && other != function && other->hasBody)
       return fail("'" + function->name + "' is defined twice");
     function->hasBody = true;
+    module->functionsByName[function->name] = function;
     if (!parseBlock())
       return false;
   } else if (!expect(";")) {

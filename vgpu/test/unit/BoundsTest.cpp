@@ -1,4 +1,5 @@
 //===- BoundsTest.cpp - foreign PTX cannot take the host's memory or time --------------------===//
+#include "vgpu/Exec/Limits.h"
 #include "vgpu/LaunchFile.h"
 #include "vgpu/Vgpu.h"
 #include <chrono>
@@ -8,7 +9,7 @@ using namespace vgpu;
 
 namespace {
 
-constexpr llvm::StringLiteral header = ".version 8.0\n.target sm_80\n.address_size 64\n";
+constexpr llvm::StringLiteral header = ".version 8.3\n.target sm_80\n.address_size 64\n";
 
 std::string loadError(const std::string &text) {
   auto module = parsePtx(header.str() + text, "k.ptx");
@@ -79,6 +80,99 @@ TEST(Bounds, FreedMemoryIsGivenAgain) {
   const std::string free = "st.param.b64 [n], %rd2; call free, (n);";
   EXPECT_EQ(outcome(mallocKernel("3000", free), buffer), ""); // 12 GiB in all
   EXPECT_NE(buffer[1], 0u);
+}
+
+TEST(Bounds, TinyAllocationsTakeRoomToo) {
+  std::vector<uint64_t> buffer = {1, 1};
+  EXPECT_EQ(outcome(mallocKernel("65536"), buffer), "");
+  EXPECT_NE(buffer[1], 0u);
+  EXPECT_EQ(outcome(mallocKernel("65537"), buffer = {1, 1}), "");
+  EXPECT_EQ(buffer[1], 0u);
+}
+
+/// A kernel whose blocks wait for memory that nobody writes.
+std::string waiting(const std::string &declarations = "") {
+  return ".visible .entry k(.param .u64 out) {\n" + declarations + R"(
+  .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;
+  ld.param.u64 %rd0, [out];
+LOOP:
+  ld.acquire.gpu.global.u32 %r0, [%rd0];
+  setp.eq.u32 %p0, %r0, 0;
+  @%p0 bra LOOP;
+  ret;
+})";
+}
+
+TEST(Bounds, BlocksUnderWayFitTheHostsMemory) {
+  auto numResident = [](const std::string &text, LaunchConfig config) {
+    auto module = llvm::cantFail(parsePtx(header.str() + text, "k.ptx"));
+    return countResidentClusters(*module->findKernel("k"), config);
+  };
+  LaunchConfig config;
+  config.block.x = 1024;
+  EXPECT_EQ(numResident(waiting(), config), 256u); // as many threads as a GPU has
+  const std::string large = waiting(".local .align 4 .b8 a[524288];");
+  EXPECT_EQ(numResident(large, config), 1u); // a GiB, and as much again for its shadow
+  config.block.x = 32;
+  EXPECT_EQ(numResident(waiting(), config), 8192u);
+}
+
+TEST(Bounds, TheBlocksOfAClusterShareTheLimit) {
+  std::vector<uint64_t> buffer(1);
+  LaunchConfig config;
+  config.block.x = 1024;
+  config.grid.x = 16;
+  config.cluster = {16, 1, 1};
+  config.arch = "sm_90";
+  EXPECT_NE(outcome(waiting(".local .align 4 .b8 a[524288];"), buffer, config)
+                .find("the 16 blocks of a cluster of 1024 threads need"),
+            std::string::npos);
+}
+
+TEST(Bounds, HundredsOfBlocksThatWaitForEverAreADeadlock) {
+  std::vector<uint64_t> buffer(1);
+  LaunchConfig config;
+  config.grid.x = 300;
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_NE(outcome(waiting(), buffer, config).find("in 299 other blocks as well"),
+            std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60)); // it took hours
+}
+
+TEST(Bounds, ManyNamesTakeLinearTime) {
+  std::string text, calls, uses, table;
+  for (int i = 0; i < 30000; ++i) {
+    std::string n = std::to_string(i);
+    text += ".global .b32 g" + n + ";\n.func f" + n + "() { ret; }\n";
+    calls += "call f" + n + ";\n";
+    uses += "mov.u64 %rd0, g" + n + ";\n";
+    table += (i ? ", g" : "g") + n;
+  }
+  std::vector<uint64_t> buffer(1);
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(outcome(text + ".global .b64 t[30000] = {" + table + "};\n" +
+                        ".visible .entry k(.param .u64 out) {\n.reg .b64 %rd<2>;\n" + calls + uses +
+                        "ret;\n}\n",
+                    buffer),
+            "");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST(Bounds, AnAddressInAnInitializerIsThatOfTheDefinition) {
+  std::string text = R"(.extern .global .b32 x;
+.global .b32 x = 7;
+.global .b64 p = generic(x);
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %r<2>;
+  ld.param.u64 %rd0, [out];
+  ld.global.u64 %rd1, [p];
+  ld.u32 %r0, [%rd1];
+  st.global.u32 [%rd0], %r0;
+  ret;
+})";
+  std::vector<uint64_t> buffer(1);
+  EXPECT_EQ(outcome(text, buffer), "");
+  EXPECT_EQ(buffer[0], 7u);
 }
 
 TEST(Bounds, DeclarationsThatAreTooLargeAreErrors) {
@@ -170,6 +264,18 @@ TEST(Bounds, CallsThatInlineToTooMuchAreAnError) {
             std::string::npos);
 }
 
+TEST(Bounds, TargetsOfIndexedBranchesAreBounded) {
+  std::string targets, labels, branches;
+  for (int i = 0; i < 3000; ++i) {
+    targets += (i ? ", L" : "L") + std::to_string(i);
+    labels += "L" + std::to_string(i) + ": brx.idx %r0, T;\n";
+  }
+  EXPECT_NE(loadError(".entry k() {\n.reg .b32 %r<2>;\nT: .branchtargets " + targets + ";\n" +
+                      labels + "ret;\n}\n")
+                .find("targets with all calls inlined"),
+            std::string::npos);
+}
+
 TEST(Bounds, RecursionEndsAsAStackOverflow) {
   std::string text = R"(.func f(.param .b64 n) {
   .reg .b64 %rd<200>;
@@ -195,33 +301,89 @@ TEST(Bounds, RecursionEndsAsAStackOverflow) {
   EXPECT_NE(outcome(text, buffer, config).find("the stack overflows"), std::string::npos);
 }
 
-TEST(Bounds, WhatIsPrintedIsBounded) {
+/// Prints zeros by a format, so many times.
+std::string printKernel(const std::string &format, const std::string &count) {
+  std::string bytes;
+  for (char c : format)
+    bytes += std::to_string(int(c)) + ", ";
   std::string text = R"(.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
-.global .align 1 .b8 fmt[16] = {37, 57, 57, 57, 57, 57, 57, 57, 57, 57, 100, 0};
+.global .align 1 .b8 fmt[] = {FORMAT 0};
 .visible .entry k(.param .u64 out) {
   .reg .b64 %rd<4>; .reg .b32 %r<4>; .reg .pred %p<2>;
-  .local .align 8 .b8 args[8];
+  .local .align 8 .b8 args[512];
   .param .b64 f, a; .param .b32 r;
   mov.u32 %r0, 0;
+  mov.u64 %rd3, 0;
   mov.u64 %rd0, fmt;
   cvta.global.u64 %rd0, %rd0;
   mov.u64 %rd1, args;
   cvta.local.u64 %rd1, %rd1;
+CLEAR:
+  add.u64 %rd2, %rd1, %rd3;
+  st.b32 [%rd2], %r0;
+  add.u64 %rd3, %rd3, 4;
+  setp.lt.u64 %p0, %rd3, 512;
+  @%p0 bra CLEAR;
 LOOP:
-  st.local.b32 [args], %r0;
   st.param.b64 [f], %rd0;
   st.param.b64 [a], %rd1;
   call (r), vprintf, (f, a);
   add.s32 %r0, %r0, 1;
-  setp.lt.u32 %p0, %r0, 10000;
+  setp.lt.u32 %p0, %r0, COUNT;
   @%p0 bra LOOP;
   ret;
 })";
+  text.replace(text.find("COUNT"), 5, count);
+  text.replace(text.find("FORMAT"), 6, bytes);
+  return text;
+}
+
+TEST(Bounds, PrintfTakes32Arguments) {
+  std::string format;
+  for (int i = 0; i < 40; ++i)
+    format += "%d";
   std::vector<uint64_t> buffer(1);
   LaunchResult result;
-  EXPECT_EQ(outcome(text, buffer, {}, &result), "");
+  EXPECT_EQ(outcome(printKernel(format, "1"), buffer, {}, &result), "");
+  EXPECT_EQ(result.output, std::string(32, '0') + format.substr(0, 16));
+}
+
+TEST(Bounds, WhatIsPrintedIsBounded) {
+  std::vector<uint64_t> buffer(1);
+  LaunchResult result;
+  EXPECT_EQ(outcome(printKernel("%999999999d", "10000"), buffer, {}, &result), "");
   EXPECT_LT(result.output.size(), size_t(17) << 20);
   EXPECT_NE(result.output.find("beyond 16 MiB"), std::string::npos);
+}
+
+TEST(Bounds, AsynchronousOperationsWithoutAWaitEndTheLaunch) {
+  auto loop = [](const std::string &body) {
+    return R"(.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<2>; .reg .b32 %r<2>; .reg .pred %p<2>;
+  .shared .align 128 .b8 s[4096];
+  ld.param.u64 %rd0, [out];
+  mov.u32 %r0, s;
+  mov.u32 %r1, 0;
+LOOP:
+)" + body + "  add.u32 %r1, %r1, 1;\n  setp.ne.u32 %p0, %r1, 0;\n  @%p0 bra LOOP;\n  ret;\n}";
+  };
+  const std::string copy = "  cp.async.ca.shared.global [%r0], [%rd0], 16;\n",
+                    commit = "  cp.async.commit_group;\n",
+                    wait = "  cp.async.wait_group 1000000;\n",
+                    store = "  cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r0], 16;\n",
+                    close = "  cp.async.bulk.commit_group;\n";
+  std::vector<uint64_t> buffer(64);
+  LaunchConfig config;
+  config.arch = "sm_90";
+  config.block.x = 32;
+  config.stepLimit = 1 << 24;
+  for (AsyncTime time : {AsyncTime::Early, AsyncTime::Late})
+    for (const std::string &body : {copy, commit, copy + commit + wait, store, store + close}) {
+      config.asyncTime = time;
+      EXPECT_NE(outcome(loop(body), buffer, config).find("asynchronous operations"),
+                std::string::npos)
+          << body;
+    }
 }
 
 TEST(Bounds, ATimeLimitEndsALaunch) {

@@ -133,10 +133,8 @@ FamilyDecoder findFamily(llvm::StringRef opcode);
 llvm::Expected<std::unique_ptr<Program>> decodeKernel(const ptx::Module &module,
                                                       const ptx::Function &entry);
 
-/// Where a module variable lives: a device address for .global, an offset for .const.
-uint64_t moduleVariableAddress(const ptx::Module &module, const ptx::Variable &variable);
-/// Bytes of all .const variables.
-uint64_t moduleConstantBytes(const ptx::Module &module);
+/// Gives the variables of a module their addresses.
+void layOutModule(ptx::Module &module);
 
 } // namespace vgpu
 

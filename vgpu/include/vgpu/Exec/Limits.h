@@ -16,6 +16,14 @@ const ArchLimits *findLimits(llvm::StringRef arch);
 /// The blocks of a cluster: what the launch says, or the kernel requires, or one.
 Dim3 clusterOf(const Program &program, const LaunchConfig &config);
 
+/// What the blocks of a cluster take of the host's memory while they run: registers, shared and
+/// local memory, and their shadows.
+uint64_t hostBytesOfCluster(const Program &program, const LaunchConfig &config);
+
+/// How many clusters of a launch are under way at most: they have at most so many bytes of the host
+/// and so many threads as a GPU has room for. One always is.
+size_t countResidentClusters(const Program &program, const LaunchConfig &config);
+
 /// Refuses launches that a GPU would refuse, with the numbers that do not fit.
 llvm::Error checkLimits(const Program &program, const LaunchConfig &config);
 

@@ -74,6 +74,8 @@ struct LaunchState {
   DefinednessTracker *poison = nullptr; ///< null: definedness is not tracked
   FindingSink *findings = nullptr;
   bool stop = false; ///< a fault in one block ends the launch
+  /// Warp instructions whose time calls of the host have taken, not counted yet.
+  uint64_t extraSteps = 0;
   size_t printedBytes = 0;
   std::map<uint64_t, std::string> printed; ///< by vprintf, by linear index of the block
 

@@ -9,6 +9,7 @@
 #define VGPU_MEMORY_GLOBALMEMORY_H
 
 #include "vgpu/Memory/AddressMap.h"
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,7 +42,9 @@ public:
   /// Zeroed memory at a given address below `globalBase`. Returns the host's.
   uint8_t *allocateAt(uint64_t address, uint64_t sizeBytes, std::string name);
   void free(uint64_t address);
-  /// Bytes that the kernel's malloc has given and free has not taken back.
+  /// What an allocation of the kernel's malloc takes of the heap.
+  static uint64_t heapBytesOf(uint64_t sizeBytes) { return std::max<uint64_t>(sizeBytes, 128); }
+  /// Bytes that the kernel's malloc has taken of the heap and free has not given back.
   uint64_t heapInUse() const { return inUse; }
 
   /// The contents of all allocations, to go back to.

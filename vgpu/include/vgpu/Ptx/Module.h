@@ -30,7 +30,9 @@ struct Variable {
   bool isExtern = false;
   bool isUnsizedArray = false; ///< `.extern .shared .b8 buffer[];`: dynamic shared memory
   bool isArray = false;        ///< declared with [..]: a struct or array parameter
+  bool isOfModule = false;     ///< declared outside of functions
   uint32_t line = 0;
+  uint64_t address = 0; ///< layOutModule: a device address for .global, an offset for .const
   std::vector<uint8_t> initializer; ///< empty, or a prefix of the variable's bytes
 
   /// Bytes of the initializer that hold another variable's address.
@@ -102,6 +104,7 @@ struct Function {
   bool isEntry = false;
   bool hasBody = false;
   uint32_t line = 0;
+  uint32_t index = 0; ///< in Module::functions
   std::vector<Register> registers;
   std::vector<std::unique_ptr<Variable>> variables; ///< all declared inside, and the parameters
   /// Formal parameters; a `.reg` formal of a .func is a register, the others variables.
@@ -128,28 +131,18 @@ struct Module {
   std::string target; ///< first word of .target, e.g. "sm_80"
   std::vector<std::unique_ptr<Variable>> variables;
   std::vector<std::unique_ptr<Function>> functions;
+  uint64_t constantBytes = 0;           ///< layOutModule: of all .const variables
   std::vector<std::string> sourceFiles; ///< by .file index; [0] unused
 
-  const Function *findFunction(llvm::StringRef name) const {
-    const Function *found = nullptr; // a definition wins over a declaration
-    for (const auto &function : functions)
-      if (function->name == name && (!found || function->hasBody))
-        found = function.get();
-    return found;
-  }
-  /// Position of a function in `functions`, or its size: stands for the function's address.
+  llvm::StringMap<const Function *> functionsByName; ///< a definition wins over a declaration
+  llvm::StringMap<const Variable *> variablesByName; ///< those of the module; likewise
+
+  const Function *findFunction(llvm::StringRef name) const { return functionsByName.lookup(name); }
+  /// Position of a function in `functions`: stands for the function's address.
   size_t functionIndex(const Function *function) const {
-    for (size_t i = 0; i < functions.size(); ++i)
-      if (functions[i].get() == function)
-        return i;
-    return functions.size();
+    return function ? function->index : functions.size();
   }
-  const Variable *findVariable(llvm::StringRef name) const {
-    for (const auto &variable : variables)
-      if (variable->name == name)
-        return variable.get();
-    return nullptr;
-  }
+  const Variable *findVariable(llvm::StringRef name) const { return variablesByName.lookup(name); }
 };
 
 } // namespace vgpu::ptx
