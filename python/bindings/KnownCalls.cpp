@@ -49,21 +49,26 @@ nb::handle getArrayType() {
   return type;
 }
 
-/// What numpy itself says of an array. A class of the user's may say anything of its instances.
-nb::object getInterface(nb::handle object) {
-  static PyObject *property = nb::object(getArrayType().attr("__array_struct__")).release().ptr();
+/// What numpy itself says of an array, by a property of numpy.ndarray. A class of the user's may say
+/// anything of its instances.
+nb::object askNumpy(nb::handle object, PyObject *property) {
   static auto get =
       reinterpret_cast<descrgetfunc>(PyType_GetSlot(Py_TYPE(property), Py_tp_descr_get));
-  PyObject *capsule =
+  PyObject *value =
       get(property, object.ptr(), reinterpret_cast<PyObject *>(Py_TYPE(object.ptr())));
-  if (!capsule)
+  if (!value)
     PyErr_Clear(); // no array
-  return nb::steal(capsule);
+  return nb::steal(value);
+}
+
+PyObject *getArrayProperty(const char *name) {
+  return nb::object(getArrayType().attr(name)).release().ptr();
 }
 
 /// The capsule keeps the interface alive.
 std::pair<nb::object, ArrayInterface *> readArray(nb::handle object) {
-  nb::object capsule = getInterface(object);
+  static PyObject *interface = getArrayProperty("__array_struct__");
+  nb::object capsule = askNumpy(object, interface);
   if (!capsule.is_valid())
     return {nb::object(), nullptr};
   auto *array = static_cast<ArrayInterface *>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
@@ -161,16 +166,21 @@ std::optional<uintptr_t> KnownArgument::match(nb::handle object) const {
   return static_cast<uintptr_t>(PyLong_AsUnsignedLongLong(address.ptr()));
 }
 
+/// An array, and the arrays that it is a view of.
 void PinnedArrays::pin(nb::handle object) {
-  if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()) ||
-      !PyType_IsSubtype(Py_TYPE(object.ptr()),
-                        reinterpret_cast<PyTypeObject *>(getArrayType().ptr())))
+  static PyObject *base = getArrayProperty("base");
+  if (PyLong_CheckExact(object.ptr()) || PyFloat_CheckExact(object.ptr()))
     return;
-  nb::object reference = nb::steal(PyWeakref_NewRef(object.ptr(), nullptr));
-  if (reference.is_valid())
-    references.push_back(std::move(reference));
-  else
-    PyErr_Clear();
+  auto *arrayType = reinterpret_cast<PyTypeObject *>(getArrayType().ptr());
+  for (nb::object array = nb::borrow(object);
+       array.is_valid() && PyType_IsSubtype(Py_TYPE(array.ptr()), arrayType);
+       array = askNumpy(array, base)) {
+    nb::object reference = nb::steal(PyWeakref_NewRef(array.ptr(), nullptr));
+    if (reference.is_valid())
+      references.push_back(std::move(reference));
+    else
+      PyErr_Clear();
+  }
 }
 
 //===----------------------------------------------------------------------------------------===//

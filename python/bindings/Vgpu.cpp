@@ -2,6 +2,7 @@
 
 #include "vgpu/Vgpu.h"
 #include "Bindings.h"
+#include "KnownCalls.h"
 
 using namespace tilewright;
 using namespace tilewright::bindings;
@@ -72,13 +73,14 @@ vgpu::Argument toArgument(nb::handle object) {
   return vgpu::Argument::buffer(host, sizeBytes, name);
 }
 
-/// Findings and counters as JSON text; Python reads it.
+/// Findings and counters as JSON text; Python reads it. `arrays` are the caller's objects, whose
+/// memory `args` name.
 std::string launch(const vgpu::Module &module, const std::string &entry,
                    const std::vector<uint32_t> &grid, const std::vector<uint32_t> &block,
                    const std::vector<uint32_t> &cluster, const std::string &mode, nb::list args,
-                   uint32_t sharedBytes, const std::string &arch, const std::string &checks,
-                   bool countMemory, unsigned numThreads, uint64_t stepLimit,
-                   double timeLimitSeconds) {
+                   nb::list arrays, uint32_t sharedBytes, const std::string &arch,
+                   const std::string &checks, bool countMemory, unsigned numThreads,
+                   uint64_t stepLimit, double timeLimitSeconds) {
   vgpu::LaunchConfig config;
   config.entry = entry;
   config.grid = {grid.at(0), grid.at(1), grid.at(2)};
@@ -97,6 +99,7 @@ std::string launch(const vgpu::Module &module, const std::string &entry,
   std::vector<vgpu::Argument> arguments;
   for (nb::handle arg : args)
     arguments.push_back(toArgument(arg));
+  PinnedArrays pinned(arrays);
   SignalWatch signals;
   config.poll = [&] { return signals.goesOn(); };
   llvm::Expected<vgpu::LaunchResult> result = [&] {

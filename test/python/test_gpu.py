@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
+import types
 
 import numpy as np
 import pytest
@@ -206,12 +209,63 @@ L:
         ({"step_limit": "many"}, "'step_limit': expected an integer, got str 'many'"),
         ({"time_limit": -1}, "'time_limit': expected seconds"),
         ({"time_limit": float("nan")}, "'time_limit': expected seconds"),
+        ({"entry": None}, "'entry': expected a text, got NoneType None"),
+        ({"arch": 80}, "'arch': expected a text, got int 80"),
+        ({"checks": ["race"]}, "'checks': expected a text, got list ['race']"),
+        ({"mode": 1}, "'mode': expected a text, got int 1"),
+        ({"cluster": 0}, "'cluster': expected a number from 1"),
+        ({"args": 3}, "'args': expected a list of arguments, got 3"),
     ],
 )
 def test_bad_numbers_of_a_launch_are_errors_in_words(options: dict, words: str) -> None:
-    arguments = {"grid": 1, "block": 32, **options}
+    arguments = {"entry": "k", "grid": 1, "block": 32, "args": [np.zeros(4)], **options}
     with pytest.raises(tilewright.TilewrightError, match=re.escape(words)):
-        vgpu.launch(ENDLESS, "k", args=[np.zeros(4)], **arguments)
+        vgpu.launch(ENDLESS, **arguments)
+
+
+SQUARE = np.zeros((4, 4), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.array([None]), "argument 0: expected an array of numbers"),
+        (vgpu.TensorMap([[1.0]], (1, 1)), "argument 0: a tensor map needs a numpy array, got list"),
+        (vgpu.TensorMap(SQUARE, (4, 2**32 + 4)), "'argument 0.box': expected a number from 0"),
+        (vgpu.TensorMap(SQUARE, (4, -4)), "'argument 0.box': expected a number from 0"),
+        (vgpu.TensorMap(SQUARE, (4, 4.0)), "'argument 0.box': expected an integer, got float 4.0"),
+        (vgpu.TensorMap(SQUARE, 4), "'argument 0.box': expected a list of integers, got 4"),
+        (vgpu.TensorMap(SQUARE, (4, 4), swizzle=128), "'argument 0.swizzle': expected a text"),
+        (vgpu.TensorMap(SQUARE, (4, 4), corners=((0,),)), "expected two corners, got 1"),
+    ],
+)
+def test_bad_arguments_of_a_launch_are_errors_in_words(value: object, words: str) -> None:
+    with pytest.raises(tilewright.TilewrightError, match=re.escape(words)):
+        vgpu.launch(ENDLESS, "k", 1, 32, [value])
+
+
+def test_an_array_is_not_resized_while_a_launch_of_ptx_runs() -> None:
+    array = np.zeros(1 << 16)
+    thread = threading.Thread(
+        target=lambda: vgpu.launch(ENDLESS, "k", 1, 32, [array[8:]], time_limit=2)
+    )
+    thread.start()
+    time.sleep(0.5)
+    with pytest.raises(ValueError, match="cannot resize"):
+        array.resize(1 << 20, refcheck=False)
+    thread.join()
+
+
+def test_the_address_of_an_array_is_what_numpy_knows() -> None:
+    class Liar(np.ndarray):
+        ctypes = types.SimpleNamespace(data=16)
+        nbytes = 1 << 40
+
+    store = "ld.param.u64 %r0, [x];\nst.global.u64 [%r0], 7;\nret;"
+    ptx = ENDLESS.replace("mov.u64 %r0, 0;", store)
+    array = np.zeros(4, np.uint64)
+    assert not vgpu.launch(ptx, "k", 1, 1, [array.view(Liar)]).findings
+    assert array[0] == 7
 
 
 def test_a_time_limit_ends_a_launch() -> None:

@@ -135,12 +135,30 @@ def _tensor_type(dtype: Any) -> str:
     return _TENSOR_TYPES.get(dtype.name) or {1: "u8", 2: "u16"}.get(dtype.itemsize, dtype.name)
 
 
+def _numbers(values: Any, name: str, least: int, most: int) -> list[int]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise LanguageError(f"'{name}': expected a list of integers, got {values!r}")
+    return [_number(value, name, least, most) for value in values]
+
+
+def _array(value: Any, position: int) -> Any:
+    """An array as numpy knows it: a class of the user's may say anything of its instances."""
+    import numpy
+
+    array = numpy.ndarray.view(value, numpy.ndarray)
+    if array.dtype.hasobject:
+        raise LanguageError(
+            f"argument {position}: expected an array of numbers, got one of Python objects"
+        )
+    return array
+
+
 def _memory(array: Any, position: int) -> tuple[int, int, str]:
     """Where an array lies; a view with strides lies in the array it is a view of."""
-    if min(array.strides) < 0:
+    if min(array.strides, default=0) < 0:
         raise LanguageError(f"argument {position}: a tensor map cannot have negative strides")
-    while not array.flags.c_contiguous and hasattr(array.base, "__array_interface__"):
-        array = array.base
+    while not array.flags.c_contiguous and _is_array(array.base):
+        array = _array(array.base, position)
     extents = zip(array.shape, array.strides, strict=True)
     span = sum((extent - 1) * stride for extent, stride in extents) + array.itemsize
     if not array.flags.writeable or array.size == 0:
@@ -148,30 +166,59 @@ def _memory(array: Any, position: int) -> tuple[int, int, str]:
     return (array.ctypes.data, span, f"argument {position}")
 
 
+def _is_array(value: Any) -> bool:
+    import numpy
+
+    return issubclass(type(value), numpy.ndarray)
+
+
+def _map_argument(value: TensorMap, position: int) -> Any:
+    if not _is_array(value.array):
+        kind = type(value.array).__name__
+        raise LanguageError(f"argument {position}: a tensor map needs a numpy array, got {kind}")
+    array = _array(value.array, position)
+    name = f"argument {position}"
+    corners = () if value.corners is None else value.corners
+    if len(corners) not in (0, 2):
+        raise LanguageError(f"'{name}.corners': expected two corners, got {len(corners)}")
+    most = 2**32 - 1
+    fields = (
+        _tensor_type(array.dtype),
+        _numbers(array.shape, f"{name}.shape", 0, most),
+        list(array.strides),
+        _numbers(value.box, f"{name}.box", 0, most),
+        _text(value.swizzle, f"{name}.swizzle"),
+        _text(value.oob_fill, f"{name}.oob_fill"),
+        *(_numbers(corner, f"{name}.corners", -(2**31), 2**31 - 1) for corner in corners),
+    )
+    return (*_memory(array, position), fields, array.ctypes.data)
+
+
 def _argument(value: Any, position: int) -> Any:
     """A numpy array is memory, updated in place; a numpy scalar is passed by value."""
+    import numpy
+
     if isinstance(value, TensorMap):
-        array = value.array
-        fields = (
-            _tensor_type(array.dtype),
-            list(array.shape),
-            list(array.strides),
-            list(value.box),
-            value.swizzle,
-            value.oob_fill,
-            *(map(list, value.corners) if value.corners is not None else ()),
-        )
-        return (*_memory(array, position), fields, array.ctypes.data)
-    if hasattr(value, "__array_interface__") and getattr(value, "ndim", 0) > 0:
-        if not value.flags.c_contiguous or not value.flags.writeable:
-            raise ValueError(f"argument {position}: expected a contiguous, writable array")
-        return (value.ctypes.data, value.nbytes, f"argument {position}")
-    if hasattr(value, "tobytes"):
+        return _map_argument(value, position)
+    if isinstance(value, numpy.generic):
         return value.tobytes()
+    if _is_array(value):
+        array = _array(value, position)
+        if array.ndim == 0:
+            return array.tobytes()
+        if not array.flags.c_contiguous or not array.flags.writeable:
+            raise ValueError(f"argument {position}: expected a contiguous, writable array")
+        return (array.ctypes.data, array.nbytes, f"argument {position}")
     raise TypeError(
         f"argument {position}: expected a numpy array or a numpy scalar such as np.int32(3), "
         f"got {type(value).__name__}"
     )
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise LanguageError(f"'{name}': expected a text, got {type(value).__name__} {value!r}")
+    return value
 
 
 class Module:
@@ -179,7 +226,7 @@ class Module:
 
     @reporting
     def __init__(self, ptx: str, name: str = "<ptx>"):
-        self._core = core.vgpu_load(ptx, name)
+        self._core = core.vgpu_load(_text(ptx, "ptx"), _text(name, "name"))
 
     @reporting
     def launch(
@@ -208,11 +255,16 @@ class Module:
         cluster. `mode` says when asynchronous copies and products take effect: "early", when they
         are issued, or "late", when they are waited for; a correct kernel cannot tell.
         """
-        arguments = [_argument(value, position) for position, value in enumerate(args)]
+        if isinstance(args, str | bytes) or not isinstance(args, Iterable):
+            raise LanguageError(f"'args': expected a list of arguments, got {args!r}")
+        values = list(args)
+        arguments = [_argument(value, position) for position, value in enumerate(values)]
+        arrays = [value.array if isinstance(value, TensorMap) else value for value in values]
         text = self._core.launch(
-            entry, _extents(grid, "grid"), _extents(block, "block"),
-            _extents(cluster, "cluster") if cluster is not None else [], mode, arguments,
-            _number(shared_bytes, "shared_bytes", 0, 2**31 - 1), arch, checks, bool(count_memory),
+            _text(entry, "entry"), _extents(grid, "grid"), _extents(block, "block"),
+            _extents(cluster, "cluster") if cluster is not None else [], _text(mode, "mode"),
+            arguments, arrays, _number(shared_bytes, "shared_bytes", 0, 2**31 - 1),
+            _text(arch, "arch"), _text(checks, "checks"), bool(count_memory),
             _number(threads, "threads", 0, 1024), _number(step_limit, "step_limit", 0, 2**63 - 1),
             _seconds(time_limit, "time_limit"),
         )  # fmt: skip
