@@ -40,10 +40,13 @@ static std::string writeFile(StringRef text) {
   llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
   llvm::sys::path::append(temporary, name);
   for (StringRef path : {StringRef(name), temporary.str()}) {
-    std::error_code error;
-    llvm::raw_fd_ostream file(path, error, llvm::sys::fs::OF_Text);
-    if (error)
+    // Of an earlier stop; and a link that another user has put here must not lead us anywhere.
+    llvm::sys::fs::remove(path);
+    int descriptor;
+    if (llvm::sys::fs::openFileForWrite(path, descriptor, llvm::sys::fs::CD_CreateNew,
+                                        llvm::sys::fs::OF_Text))
       continue;
+    llvm::raw_fd_ostream file(descriptor, /*shouldClose=*/true);
     file << text;
     file.close();
     if (!file.has_error())

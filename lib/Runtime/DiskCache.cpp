@@ -269,7 +269,7 @@ static std::string chooseDirectory() {
   if (!isSharedEnabled || !valueOr(environment::readSwitch(Variable::Cache, true), true))
     return "";
   if (StringRef directory = environment::getText(Variable::CacheDir); !directory.empty())
-    return directory.str();
+    return directory.starts_with("/") ? directory.str() : "";
   std::string folder = findCacheFolder();
   return folder.empty() ? "" : folder + "/tilewright";
 }

@@ -13,7 +13,7 @@ using namespace tilewright::environment;
 
 namespace {
 
-enum class Kind { Switch, Number, Choice, Library, Text };
+enum class Kind { Switch, Number, Choice, Library, Folder };
 
 struct Entry {
   Variable variable;
@@ -25,7 +25,7 @@ struct Entry {
 
 constexpr Entry table[] = {
     {Variable::Cache, "TILEWRIGHT_CACHE", Kind::Switch},
-    {Variable::CacheDir, "TILEWRIGHT_CACHE_DIR", Kind::Text},
+    {Variable::CacheDir, "TILEWRIGHT_CACHE_DIR", Kind::Folder},
     {Variable::CacheMb, "TILEWRIGHT_CACHE_MB", Kind::Number, 0, uint64_t(1) << 40},
     {Variable::Check, "TILEWRIGHT_CHECK", Kind::Switch},
     {Variable::CheckPlans, "TILEWRIGHT_CHECK_PLANS", Kind::Switch},
@@ -133,7 +133,9 @@ MaybeFailure tilewright::environment::check() {
       if (text.find('/') != text.npos && access(std::string(text).c_str(), R_OK) != 0)
         return refuse(entry, "a library that can be read, or 'none'");
       break;
-    case Kind::Text:
+    case Kind::Folder: // what is read there must not depend on the current directory
+      if (!text.empty() && text[0] != '/')
+        return refuse(entry, "a path that begins with '/'");
       break;
     }
   }

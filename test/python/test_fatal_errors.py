@@ -69,6 +69,29 @@ def test_llvm_stops_and_the_process_goes_on(target: str, tmp_path, monkeypatch) 
         assert run.stderr.startswith("internal error: ")
 
 
+def test_a_reproducer_does_not_follow_a_link(tmp_path, monkeypatch) -> None:
+    """Another user may foresee its name and put a link to a file of ours there."""
+    monkeypatch.chdir(tmp_path)
+    program = core.parse_program(NO_CODE)
+
+    def stop() -> Path:
+        with pytest.raises(core.TraceError, match="internal error"):
+            program.compile_cpu([])
+        (file,) = tmp_path.glob("tw-crash-*.mlir")
+        return file
+
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    file = stop()
+    text = file.read_text()
+    file.unlink()
+    file.symlink_to(precious)
+    assert stop() == file
+    assert precious.read_text() == "mine"
+    assert not file.is_symlink()
+    assert file.read_text() == text
+
+
 def test_a_text_that_is_nested_too_deeply() -> None:
     """The parser ran out of stack."""
     depth = 200_000

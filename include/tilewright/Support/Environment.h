@@ -7,7 +7,8 @@
 //   switch     0, 1, off, on, no, yes, false, true
 //   number     decimal digits, in a range
 //   choice     one of a few words
-//   text       a path
+//   folder     a path from the root
+//   library    a name, or a path
 //
 //===----------------------------------------------------------------------------------------===//
 

@@ -20,8 +20,8 @@ MEANINGS = {
     "TILEWRIGHT_ARCH": "the architecture of GPU code that no target names, and of device queries; "
     "`tw --arch` sets it. The default is `sm_80`",
     "TILEWRIGHT_CACHE": "`0`: keep no compiled code on disk",
-    "TILEWRIGHT_CACHE_DIR": "where compiled code is kept. The default is `tilewright` in "
-    "`XDG_CACHE_HOME`, else in `.cache` of the home directory",
+    "TILEWRIGHT_CACHE_DIR": "where compiled code is kept, a path from the root. The default is "
+    "`tilewright` in `XDG_CACHE_HOME`, else in `.cache` of the home directory",
     "TILEWRIGHT_CACHE_MB": "the largest size of that folder in MiB. The default is 512; the least "
     "recently used entries go first",
     "TILEWRIGHT_CHECK": "`1`: check everything that can be checked, while compiling and running; "

@@ -129,6 +129,11 @@ TEST_F(DiskCacheTest, UnusableDirectoriesAreAProblemAndNoError) {
   EXPECT_EQ(inFile.lookup(name), std::nullopt);
   EXPECT_NE(inFile.getProblem().find("nothing is kept"), std::string::npos);
 
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0); // no writer to wait for
+  DiskCache inPipe(path("pipe"), kMegabyte);
+  inPipe.store(name, "content");
+  EXPECT_NE(inPipe.getProblem(), "");
+
   llvm::sys::fs::create_directory(path("open"));
   chmod(path("open").c_str(), 0777);
   DiskCache open(path("open"), kMegabyte);
@@ -257,6 +262,11 @@ TEST_F(DiskCacheTest, AnEmptyOrRelativeHomeIsNotTheCurrentDirectory) {
     std::string fallback = directoryWith("", "");
     isGood &= fallback.empty() || fallback[0] == '/';
     isGood &= directoryWith("h", "c") == fallback;
+    unsetenv("HOME");
+    unsetenv("XDG_CACHE_HOME");
+    isGood &= DiskCache::getShared()->getDirectory() == fallback;
+    setenv("TILEWRIGHT_CACHE_DIR", "cache", 1);
+    isGood &= DiskCache::getShared()->getDirectory().empty();
     _exit(isGood ? 0 : 1);
   }
   int status = 0;
@@ -273,6 +283,19 @@ TEST_F(DiskCacheTest, ADirectoryThatSomebodyRemovedIsMadeAgain) {
   cache.store(name, "second");
   EXPECT_EQ(cache.getProblem(), "");
   EXPECT_EQ(cache.lookup(name), "second");
+}
+
+TEST_F(DiskCacheTest, ADirectoryThatIsReplacedIsJudgedAgain) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  DiskCache cache(path("cache"), kMegabyte);
+  cache.store(name, "content");
+  ASSERT_EQ(rename(path("cache").c_str(), path("open").c_str()), 0);
+  chmod(path("open").c_str(), 0777);
+  ASSERT_EQ(symlink(path("open").c_str(), path("cache").c_str()), 0);
+  EXPECT_EQ(cache.lookup(name), std::nullopt);
+  EXPECT_NE(cache.getProblem().find("everybody may write"), std::string::npos);
+  chmod(path("open").c_str(), 0700); // a link to a folder that is the user's own is fine
+  EXPECT_EQ(cache.lookup(name), "content");
 }
 
 TEST_F(DiskCacheTest, ManyProcessesWriteAndReadOneEntry) {
