@@ -20,8 +20,8 @@ test: build ## every suite and the quick lints; ends with "N passed, N failed"
 
 test-long: build ## the same with the slow tests, the wheels, and a minute of each fuzz target
 	@scripts/bootstrap.sh asan browser dask wheel
-	cmake --preset fuzz
-	cmake --build build-fuzz -j $(JOBS) --target tw-fuzzers
+	cmake --preset asan
+	cmake --build build-asan -j $(JOBS) --target tw-fuzzers
 	@$(PYTHON) scripts/run_tests.py --long
 
 test-gpu: build ## on a machine with a GPU: run everything there, write a file to send us
@@ -33,12 +33,12 @@ bench: ## the figures of benchmarks/
 	cmake --build build -j $(JOBS)
 	$(PYTHON) benchmarks/run_benchmarks.py
 
-asan: ## unit and lit tests with AddressSanitizer and UBSan, in build-asan/
+asan: ## unit and lit tests and the adversary's with AddressSanitizer and UBSan, in build-asan/
 	@scripts/bootstrap.sh asan
 	cmake --preset asan
 	cmake --build build-asan -j $(JOBS)
 # Debian's libMLIR is not instrumented: it hands out pool memory that our inlined code has poisoned.
-	@ASAN_OPTIONS=allow_user_poisoning=0 $(PYTHON) scripts/run_tests.py --build-dir build-asan unit lit
+	@ASAN_OPTIONS=allow_user_poisoning=0 $(PYTHON) scripts/run_tests.py --build-dir build-asan unit lit adversary
 
 format: ## rewrite C++ and Python in the house style
 	@scripts/bootstrap.sh
@@ -63,4 +63,4 @@ build: ## bootstrap, configure and compile into build/
 	@cmake --build build -j $(JOBS)
 
 clean: ## remove all builds; keeps .venv
-	rm -rf build build-debug build-asan build-fuzz build-wheel dist
+	rm -rf build build-debug build-asan build-wheel dist

@@ -30,7 +30,7 @@ include(AddLLVM)
 include(AddMLIR)
 
 if(TW_SANITIZE)
-  add_compile_options(-fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g)
+  add_compile_options(-fsanitize=${TW_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -gline-tables-only)
   add_link_options(-fsanitize=${TW_SANITIZE})
   if(TW_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize=vptr) # libMLIR.so is not instrumented

@@ -36,11 +36,15 @@ FUZZ_SECONDS = 60
 #: When a bounded long run has used its time, as `time.time()`; for the slow tests to see.
 LONG_END = "TILEWRIGHT_LONG_END"
 FUZZ_SEEDS = {  # others start from test/lit
-    "cache-fuzz": [],
+    "cache-fuzz": ["test/fuzz/artifacts"],
     "layout-fuzz": ["test/fuzz/layouts"],
     "ptx-fuzz": ["vgpu/test/ptx"],  # those of third parties are too long
     "ptx-run-fuzz": ["vgpu/test/ptx"],
 }
+ADVERSARY = (
+    *("test_abuse.py", "test_hostile_tensors.py", "test_calls.py", "test_cpu_calls.py"),
+    *("test_gpu.py", "test_environment.py"),
+)
 # A suite that takes longer hangs.
 SUITE_SECONDS = 45 * 60
 LONG_SUITE_SECONDS = 4 * 60 * 60
@@ -204,14 +208,14 @@ def lints(session: Session) -> Tally:
 
 
 def fuzz(session: Session) -> Tally:
-    """Each libFuzzer program of the fuzz preset (bin/*-fuzz) runs a minute with a fixed seed,
+    """Each libFuzzer program of the asan preset (bin/*-fuzz) runs a minute with a fixed seed,
     starting from the tests of its language, with the tokens of test/fuzz/<language>.dict if there
-    is such a file; a finding is kept in build-fuzz/findings."""
+    is such a file; a finding is kept in build-asan/findings."""
     tally = Tally()
-    findings = ROOT / "build-fuzz" / "findings"
+    findings = ROOT / "build-asan" / "findings"
     findings.mkdir(parents=True, exist_ok=True)
-    for program in sorted((ROOT / "build-fuzz" / "bin").glob("*-fuzz")):
-        corpus = ROOT / "build-fuzz" / "corpus" / program.name
+    for program in sorted((ROOT / "build-asan" / "bin").glob("*-fuzz")):
+        corpus = ROOT / "build-asan" / "corpus" / program.name
         corpus.mkdir(parents=True, exist_ok=True)
         seeds = FUZZ_SEEDS.get(program.name, ["test/lit"])
         tokens = ROOT / "test" / "fuzz" / f"{program.name.split('-')[0]}.dict"
@@ -227,10 +231,32 @@ def fuzz(session: Session) -> Tally:
     return tally
 
 
+def adversary(session: Session) -> Tally:
+    """What hostile callers do, in a Python whose extension module has AddressSanitizer: its runtime
+    is loaded before everything else. Python, numpy and libMLIR.so are not instrumented."""
+    clang = Path(os.environ.get("LLVM_PREFIX") or "/usr/lib/llvm-22") / "bin" / "clang"
+    asked = [clang, "-print-file-name=libclang_rt.asan-x86_64.so"]
+    runtime = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    summary = session.results / "adversary.xml"
+    status = session.run(
+        *(sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short"),
+        *(f"test/python/{name}" for name in ADVERSARY),
+        f"--junit-xml={summary}",
+        LD_PRELOAD=runtime,
+        PYTHONPATH=str(session.build / "python"),
+        PYTHONMALLOC="malloc",
+        ASAN_OPTIONS="detect_leaks=0:allow_user_poisoning=0:detect_container_overflow=0:"
+        "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0",
+    )
+    tally = read_junit(summary) if summary.exists() else Tally()
+    return unless_silent(tally, status)
+
+
 @dataclass(frozen=True)
 class Suite:
     run: Callable[[Session], Tally]
     only_long: bool = False
+    only_named: bool = False
 
 
 SUITES = {
@@ -244,6 +270,7 @@ SUITES = {
     "docs": Suite(pytest_suite("test/docs")),
     "vgpu-third-party": Suite(pytest_suite("vgpu/test/third_party")),
     "fuzz": Suite(fuzz, only_long=True),
+    "adversary": Suite(adversary, only_named=True),
 }
 
 
@@ -288,7 +315,9 @@ def main() -> int:
             os.environ[LONG_END] = str(time.time() + 60 * minutes)
     session = Session(build, results, arguments.long)
     names = arguments.suites or [
-        name for name, suite in SUITES.items() if arguments.long or not suite.only_long
+        name
+        for name, suite in SUITES.items()
+        if not suite.only_named and (arguments.long or not suite.only_long)
     ]
     outcomes = {name: run_suite(name, session) for name in names}
 
