@@ -48,7 +48,9 @@ int64_t countGroups(KernelOp kernel) {
   int64_t threads = kernel.getNumThreads(), groups = threads / kWarpgroup;
   if (threads % kWarpgroup || groups < 2 || groups > kMaxGroups)
     return 0;
-  // The program may have barriers by number of its own.
+  // Roles of the program meet at barriers by number, and it may have some of its own.
+  if (!getTeamRoles(kernel).empty())
+    return 0;
   bool isFree = !kernel
                      .walk([](BarrierAllocOp row) {
                        return llvm::is_contained(row.getArrivals(), 0) ? WalkResult::interrupt()
