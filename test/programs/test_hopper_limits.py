@@ -191,7 +191,7 @@ def test_a_role_that_never_arrives() -> None:
         return main
 
     text = refusal(make, *ARRAYS)
-    assert "each has come to a wait, and none of these is met" in text
+    assert "this wait is not met: what it waits for comes later or never" in text
     assert "T.barrier_wait(ready, 0)" in text
 
 
