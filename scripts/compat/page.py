@@ -124,7 +124,8 @@ def write_page(
         if 2 * len(records) < old.tests_run(title):  # some cases again: the whole keeps its row
             parts.append(old.row(title) or "")
             kept.extend(old.gpu_rows(name))
-            kept_times.extend(old.times(name))
+            again = {short(record["case"]) for record in records}
+            kept_times.extend(line for line in old.times(name) if line[-1] not in again)
             details.append(old.section(name))
             title, name = title + IN_PART, name + IN_PART
         commit = (results / f"{code_base.name}.revision").read_text().strip()
