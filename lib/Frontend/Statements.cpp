@@ -297,7 +297,11 @@ void Statements::print(StringRef message,
     emitter.checkOwn(buffer->traceId);
     printed = buffer->value;
   } else if (auto *operand = std::get_if<Operand>(&value)) {
-    printed = scalars.materialize(*operand).value;
+    Scalar number = scalars.materialize(*operand);
+    // Values of scalars have no sign in the IR; engines print them as signed numbers.
+    if (number.dtype.isUnsignedInteger() && number.dtype.getIntOrFloatBitWidth() < 64)
+      number = scalars.convert(number, builder.getI64Type());
+    printed = number.value;
   }
   emitter.createVerified<tile::PrintOp>(message, printed);
 }

@@ -41,6 +41,39 @@ def test_engines_print_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         assert shown[engine] == shown["interp"]
 
 
+def test_cpu_prints_tiles_of_every_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    """Blocks of the CPU print in any order, so that one block prints here."""
+    dtypes = ("bool", "int8", "uint8", "int64", "uint64", "float16", "float64")
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((2, 3), "bool"),
+        B: T.Tensor((2, 3), "int8"),
+        C: T.Tensor((2, 3), "uint8"),
+        D: T.Tensor((2, 3), "int64"),
+        E: T.Tensor((2, 3), "uint64"),
+        F: T.Tensor((2, 3), "float16"),
+        G: T.Tensor((2, 3), "float64"),
+    ):
+        with T.Kernel(1, threads=32):
+            for tensor in (A, B, C, D, E, F, G):
+                tile = T.alloc_shared((2, 3), tensor.dtype)
+                T.copy(tensor, tile)
+                T.print(tile, msg="tile")
+                if tensor.dtype != "uint64":  # from 2^63 on, shown signed
+                    T.print(tile[1, 0], msg="element")
+
+    numbers = np.array([[1, 0, -1], [-2, 100, 3]])
+    arrays = [numbers.astype(dtype) for dtype in dtypes]
+    shown = {}
+    for device in ("interp", "cpu"):
+        tilewright.compile(main, device=device)(*arrays)
+        shown[device] = capsys.readouterr().out
+    assert "tile [[1, 0, 255], [254, 100, 3]]\nelement 254\n" in shown["interp"]
+    assert "[18446744073709551614, 100, 3]" in shown["interp"]
+    assert shown["cpu"] == shown["interp"]
+
+
 @T.prim_func
 def checked(A: T.Tensor((64,), "int32")):
     with T.Kernel(1, threads=64):

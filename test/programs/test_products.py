@@ -359,3 +359,33 @@ def test_rows_of_sums_in_shared_memory(device: str, into_shared: bool) -> None:
         assert "'c' lives in shared memory" not in said
     if not into_shared:
         assert "'row' lives in shared memory" not in said
+
+
+@pytest.mark.parametrize(("depth", "step"), [(512, 256), (384, 128), (192, 96)])
+def test_float8_sums_that_are_promoted_are_cleared_at_run_time(depth: int, step: int) -> None:
+    """They go to float32 in pieces, of which the first of the first step starts from 0."""
+    dtype = "float8_e4m3fn"
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, depth), dtype),
+        B: T.Tensor((64, depth), dtype),
+        C: T.Tensor((64, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a, b = T.alloc_shared((64, step), dtype), T.alloc_shared((64, step), dtype)
+            c = T.alloc_fragment((64, 64), "float32")
+            T.fill(c, 9)
+            for k in T.Pipelined(depth // step, num_stages=2):
+                T.copy(A[0:64, k * step : k * step + step], a)
+                T.copy(B[0:64, k * step : k * step + step], b)
+                T.gemm(a, b, c, transpose_B=True, clear_accum=(k == 0))
+            T.copy(c, C)
+
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-4, 5, (64, depth)).astype(ml_dtypes.float8_e4m3fn) for _ in "ab")
+    c = np.zeros((64, 64), np.float32)
+    kernel = tilewright.compile(main, device="vgpu:sm_90a")
+    kernel(a, b, c)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
+    assert "wgmma" in kernel.ptx
