@@ -12,7 +12,6 @@
 #include "tilewright/Support/Forks.h"
 
 #include "llvm/Support/JSON.h"
-#include <chrono>
 
 using namespace mlir;
 using tilewright::runtime::DiskCache;
@@ -210,7 +209,7 @@ static llvm::Expected<CompiledArtifact> compile(const ProgramRef &program,
 /// The artifact of an entry, if there is one that `accept` takes.
 static std::optional<CompiledArtifact> load(DiskCache &cache, StringRef name,
                                             const CallFacts &calls, AcceptArtifact accept) {
-  auto start = std::chrono::steady_clock::now();
+  PhaseClock clock;
   std::optional<std::string> entry = cache.lookup(name);
   std::optional<CompiledArtifact> artifact = entry ? parseArtifact(*entry) : std::nullopt;
   if (!artifact)
@@ -222,8 +221,7 @@ static std::optional<CompiledArtifact> load(DiskCache &cache, StringRef name,
       llvm::consumeError(std::move(error)); // compiled anew, and the entry with it
       return std::nullopt;
     }
-  std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-  artifact->phases.push_back({"load from the cache", taken.count()});
+  artifact->phases.push_back(clock.finish("load from the cache"));
   return artifact;
 }
 

@@ -22,8 +22,6 @@
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Transforms/Passes.h"
-#include <chrono>
-#include <ctime>
 
 using namespace mlir;
 
@@ -200,20 +198,20 @@ public:
       : options(options), phases(phases) {}
 
   void finish(StringRef stage, llvm::function_ref<void(raw_ostream &)> print = {}) {
-    phases.push_back({stage.str(), 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC});
+    phases.push_back(clock.finish(stage.str()));
     if (print && isWanted(options, stage)) {
       std::string text;
       llvm::raw_string_ostream os(text);
       print(os);
       options.afterPass(stage, text);
     }
-    start = std::clock(); // printing belongs to no stage
+    clock.restart(); // printing belongs to no stage
   }
 
 private:
   const PipelineOptions &options;
   std::vector<PhaseTime> &phases;
-  std::clock_t start = std::clock();
+  PhaseClock clock;
 };
 } // namespace
 
@@ -332,14 +330,10 @@ FailureOr<CompiledArtifact> compileForGpu(ModuleOp module, const Arch &arch,
 /// What `compileForCpu` does, on a thread of its own.
 static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
                                                        const PipelineOptions &options) {
-  auto start = std::chrono::steady_clock::now();
+  PhaseClock clock;
   CompiledArtifact artifact;
   artifact.calls = options.calls;
-  auto finish = [&](StringRef phase) {
-    std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-    artifact.phases.push_back({phase.str(), taken.count()});
-    start = std::chrono::steady_clock::now();
-  };
+  auto finish = [&](StringRef phase) { artifact.phases.push_back(clock.finish(phase.str())); };
   cpu::CompileOptions code;
   if (options.host)
     code.target = *options.host;
@@ -371,7 +365,7 @@ static llvm::Expected<CompiledArtifact> compileGuarded(ModuleOp module,
     llvm::raw_string_ostream os(text);
     planned->print(os);
     options.afterPass("host", text);
-    start = std::chrono::steady_clock::now(); // printing is no phase of a compilation
+    clock.restart(); // printing is no phase of a compilation
   }
   {
     cpu::ErrorCollector errors(module.getContext());
