@@ -122,7 +122,7 @@ void buildThreadCodePipeline(OpPassManager &pm, StringRef arch, const CallFacts 
 
 void buildNvvmPipeline(OpPassManager &pm, bool fastMath) {
   pm.addPass(nvptx::createLowerMath({fastMath}));
-  pm.addPass(createCSEPass());
+  pm.addPass(createShareValues());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(nvptx::createConvertToLlvm());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -137,8 +137,7 @@ void buildHostCodePipeline(OpPassManager &pm, const cpu::HostTarget &host, const
 }
 
 void buildHostLlvmPipeline(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createShareValues());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertVectorToLLVMPass());
   ConvertMathToLLVMPassOptions math;

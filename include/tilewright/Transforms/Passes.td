@@ -699,4 +699,20 @@ def PlanCpuUpdates : Pass<"tile-plan-cpu-updates"> {
                         "no argument that is written shares memory">];
 }
 
+def ShareValues : Pass<"tile-share-values"> {
+  let summary = "Compute once what the code of a thread or of the host computes twice";
+  let description = [{
+    Common subexpressions of structured code, and loads that are repeated before anything is written;
+    what nothing uses is erased. Takes time in proportion to the code, which MLIR's pass of this kind
+    does not where many loads of one element stand in a block.
+
+    ```mlir
+    %a = arith.addi %i, %one : i64
+    %x = llvm.load %p : !llvm.ptr -> f32     ->    %a = arith.addi %i, %one : i64
+    %b = arith.addi %i, %one : i64                 %x = llvm.load %p : !llvm.ptr -> f32
+    %y = llvm.load %p : !llvm.ptr -> f32
+    ```
+  }];
+}
+
 #endif
