@@ -180,7 +180,7 @@ bool BulkPlanner::checkTensor() {
     return refuse("a block of fewer than 32 threads has no whole warp");
   if (context.calls.argumentAlignment < kGranule)
     return refuse("tensors are not known to start on 16 bytes");
-  std::optional<Memory> found = getMemory(source, context.kernel, context.calls);
+  std::optional<Memory> found = getMemory(source, context);
   if (!found)
     return refuse("where " + name(source) + " lies is not known");
   memory = std::move(*found);
@@ -393,7 +393,7 @@ bool BulkPlanner::planSpan() {
 /// Where the elements lie in the tile.
 bool BulkPlanner::findTileOffset() {
   auto found = getCoordinates(tileAccess.op, loop, tileAccess.buffer, tileAccess.indices);
-  std::optional<Memory> placed = getMemory(tile, bulk.context.kernel, bulk.context.calls);
+  std::optional<Memory> placed = getMemory(tile, bulk.context);
   std::optional<IndexExpr> formula =
       placed && placed->layout ? placed->layout->getOffset() : std::nullopt;
   if (!found || !formula)
@@ -625,8 +625,7 @@ llvm::Expected<BulkPlan> planBulk(ParallelOp loop, const CopyLoop &copy,
 std::optional<Layout> findSpanLayout(ParallelOp loop, const ElementAccess &tensor,
                                      const BulkContext &bulk) {
   std::optional<SmallVector<int64_t>> extents = analysis::getStaticExtents(loop);
-  std::optional<Memory> memory =
-      getMemory(getRoot(tensor.buffer), bulk.context.kernel, bulk.context.calls);
+  std::optional<Memory> memory = getMemory(getRoot(tensor.buffer), bulk.context);
   if (!extents || !memory || bulk.context.calls.argumentAlignment < kGranule)
     return std::nullopt;
   int64_t elements = 1;

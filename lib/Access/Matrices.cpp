@@ -72,7 +72,7 @@ std::optional<Plan> planMatrixLoads(GemmOp gemm, GemmOperand operand, const Cont
   auto warps = gemm->getAttrOfType<DenseI64ArrayAttr>(kWarpsAttr);
   Value buffer = operand == GemmOperand::A ? Value(gemm.getA()) : Value(gemm.getB());
   Value root = getRoot(buffer);
-  std::optional<Memory> memory = getMemory(root, context.kernel, context.calls);
+  std::optional<Memory> memory = getMemory(root, context);
   std::optional<MmaShape> instruction = getMmaShape(gemm, context.arch);
   auto type = cast<MemRefType>(buffer.getType());
   if (!warps || !memory || memory->isGlobal || !instruction || instruction->m != 16 ||

@@ -16,21 +16,27 @@ namespace tilewright::access {
 /// Shared tiles start on 128 bytes (tile-plan-shared-memory).
 static constexpr int64_t kSharedAlignment = 128;
 
-std::optional<Memory> getMemory(Value root, KernelOp kernel, const CallFacts &calls) {
+Context::Context(KernelOp kernel, const Arch &arch, CallFacts calls)
+    : kernel(kernel), arch(arch), calls(std::move(calls)) {
+  kernel.walk([&](AnnotateLayoutOp note) {
+    if (auto layout = dyn_cast<LayoutAttr>(note.getLayout()))
+      layouts.insert_or_assign(note.getBuffer(), layout.getLayout());
+  });
+}
+
+std::optional<Memory> getMemory(Value root, const Context &context) {
   auto type = cast<MemRefType>(root.getType());
   Memory memory;
   memory.extents.assign(type.getShape().begin(), type.getShape().end());
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     memory.extentDivisors.push_back(
-        std::max<int64_t>(analysis::getExtentFacts(root, dim, kernel).getDivisor(), 1));
+        std::max<int64_t>(analysis::getExtentFacts(root, dim, context.kernel).getDivisor(), 1));
   memory.elementBytes = getStorageBytes(type.getElementType());
   if (getSpace(type) == Space::Global) {
     memory.isGlobal = true;
-    memory.baseAlignment = std::max(memory.elementBytes, calls.argumentAlignment);
-    kernel.walk([&](AnnotateLayoutOp note) {
-      if (note.getBuffer() == root)
-        memory.layout = cast<LayoutAttr>(note.getLayout()).getLayout();
-    });
+    memory.baseAlignment = std::max(memory.elementBytes, context.calls.argumentAlignment);
+    if (auto it = context.layouts.find(root); it != context.layouts.end())
+      memory.layout = it->second;
     return memory;
   }
   auto alloc = root.getDefiningOp<AllocOp>();
@@ -123,11 +129,14 @@ std::optional<AccessCoordinates> getCoordinates(Operation *access, ParallelOp lo
   analysis::IndexTranslator translator(loop, &numbers, analysis::OuterValues::Expand);
   for (BlockArgument iterator : loop.getIterators())
     translator.addDim(iterator);
-  // A row that a table names: the loop writes no table, so equal indices hold equal numbers.
-  llvm::SmallDenseSet<Value, 4> written = getWrittenRoots(loop);
+  // A row that a table names: the loop writes no table, so equal indices hold equal numbers. Only few
+  // accesses have one, and a loop may have thousands of accesses.
+  std::optional<llvm::SmallDenseSet<Value, 4>> written;
   translator.allowFunctions([&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);
-    return load && !written.contains(getRoot(load.getBuffer()));
+    if (load && !written)
+      written = getWrittenRoots(loop);
+    return load && !written->contains(getRoot(load.getBuffer()));
   });
   SmallVector<IndexExpr, 4> coordinates;
   for (Value index : indices) {

@@ -46,7 +46,7 @@ std::optional<Request> makeRequest(const ElementAccess &access, ParallelOp loop,
                                    const analysis::LoopDistribution &distribution,
                                    const Context &context) {
   Value root = getRoot(access.buffer);
-  std::optional<Memory> memory = getMemory(root, context.kernel, context.calls);
+  std::optional<Memory> memory = getMemory(root, context);
   Type elementType = cast<MemRefType>(root.getType()).getElementType();
   if (!memory || changesElement(access.buffer))
     return std::nullopt;

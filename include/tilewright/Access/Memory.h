@@ -5,6 +5,7 @@
 
 #include "tilewright/Layout/IndexFacts.h"
 #include "tilewright/Layout/Layout.h"
+#include "tilewright/Target/Arch.h"
 #include "tilewright/Tile/CallFacts.h"
 #include "tilewright/Tile/Tile.h"
 
@@ -27,9 +28,20 @@ struct Memory {
   }
 };
 
+/// What is known around the accesses of a kernel. Layouts of tensors are looked up once: a kernel has
+/// thousands of accesses.
+struct Context {
+  Context(tile::KernelOp kernel, const Arch &arch, CallFacts calls);
+
+  tile::KernelOp kernel;
+  const Arch &arch;
+  CallFacts calls;
+  llvm::DenseMap<mlir::Value, Layout> layouts; ///< Of annotated tensors.
+};
+
 /// The memory of a root; nothing for registers and variables. Reads annotations of the kernel for
 /// arguments and `tile.placement` for tiles.
-std::optional<Memory> getMemory(mlir::Value root, tile::KernelOp kernel, const CallFacts &calls);
+std::optional<Memory> getMemory(mlir::Value root, const Context &context);
 
 /// A comparison that a branch inside a loop depends on.
 struct BranchTest {

@@ -4,16 +4,8 @@
 #define TILEWRIGHT_ACCESS_REQUESTS_H
 
 #include "tilewright/Access/Planner.h"
-#include "tilewright/Target/Arch.h"
 
 namespace tilewright::access {
-
-/// What all accesses of a kernel have in common.
-struct Context {
-  tile::KernelOp kernel;
-  const Arch &arch;
-  CallFacts calls;
-};
 
 /// The buffer and indices of an op that touches one element; nothing for other ops.
 struct ElementAccess {

@@ -249,8 +249,7 @@ bool LayoutSolver::touchesMemory(ParallelOp loop) {
   return loop
       .walk([&](Operation *op) {
         std::optional<access::ElementAccess> element = access::ElementAccess::get(op);
-        bool isMemory =
-            element && access::getMemory(getRoot(element->buffer), kernel, context.calls);
+        bool isMemory = element && access::getMemory(getRoot(element->buffer), context);
         return isMemory ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

@@ -197,7 +197,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
     for (GemmOperand operand : {GemmOperand::A, GemmOperand::B}) {
       bool isA = operand == GemmOperand::A;
       Value root = getRoot(isA ? gemm.getA() : gemm.getB());
-      std::optional<Memory> memory = getMemory(root, context.kernel, context.calls);
+      std::optional<Memory> memory = getMemory(root, context);
       if (!memory)
         continue; // in registers
       llvm::Expected<ProductOperand> plan = planProductOperand(gemm, operand, *memory->layout);
