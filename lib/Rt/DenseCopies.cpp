@@ -100,43 +100,51 @@ void DenseCopies::mark(const Signature &signature, std::span<Argument> arguments
   }
 }
 
+/// A tensor of the call that shares an element with `tensor`, which is to be copied, while the kernel
+/// writes one of the two; null if there is none.
+static const Binding::Tensor *findShared(const Binding::Tensor &tensor,
+                                         std::span<const Argument> arguments,
+                                         const Binding &binding) {
+  for (const Binding::Tensor &other : binding.tensors) {
+    if (&other == &tensor || other.bytes == 0 || (!tensor.isWritten && !other.isWritten))
+      continue;
+    const Argument &argument = arguments[other.position];
+    auto address = reinterpret_cast<uint64_t>(argument.data);
+    Span span = argument.isPacked ? Span::of(argument, other.elementBytes)
+                                  : Span{address, address + other.bytes};
+    if (shareElements(arguments[tensor.position], tensor.elementBytes, argument, span,
+                      other.elementBytes))
+      return &other;
+  }
+  return nullptr;
+}
+
 MaybeFailure DenseCopies::make(const Signature &signature, std::span<const Argument> arguments,
                                Binding &binding) {
-  for (const Binding::Tensor &tensor : binding.tensors) {
-    const Argument &argument = arguments[tensor.position];
-    if (!argument.isPacked || tensor.bytes == 0)
-      continue;
-    for (const Binding::Tensor &other : binding.tensors) {
-      if (&other == &tensor || other.bytes == 0 || (!tensor.isWritten && !other.isWritten))
-        continue;
-      const Argument &otherArgument = arguments[other.position];
-      auto address = reinterpret_cast<uint64_t>(otherArgument.data);
-      Span otherSpan = otherArgument.isPacked ? Span::of(otherArgument, other.elementBytes)
-                                              : Span{address, address + other.bytes};
-      if (shareElements(argument, tensor.elementBytes, otherArgument, otherSpan,
-                        other.elementBytes)) {
-        auto [first, second] = std::minmax(tensor.position, other.position);
-        return Failure{"parameter '" + signature.parameters[second].name +
-                       "': shares memory with '" + signature.parameters[first].name +
-                       "', and the kernel writes one of them; pass a copy"};
-      }
+  std::vector<const Binding::Tensor *> packed;
+  for (const Binding::Tensor &tensor : binding.tensors)
+    if (arguments[tensor.position].isPacked && tensor.bytes != 0)
+      packed.push_back(&tensor);
+  for (const Binding::Tensor *tensor : packed)
+    if (const Binding::Tensor *other = findShared(*tensor, arguments, binding)) {
+      auto [first, second] = std::minmax(tensor->position, other->position);
+      return Failure{"parameter '" + signature.parameters[second].name + "': shares memory with '" +
+                     signature.parameters[first].name +
+                     "', and the kernel writes one of them; pass a copy"};
     }
-  }
-  for (const Binding::Tensor &tensor : binding.tensors) {
-    const Argument &argument = arguments[tensor.position];
-    if (!argument.isPacked || tensor.bytes == 0)
-      continue;
+  for (const Binding::Tensor *tensor : packed) {
+    const Argument &argument = arguments[tensor->position];
     Copy &copy = copies.emplace_back();
-    copy = {&argument, std::make_unique<char[]>(tensor.bytes), tensor.elementBytes,
-            tensor.isWritten};
+    copy = {&argument, std::make_unique<char[]>(tensor->bytes), tensor->elementBytes,
+            tensor->isWritten};
     char *to = copy.memory.get();
     forElements(argument, [&](int64_t offset) {
-      std::memcpy(to, static_cast<char *>(argument.data) + offset * tensor.elementBytes,
-                  tensor.elementBytes);
-      to += tensor.elementBytes;
+      std::memcpy(to, static_cast<char *>(argument.data) + offset * tensor->elementBytes,
+                  tensor->elementBytes);
+      to += tensor->elementBytes;
       return true;
     });
-    binding.slots[tensor.position] = reinterpret_cast<uint64_t>(copy.memory.get());
+    binding.slots[tensor->position] = reinterpret_cast<uint64_t>(copy.memory.get());
   }
   return std::nullopt;
 }
