@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "tilewright/Codegen/Cpu/HostCode.h"
+#include "tilewright/Codegen/SplitBlocks.h"
 #include "tilewright/Tile/InternalError.h"
 
 #include "Objects.h"
@@ -21,7 +22,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -31,7 +31,6 @@
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include <chrono>
 #include <mutex>
 
 using namespace mlir;
@@ -122,7 +121,7 @@ llvm::Expected<llvm::SmallVector<char, 0>> tilewright::cpu::emit(llvm::Module &m
                                                                  llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
-  llvm::legacy::PassManager passes;
+  CodegenPasses passes;
   if (machine.addPassesToEmitFile(passes, os, nullptr, type))
     return llvm::createStringError("LLVM cannot emit this kind of file for the host");
   passes.run(module);
@@ -134,18 +133,15 @@ namespace {
 class PhaseRecorder {
 public:
   PhaseRecorder(const CompileOptions &options, std::vector<PhaseTime> *phases)
-      : options(options), phases(phases), start(std::chrono::steady_clock::now()) {}
+      : options(options), phases(phases) {}
 
   void finish(StringRef name) {
-    auto now = std::chrono::steady_clock::now();
     if (phases)
-      phases->push_back(
-          {name.str(), std::chrono::duration<double, std::milli>(now - start).count()});
-    restart();
+      phases->push_back(clock.finish(name.str()));
   }
 
-  /// What happened since the last phase (text for the curious) is not part of the next.
-  void restart() { start = std::chrono::steady_clock::now(); }
+  /// Text for the curious is not part of the next phase.
+  void restart() { clock.restart(); }
 
   template <typename IrT> void show(StringRef phase, const IrT &ir) {
     if (!options.dump)
@@ -160,7 +156,7 @@ public:
 
 private:
   std::vector<PhaseTime> *phases;
-  std::chrono::steady_clock::time_point start;
+  PhaseClock clock;
 };
 } // namespace
 

@@ -78,11 +78,11 @@ bool LoopVectorizer::classify(Operation &op) {
     steps[load.getResult()] = step == 0 ? step : std::nullopt;
     if (step == 0)
       return true;
-    accesses.push_back(&op);
+    accesses.insert(&op);
     return step == 1 && isOfNeighbours(load, load.getType());
   }
   if (auto store = dyn_cast<LLVM::StoreOp>(op)) {
-    accesses.push_back(&op);
+    accesses.insert(&op);
     return getStep(store.getAddr()) == 1 && isOfNeighbours(store, store.getValue().getType());
   }
   if (op.getNumRegions() != 0 || op.getNumResults() != 1)
@@ -123,7 +123,7 @@ LoopVectorizer::emit(ImplicitLocOpBuilder &b, int64_t width, ArrayRef<Value> fir
   auto emitOp = [&](Operation &op, Group &group) {
     auto asVector = [&](Value old) { return this->asVector(b, width, group, old); };
     auto vectorOf = [&](Type type) { return VectorType::get({width}, type); };
-    bool isAccess = llvm::is_contained(accesses, &op);
+    bool isAccess = accesses.contains(&op);
     if (!isAccess && getStep(op.getResult(0))) {
       b.clone(op, group.scalars);
       return;
@@ -163,7 +163,7 @@ Value LoopVectorizer::emitAddress(ImplicitLocOpBuilder &b, Value address, Value 
   IRMapping scalars;
   scalars.map(loop.getInductionVar(), first);
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!ofCarried.contains(&op) && !llvm::is_contained(accesses, &op) && getStep(op.getResult(0)))
+    if (!ofCarried.contains(&op) && !accesses.contains(&op) && getStep(op.getResult(0)))
       b.clone(op, scalars); // what the address does not need is dead
   return scalars.lookupOrDefault(address);
 }

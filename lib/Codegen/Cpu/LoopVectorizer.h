@@ -25,6 +25,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tilewright::cpu {
 
@@ -35,7 +36,7 @@ public:
 
   bool isPossible() const { return possible; }
   /// The accesses of the body that become vectors.
-  llvm::ArrayRef<mlir::Operation *> getVectorAccesses() const { return accesses; }
+  llvm::ArrayRef<mlir::Operation *> getVectorAccesses() const { return accesses.getArrayRef(); }
 
   /// Writes groups of `width` iterations from each of `firsts` on where the builder stands, without
   /// what they carry, and gives for each the `wanted` values of the body as vectors. The groups go
@@ -69,7 +70,7 @@ private:
   bool possible = true;
   llvm::DenseMap<mlir::Value, Step> steps;     ///< Of values of the body; others are uniform.
   llvm::DenseSet<mlir::Operation *> ofCarried; ///< What depends on carried values.
-  llvm::SmallVector<mlir::Operation *> accesses;
+  llvm::SmallSetVector<mlir::Operation *, 8> accesses;
 };
 
 } // namespace tilewright::cpu

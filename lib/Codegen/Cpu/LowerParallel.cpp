@@ -5,8 +5,8 @@
 // A loop whose iterations meet (in an atomic update of a tile, a tile of their own), or in which
 // the order of a single iteration's accesses matters to the vectoriser, is left unmarked.
 //
-// Rows that carry sums, or that stream a tensor larger than the caches, are vectorised here instead
-// of by LLVM: Rows.h.
+// Rows that carry sums, that stream a tensor larger than the caches, or that have a long body are
+// vectorised here instead of by LLVM: Rows.h.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -121,6 +121,15 @@ static bool hasOrderInside(tile::ParallelOp op) {
 // The loop nest
 //===----------------------------------------------------------------------------------------===//
 
+/// LLVM's vectoriser takes time that grows with the square of a body.
+static constexpr int64_t kLongBody = 256;
+
+static bool isLong(tile::ParallelOp op) {
+  int64_t count = 0;
+  op.getBody().walk([&](Operation *) { ++count; });
+  return count > kLongBody;
+}
+
 static void lowerIteration(tile::ParallelOp op, ArrayRef<Value> variables, Emitter &e) {
   for (auto [old, now] : llvm::zip_equal(op.getIterators(), variables))
     e.define(old, now);
@@ -137,7 +146,7 @@ void tilewright::cpu::lowerParallel(tile::ParallelOp op, Emitter &e) {
   SmallVector<Value> lowers(extents.size(), e.index(0));
   int64_t bodyCount = countIterations(op.getBody());
   bool isByRows = isIndependent && !e.getPollInterval(lowers, extents, bodyCount) &&
-                  (!carried.empty() || op->hasAttr(tile::kStreamsRowsAttr));
+                  (!carried.empty() || op->hasAttr(tile::kStreamsRowsAttr) || isLong(op));
   if (!isByRows)
     return e.loopNest(
         lowers, extents, isIndependent && carried.empty(),

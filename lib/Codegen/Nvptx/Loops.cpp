@@ -22,8 +22,9 @@ using namespace tilewright::analysis;
 
 namespace tilewright::nvptx {
 
-/// Longer loops without registers stay loops.
-static constexpr int64_t kMaxUnrolledGroups = 16;
+/// Longer loops without registers stay loops, and so do those with more operations in all: LLVM's code
+/// generator takes time that grows with the square of a basic block.
+static constexpr int64_t kMaxUnrolledGroups = 16, kMaxUnrolledOperations = 4096;
 /// The slots whose values are in flight at once, if no plan needs more.
 static constexpr int64_t kMaxPart = 32;
 
@@ -315,6 +316,12 @@ static std::optional<int64_t> getLoopStep(ParallelOp loop, const OwnerTable &tab
   return fits ? std::optional(step) : std::nullopt;
 }
 
+static int64_t countOperations(ParallelOp loop) {
+  int64_t count = 0;
+  loop.getBody().walk([&](Operation *) { ++count; });
+  return count;
+}
+
 /// Extents known when the kernel runs: thread t takes iterations t, t + threads, …
 static LogicalResult lowerRunTimeParallel(Thread &t, ParallelOp op) {
   ImplicitLocOpBuilder &b = t.b;
@@ -372,7 +379,9 @@ LogicalResult lowerParallel(Thread &t, ParallelOp op) {
   chunk.lazyOps = &lazyOps;
   const OwnerTable &table = distribution->table;
   std::optional<int64_t> step = getLoopStep(op, table);
-  if (registers->empty() && step && table.slots / *step > kMaxUnrolledGroups) {
+  bool isLong = step && (table.slots / *step > kMaxUnrolledGroups ||
+                         countOperations(op) * table.slots > kMaxUnrolledOperations);
+  if (registers->empty() && isLong && table.slots > *step) {
     auto loop = scf::ForOp::create(b, t.index(0), t.index(table.slots), t.index(*step));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

@@ -20,14 +20,12 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
+#include "tilewright/Codegen/SplitBlocks.h"
 #include "tilewright/Support/Guarded.h"
 
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/PassInfo.h"
-#include "llvm/PassRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -152,28 +150,16 @@ void optimise(Module &module, TargetMachine &machine) {
 }
 
 namespace {
-/// Takes what the target adds, except for the passes above and what directly follows itself.
-class CodegenPasses : public legacy::PassManager {
-public:
-  void add(Pass *pass) override {
-    constexpr StringLiteral kLeftOut[] = {"load-store-vectorizer", "nary-reassociate"};
-    const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(pass->getPassID());
-    bool isAgain = pass->getPassID() == last; // nothing changed since
-    if ((info && is_contained(kLeftOut, info->getPassArgument())) || isAgain) {
-      delete pass;
-      return;
-    }
-    last = pass->getPassID();
-    legacy::PassManager::add(pass);
+/// What the target adds, except for the passes above.
+class NvptxPasses : public CodegenPasses {
+  bool isLeftOut(StringRef name) const override {
+    return name == "load-store-vectorizer" || name == "nary-reassociate";
   }
-
-private:
-  AnalysisID last = nullptr;
 };
 } // namespace
 
 bool generateCode(Module &module, TargetMachine &machine, raw_pwrite_stream &os) {
-  CodegenPasses passes;
+  NvptxPasses passes;
   if (machine.addPassesToEmitFile(passes, os, nullptr, CodeGenFileType::AssemblyFile))
     return false;
   passes.run(module);

@@ -133,6 +133,14 @@ std::optional<Member> writeReduction(ReduceOp op) {
   return member;
 }
 
+/// LLVM's vectoriser takes time that grows with the square of a body, and so does the comparison of each
+/// statement with those before it. A loop of so many operations is not held up by memory.
+constexpr int64_t kMaxOperations = 256;
+
+int64_t countOperations(Member &member) {
+  return int64_t(member.form.loop.getBody().front().getOperations().size());
+}
+
 /// Whether all accesses of a loop go along rows, to elements that exist.
 bool isOfRows(LoopForm &form) {
   return llvm::all_of(form.accesses, [&](const LoopAccess &access) {
@@ -293,6 +301,7 @@ void fuseBlock(Block &block, SmallVectorImpl<ParallelOp> &merged) {
   for (Operation &op : block)
     statements.push_back(&op);
   SmallVector<Member, 0> group;
+  int64_t numOperations = 0; // of the group
   auto close = [&] {
     if (group.size() > 1) {
       auto remark = group.front().form.statement->emitRemark("the ")
@@ -302,6 +311,7 @@ void fuseBlock(Block &block, SmallVectorImpl<ParallelOp> &merged) {
     } else if (!group.empty())
       group.front().discard();
     group.clear();
+    numOperations = 0;
   };
   for (Operation *op : statements) {
     if (isTransparent(*op))
@@ -313,18 +323,23 @@ void fuseBlock(Block &block, SmallVectorImpl<ParallelOp> &merged) {
     }
     bool fits = !group.empty() && group.front().form.extents == next->form.extents &&
                 llvm::any_of(group, [&](Member &m) { return haveCommonBuffer(m, *next); });
-    for (Member &before : group) {
-      if (!fits)
-        break;
-      std::string obstacle = findObstacle(before, *next);
-      if (obstacle.empty())
-        continue;
+    auto refuse = [&](const Twine &obstacle) {
       fits = false;
       auto remark = op->emitRemark("starts a loop of its own: ") << obstacle;
       describeRemark(remark, "fusion", "");
+    };
+    int64_t count = countOperations(*next);
+    if (fits && numOperations + count > kMaxOperations)
+      refuse("the loop before it has " + Twine(numOperations) + " operations");
+    for (Member &before : group) {
+      if (!fits)
+        break;
+      if (std::string obstacle = findObstacle(before, *next); !obstacle.empty())
+        refuse(obstacle);
     }
     if (!fits)
       close();
+    numOperations += count;
     group.push_back(std::move(*next));
   }
   close();
