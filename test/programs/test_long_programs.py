@@ -2,78 +2,112 @@
 
 from __future__ import annotations
 
-import random
+import importlib
 import time
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 import tilewright
 import tilewright.language as T
 
+ROOT = Path(__file__).resolve().parents[2]
 
-def shuffled(statements: int, blocks: int):
-    """That many statements on three tiles; each adds another, transposed. With its reference."""
-    draw = random.Random(statements)
-    kinds = [draw.randrange(3) for _ in range(statements)]
 
-    @T.macro
-    def add(to, source):
-        for i, j in T.Parallel(16, 16):
-            to[i, j] = source[j, i] - to[i, j]
-
-    @T.macro
-    def work(x, y, z, first, last):
-        if last - first > 1:
-            work(x, y, z, first, (first + last) // 2)
-            work(x, y, z, (first + last) // 2, last)
-        elif kinds[first] == 0:
-            add(x, y)
-        elif kinds[first] == 1:
-            add(y, z)
-        else:
-            add(z, x)
-
-    @T.prim_func
-    def main(A: T.Tensor((16 * blocks, 16), "int32")):
-        with T.Kernel(blocks, threads=128) as block:
-            x = T.alloc_shared((16, 16), "int32")
-            y = T.alloc_shared((16, 16), "int32")
-            z = T.alloc_shared((16, 16), "int32")
-            T.copy(A[block * 16, 0], x)
-            T.copy(A[block * 16, 0], y)
-            T.fill(z, 1)
-            work(x, y, z, 0, statements)
-            T.copy(x, A[block * 16, 0])
-
-    def expect(a: np.ndarray) -> np.ndarray:
-        result = a.copy()
-        for block in range(blocks):
-            rows = slice(16 * block, 16 * block + 16)
-            x, y, z = a[rows].copy(), a[rows].copy(), np.ones((16, 16), np.int32)
-            for kind in kinds:
-                to, source = ((x, y), (y, z), (z, x))[kind]
-                to[:] = source.T - to
-            result[rows] = x
-        return result
-
-    return main, expect
+@pytest.fixture
+def growing(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The programs that the benchmark of compile time takes."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    return importlib.import_module("growing")
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_long_bodies_become_several_functions(blocks: int) -> None:
+def test_long_bodies_become_several_functions(growing: ModuleType, blocks: int) -> None:
     """LLVM's analyses are quadratic in the loops of one function."""
-    main, expect = shuffled(130, blocks)
-    kernel = tilewright.compile(main, device="cpu")
+    kernel = tilewright.compile(growing.shuffled(130, 16, "int32", blocks), device="cpu")
     a = np.random.default_rng(1).integers(-9, 9, (16 * blocks, 16)).astype(np.int32)
-    expected = expect(a)
+    expected = np.empty_like(a)
+    for block in range(blocks):
+        rows = slice(16 * block, 16 * block + 16)
+        x, y, z = a[rows].copy(), a[rows].copy(), np.ones((16, 16), np.int32)
+        for kind in growing.kinds(130):
+            to, source = ((x, y), (y, z), (z, x))[kind]
+            to[:] = source.T - to
+        expected[rows] = x
     kernel(a)
     np.testing.assert_array_equal(a, expected)
     assert ".part:" in kernel.program.compile_cpu()["asm"]
 
 
-def test_ordinary_bodies_stay_whole() -> None:
-    main, _ = shuffled(20, 2)
-    assert ".part:" not in tilewright.compile(main, device="cpu").program.compile_cpu()["asm"]
+def test_ordinary_bodies_stay_whole(growing: ModuleType) -> None:
+    kernel = tilewright.compile(growing.shuffled(20, 16, "int32", 2), device="cpu")
+    assert ".part:" not in kernel.program.compile_cpu()["asm"]
+
+
+def in_numpy(name: str, size: int, a: np.ndarray) -> np.ndarray:
+    """What a program of `growing` computes, in float32 and in its order."""
+    if name == "accesses in a statement":
+        result = a[:, :64].copy()
+        for k in range(1, size):
+            result += a[:, k : k + 64]
+        return result
+    if name == "terms in a chain":
+        result = a.copy()
+        for k in range(1, size):
+            result = result * np.float32(0.5) + np.float32(k % 7)
+        return result
+
+    def add(first: int, last: int) -> np.ndarray:
+        if last - first == 1:
+            return a * np.float32(first)
+        return add(first, (first + last) // 2) + add((first + last) // 2, last)
+
+    return add(0, size)
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+@pytest.mark.parametrize("name", ["accesses in a statement", "terms in a chain", "terms in a tree"])
+def test_long_statements_compute_the_same(growing: ModuleType, name: str, device: str) -> None:
+    """They take ways of their own: rows as vectors, loops that stay loops, divided blocks."""
+    size = 600
+    kernel = tilewright.compile(growing.PROGRAMS[name](size), device=device)
+    columns = size + 64 if name == "accesses in a statement" else 64
+    a = np.random.default_rng(1).standard_normal((64, columns)).astype(np.float32)
+    b = np.zeros((64, 64), np.float32)
+    kernel(a, b)
+    np.testing.assert_array_equal(b, in_numpy(name, size, a))
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "sm_80"])
+@pytest.mark.parametrize("name", ["accesses in a statement", "terms in a chain", "terms in a tree"])
+def test_long_statements_compile_in_time(growing: ModuleType, name: str, device: str) -> None:
+    """Four times the terms take about four times as long; what is quadratic takes sixteen."""
+    measure = importlib.import_module("bench_growth").measure
+    tilewright.disable_cache()
+    try:
+        short, long = (
+            min(measure(growing.PROGRAMS[name], size, device)["whole"] for _ in range(2))
+            for size in (500, 2000)
+        )
+    finally:
+        tilewright.enable_cache()
+    assert long < 8 * short
+
+
+def test_fused_loops_end_somewhere(growing: ModuleType) -> None:
+    """A loop of all statements has a body that LLVM's vectoriser looks at for seconds."""
+    kernel = tilewright.compile(importlib.import_module("bench_compile").chain(200), device="cpu")
+    kernel.program.compile_cpu()
+    texts = [str(remark) for remark in kernel.remarks]
+    assert any("starts a loop of its own: the loop before it has" in text for text in texts)
+    assert any("statements from here on run as one loop" in text for text in texts)
+
+
+def test_long_statements_stay_loops_on_gpus(growing: ModuleType) -> None:
+    """Written out for all 32 elements of a thread, they would be one block of 20,000 loads."""
+    kernel = tilewright.compile(growing.accesses(600), device="vgpu:sm_80")
+    assert kernel.ir("ptx").count("ld.global") <= 600 * 4
 
 
 def test_bounds_with_large_divisors_take_no_time() -> None:
