@@ -30,7 +30,7 @@ constexpr Entry table[] = {
     {Variable::Check, "TILEWRIGHT_CHECK", Kind::Switch},
     {Variable::CheckPlans, "TILEWRIGHT_CHECK_PLANS", Kind::Switch},
     {Variable::CompileLimit, "TILEWRIGHT_COMPILE_SECONDS", Kind::Number, 1, 1 << 20},
-    {Variable::Core, "TILEWRIGHT_CORE", Kind::Choice, 0, 0, "sapphirerapids|znver4|haswell"},
+    {Variable::Core, "TILEWRIGHT_CORE", Kind::Choice, 0, 0, "sapphirerapids|znver4|znver5|haswell"},
     {Variable::Cpu, "TILEWRIGHT_CPU", Kind::Choice, 0, 0,
      "avx2|no-amx|amx-in-software|bf16-dots|bf16-widened"},
     {Variable::Deterministic, "TILEWRIGHT_DETERMINISTIC", Kind::Switch},

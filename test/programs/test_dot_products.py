@@ -142,8 +142,9 @@ def test_bfloat16_uses_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CORE", "sapphirerapids")
     types = ("bfloat16", "bfloat16", "float32")
     assert not uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
-    monkeypatch.setenv("TILEWRIGHT_CORE", "znver4")
-    assert uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
+    for core in ("znver4", "znver5"):
+        monkeypatch.setenv("TILEWRIGHT_CORE", core)
+        assert uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
     monkeypatch.setenv("TILEWRIGHT_CPU", "avx2")
     assert not uses(compile_gemm(*types, (False, True)), "vdpbf16ps")
 

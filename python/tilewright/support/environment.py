@@ -29,8 +29,8 @@ MEANINGS = {
     "TILEWRIGHT_CHECK_PLANS": "`1`: check every recorded access again by enumeration",
     "TILEWRIGHT_COMPILE_SECONDS": "how long a kernel may take to compile, in seconds; more is "
     "an error. The default is 600",
-    "TILEWRIGHT_CORE": "the type of core that CPU code is tuned for: `sapphirerapids`, `znver4` or "
-    "`haswell`. The default is the one most like the processor",
+    "TILEWRIGHT_CORE": "the type of core that CPU code is tuned for: `sapphirerapids`, `znver4`, "
+    "`znver5` or `haswell`. The default is the one most like the processor",
     "TILEWRIGHT_CPU": "which instructions CPU code uses. `avx2`: no AVX-512; `no-amx`: no matrix "
     "unit; `bf16-dots`, `bf16-widened`: how bfloat16 is multiplied, whatever is faster; "
     "`amx-in-software`: functions stand for the matrix unit's instructions (slow, for tests)",
