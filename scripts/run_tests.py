@@ -246,6 +246,7 @@ def adversary(session: Session) -> Tally:
         PYTHONPATH=str(session.build / "python"),
         PYTHONMALLOC="malloc",
         ASAN_OPTIONS="detect_leaks=0:allow_user_poisoning=0:detect_container_overflow=0:"
+        "allocator_may_return_null=1:"
         "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0",
     )
     tally = read_junit(summary) if summary.exists() else Tally()
