@@ -8,6 +8,9 @@
 //   s[i] = A[bx * 64 + i + 1]        block 0 reads A[64] at its last iteration;
 //   A[bx * 64 + i] = …               block 1 writes it at its first one
 //
+//   if bx == 0: C[0] = 0             block 0 writes C[0]; the others may have updated it before
+//   T.atomic_add(C[0], A[bx])
+//
 // Only what certainly executes counts: conditions compare index values, loops have constant bounds,
 // and of a run-time extent only the first element is known to exist. A part of all accesses
 // suffices for a conflict, so that long loops are cut short. Blocks that wait for each other (while
@@ -18,6 +21,7 @@
 #include "tilewright/Analysis/BlockConflicts.h"
 #include "ParallelAccess.h"
 #include "tilewright/Layout/Enumerate.h"
+#include "tilewright/Tile/SeenRegion.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -36,9 +40,13 @@ static std::string list(ArrayRef<int64_t> numbers) {
 std::string BlockConflict::str() const {
   std::string text = "blocks (" + list(firstBlock) + ") and (" + list(secondBlock) + ") ";
   std::string what = "'" + getName(root).str() + "'[" + list(element) + "]";
-  if (isRead)
-    return text + "race: the first writes " + what +
-           ", the second reads it; use T.sync_grid, another tensor, or two kernels";
+  bool isUpdate = firstKind == EffectKind::Accumulate || secondKind == EffectKind::Accumulate;
+  if (isUpdate || secondKind == EffectKind::Read)
+    return text + "race: the first " +
+           (firstKind == EffectKind::Accumulate ? "updates " : "writes ") + what + ", the second " +
+           (secondKind == EffectKind::Accumulate ? "updates" : "reads") +
+           (isUpdate ? " it, and only atomic updates may meet" : " it") +
+           "; use T.sync_grid, another tensor, or two kernels";
   return text + "both write " + what +
          ", each with a value of its own; index it by the block, or use T.atomic_add";
 }
@@ -159,9 +167,8 @@ void shorten(MutableArrayRef<int64_t> space, size_t numBlockDims, int64_t maxPoi
 }
 
 /// What an access touches in the compared blocks, in their order; nothing if that is not known.
-std::vector<Touch> findTouches(Access access, Value tensor, size_t numBlockDims, int64_t numBlocks,
-                               int64_t maxPoints) {
-  SmallVector<int64_t> shape = getKnownShape(tensor);
+std::vector<Touch> findTouches(Access access, ArrayRef<int64_t> shape, size_t numBlockDims,
+                               int64_t numBlocks, int64_t maxPoints) {
   bool isAnywhere =
       llvm::any_of(access.uniform, [](const IndexExpr &part) { return !part.isConstant(0); });
   if (isAnywhere || multiply(shape) == INT64_MAX)
@@ -254,6 +261,8 @@ public:
 
 private:
   using Effects = SmallVector<std::pair<Operation *, Effect>, 2>;
+  /// A block's statement, and what it does to the element.
+  using Party = std::pair<WrittenElements::Writer, EffectKind>;
 
   /// What statements do to tensors; false where blocks may wait for each other.
   bool collect() {
@@ -272,7 +281,7 @@ private:
       for (Effect &effect : effects) {
         if (effect.kind != EffectKind::Read && !llvm::is_contained(writers[effect.root], op))
           writers[effect.root].push_back(op);
-        if (getSpace(effect.root) == Space::Global && effect.kind != EffectKind::Accumulate)
+        if (getSpace(effect.root) == Space::Global)
           tensors[effect.root].emplace_back(op, std::move(effect));
       }
     });
@@ -281,20 +290,27 @@ private:
 
   std::optional<BlockConflict> compare(Value tensor, ArrayRef<std::pair<Operation *, Effect>> all,
                                        unsigned dim, BlockDependence &dependence) {
-    bool isRead = false, isWritten = false;
-    for (const auto &[op, effect] : all)
-      (effect.kind == EffectKind::Read ? isRead : isWritten) = true;
-    if (!isWritten)
+    auto has = [&](EffectKind kind) {
+      return llvm::any_of(all, [&](const auto &entry) { return entry.second.kind == kind; });
+    };
+    bool isRead = has(EffectKind::Read), isUpdated = has(EffectKind::Accumulate);
+    bool isWritten = has(EffectKind::Write);
+    if (!isWritten && !(isRead && isUpdated))
       return std::nullopt;
     int64_t maxPoints = std::max<int64_t>(kMaxPoints / all.size(), kMinPoints);
-    WrittenElements written;
+    WrittenElements written, updated;
+    Numbering numbering(tensor, all);
+    auto elementOf = [&](int64_t number) {
+      return numbering.isOfMemory() ? numbering.getElement({number})
+                                    : delinearize(number, getKnownShape(tensor));
+    };
     for (const auto &[op, effect] : all) {
       if (effect.kind != EffectKind::Write)
         continue;
       bool isOwnValue = writesOwnValue(op, effect, dependence);
-      if (!isRead && !isOwnValue)
+      if (!isRead && !isUpdated && !isOwnValue)
         continue;
-      std::vector<Touch> touches = getTouches(op, effect, dim, maxPoints);
+      std::vector<Touch> touches = getTouches(op, effect, dim, numbering, maxPoints);
       written.enter(op, touches);
       if (!isOwnValue)
         continue;
@@ -302,23 +318,38 @@ private:
       own.enter(op, touches);
       for (const Touch &touch : touches)
         if (auto other = own.findOther(touch); other && other->block < touch.block)
-          return describe(tensor, dim, *other, {op, touch.block}, /*isRead=*/false, touch.element);
+          return describe(tensor, dim, {*other, EffectKind::Write},
+                          {{op, touch.block}, EffectKind::Write}, elementOf(touch.element));
     }
-    for (const auto &[op, effect] : all)
-      if (effect.kind == EffectKind::Read)
-        for (const Touch &touch : getTouches(op, effect, dim, maxPoints))
-          if (auto writer = written.findOther(touch))
-            return describe(tensor, dim, *writer, {op, touch.block}, /*isRead=*/true,
-                            touch.element);
+    if (isRead && isUpdated)
+      for (const auto &[op, effect] : all)
+        if (effect.kind == EffectKind::Accumulate)
+          updated.enter(op, getTouches(op, effect, dim, numbering, maxPoints));
+    for (const auto &[op, effect] : all) {
+      if (effect.kind == EffectKind::Write || (effect.kind != EffectKind::Read && !isWritten))
+        continue;
+      for (const Touch &touch : getTouches(op, effect, dim, numbering, maxPoints)) {
+        Party second{{op, touch.block}, effect.kind};
+        if (auto writer = written.findOther(touch))
+          return describe(tensor, dim, {*writer, EffectKind::Write}, second,
+                          elementOf(touch.element));
+        if (effect.kind != EffectKind::Read)
+          continue;
+        if (auto updater = updated.findOther(touch))
+          return describe(tensor, dim, {*updater, EffectKind::Accumulate}, second,
+                          elementOf(touch.element));
+      }
+    }
     return std::nullopt;
   }
 
   /// Whether a statement writes the same elements in all blocks, and what it writes is computed
   /// from their index.
   static bool writesOwnValue(Operation *op, const Effect &effect, BlockDependence &dependence) {
-    if (effect.region.isWhole())
+    const EffectRegion region = getSeenRegion(op, effect).region;
+    if (region.isWhole())
       return false;
-    for (const DimRange &range : *effect.region.ranges)
+    for (const DimRange &range : *region.ranges)
       for (const IndexSum *sum : {&range.offset, &range.size})
         for (auto [value, factor] : sum->terms)
           if (dependence.dependsOnBlock(value))
@@ -327,32 +358,29 @@ private:
   }
 
   std::vector<Touch> getTouches(Operation *op, const Effect &effect, unsigned dim,
-                                int64_t maxPoints) {
+                                const Numbering &numbering, int64_t maxPoints) {
     SmallVector<int64_t, 3> blocks(kernel.getGrid().size(), 1);
     blocks[dim] = numBlocks;
     SymbolNumbers symbols;
     std::optional<Access> access =
-        describeAccess({kernel, kernel.getBlockIds(), blocks}, op, effect, symbols);
+        describeAccess({kernel, kernel.getBlockIds(), blocks}, op, effect, numbering, symbols);
     if (!access)
       return {};
-    return findTouches(std::move(*access), effect.root, blocks.size(), numBlocks, maxPoints);
+    SmallVector<int64_t> shape = getKnownShape(effect.root);
+    if (numbering.isOfMemory())
+      shape = {multiply(shape) * numbering.getUnitsOfElement()};
+    return findTouches(std::move(*access), shape, blocks.size(), numBlocks, maxPoints);
   }
 
-  BlockConflict describe(Value tensor, unsigned dim, WrittenElements::Writer first,
-                         WrittenElements::Writer second, bool isRead, int64_t element) {
-    auto block = [&](int64_t number) {
+  BlockConflict describe(Value tensor, unsigned dim, Party first, Party second,
+                         SmallVector<int64_t, 4> element) {
+    auto block = [&](const Party &party) {
       SmallVector<int64_t, 3> position(kernel.getGrid().size(), 0);
-      position[dim] = number;
+      position[dim] = party.first.block;
       return position;
     };
-    return {first.op,
-            second.op,
-            isRead,
-            tensor,
-            dim,
-            block(first.block),
-            block(second.block),
-            delinearize(element, getKnownShape(tensor))};
+    return {first.first.op, second.first.op, first.second,      second.second, tensor, dim,
+            block(first),   block(second),   std::move(element)};
   }
 
   KernelOp kernel;

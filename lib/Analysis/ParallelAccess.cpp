@@ -1,6 +1,7 @@
 //===- ParallelAccess.cpp - what iterations and blocks touch, in closed form ------------------===//
 
 #include "ParallelAccess.h"
+#include "tilewright/Tile/SeenRegion.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -74,9 +75,75 @@ static std::optional<InnerLoop> readInnerLoop(Operation *op) {
   return readInnerLoop(loop.getInductionVar(), loop.getLowerBound(), loop.getUpperBound(), *step);
 }
 
+//===----------------------------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------------------------===//
+
+static int64_t getElementBytes(MemRefType type) {
+  return llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
+}
+
+Numbering::Numbering(Value root, ArrayRef<std::pair<Operation *, Effect>> effects)
+    : type(cast<MemRefType>(root.getType())) {
+  int64_t smallest = getElementBytes(type);
+  bool isViewed = false;
+  for (const auto &[op, effect] : effects) {
+    Value seen = getSeenRegion(op, effect).buffer;
+    isViewed |= seen != root;
+    smallest = std::min(smallest, getElementBytes(cast<MemRefType>(seen.getType())));
+  }
+  unitBytes = isViewed && type.getRank() ? smallest : 0;
+}
+
+int64_t Numbering::getUnitsOfElement() const { return getElementBytes(type) / unitBytes; }
+
+SmallVector<int64_t, 4> Numbering::getElement(ArrayRef<int64_t> coordinates) const {
+  if (!isOfMemory())
+    return SmallVector<int64_t, 4>(coordinates);
+  SmallVector<int64_t, 4> element(type.getRank());
+  int64_t number = coordinates.front() / getUnitsOfElement();
+  for (int64_t dim = type.getRank(); dim-- > 1; number /= type.getDimSize(dim))
+    element[dim] = number % type.getDimSize(dim);
+  element[0] = number;
+  return element;
+}
+
+/// Replaces the coordinates of an access by one, the number of the unit of memory. False if extents
+/// or parts of coordinates are only known when it runs.
+static bool countUnits(Access &access, MemRefType type, int64_t unitBytes) {
+  if (llvm::any_of(access.uniform, [](const IndexExpr &part) { return !part.isConstant(0); }))
+    return false;
+  IndexExpr number(0);
+  for (auto [dim, coordinate] : llvm::enumerate(access.coordinates)) {
+    int64_t extent = type.getDimSize(dim);
+    if (ShapedType::isDynamic(extent) && dim != 0)
+      return false;
+    // What is outside of a view is nowhere, not in its next row.
+    access.constraints.push_back({arith::CmpIPredicate::sge, coordinate, IndexExpr(0)});
+    if (!ShapedType::isDynamic(extent))
+      access.constraints.push_back({arith::CmpIPredicate::slt, coordinate, IndexExpr(extent)});
+    number = dim == 0 ? coordinate : number * extent + coordinate;
+  }
+  int64_t units = getElementBytes(type) / unitBytes;
+  number = number * units;
+  if (units > 1) {
+    number = number + IndexExpr::dim(access.space.size());
+    access.space.push_back(units);
+  }
+  access.coordinates = {number};
+  access.uniform = {IndexExpr(0)};
+  return number.isWithinLimits();
+}
+
+//===----------------------------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------------------------===//
+
 std::optional<Access> describeAccess(const IndependentParts &parts, Operation *op,
-                                     const Effect &effect, SymbolNumbers &symbols) {
-  if (effect.region.isWhole())
+                                     const Effect &effect, const Numbering &numbering,
+                                     SymbolNumbers &symbols) {
+  const auto [seen, region] = getSeenRegion(op, effect);
+  if (region.isWhole())
     return std::nullopt;
   Access access{op, effect.kind, llvm::to_vector<6>(parts.extents), {}, {}, {}};
   IndexTranslator translator(parts.op, &symbols);
@@ -118,7 +185,7 @@ std::optional<Access> describeAccess(const IndependentParts &parts, Operation *o
     constraint.lhs = ofDims(constraint.lhs);
     constraint.rhs = ofDims(constraint.rhs);
   }
-  for (const DimRange &range : *effect.region.ranges) {
+  for (const DimRange &range : *region.ranges) {
     if (!range.size.isConstant())
       return std::nullopt;
     IndexExpr coordinate(range.offset.constant);
@@ -139,7 +206,11 @@ std::optional<Access> describeAccess(const IndependentParts &parts, Operation *o
     access.coordinates.push_back(own);
     access.uniform.push_back(parts->symbols);
   }
-  return isWithinLimits ? std::optional(std::move(access)) : std::nullopt;
+  if (!isWithinLimits ||
+      (numbering.isOfMemory() &&
+       !countUnits(access, cast<MemRefType>(seen.getType()), numbering.getUnitBytes())))
+    return std::nullopt;
+  return access;
 }
 
 } // namespace tilewright::analysis

@@ -46,10 +46,30 @@ struct IndependentParts {
   llvm::ArrayRef<int64_t> extents;
 };
 
+/// How the accesses of one root are compared: by its coordinates, or, where a view of another shape
+/// or dtype touches it as well, by one coordinate that counts units of memory, the smallest element
+/// of all views.
+class Numbering {
+public:
+  Numbering(mlir::Value root, llvm::ArrayRef<std::pair<mlir::Operation *, tile::Effect>> effects);
+
+  bool isOfMemory() const { return unitBytes != 0; }
+  int64_t getUnitBytes() const { return unitBytes; }
+  /// How many units an element of the root has.
+  int64_t getUnitsOfElement() const;
+  /// The coordinates in the root of what an access touches.
+  llvm::SmallVector<int64_t, 4> getElement(llvm::ArrayRef<int64_t> coordinates) const;
+
+private:
+  mlir::MemRefType type;
+  int64_t unitBytes = 0;
+};
+
 /// The access that `effect` of `op` makes inside `parts`; nothing if it depends on memory, on
 /// run-time extents, or on conditions that are no comparisons of index values.
 std::optional<Access> describeAccess(const IndependentParts &parts, mlir::Operation *op,
-                                     const tile::Effect &effect, SymbolNumbers &symbols);
+                                     const tile::Effect &effect, const Numbering &numbering,
+                                     SymbolNumbers &symbols);
 
 /// Whether the op writes the same bits in both iterations to an element that it touches in both.
 bool writesSameValue(tile::ParallelOp loop, mlir::Operation *first, mlir::Operation *second,

@@ -109,7 +109,8 @@ private:
   using Group = SmallVector<Access, 0>;
   std::optional<ParallelConflict> checkRoot(Value root,
                                             ArrayRef<std::pair<Operation *, Effect>> effects);
-  std::optional<ParallelConflict> checkGroup(Value root, const Group &group);
+  std::optional<ParallelConflict> checkGroup(Value root, const Numbering &numbering,
+                                             const Group &group);
   std::optional<Points> enumerate(const Access &access);
 
   ParallelOp loop;
@@ -238,7 +239,8 @@ static bool areInConflict(ParallelOp loop, const Access &first, const Access &se
 }
 
 /// `group` holds writes, then updates, then reads: a conflict names a write first.
-std::optional<ParallelConflict> Finder::checkGroup(Value root, const Group &group) {
+std::optional<ParallelConflict> Finder::checkGroup(Value root, const Numbering &numbering,
+                                                   const Group &group) {
   SmallVector<Points, 0> points;
   SmallVector<const Access *> accesses;
   for (const Access &access : group)
@@ -267,9 +269,10 @@ std::optional<ParallelConflict> Finder::checkGroup(Value root, const Group &grou
         ParallelConflict conflict{first.op, access->op, first.kind, access->kind,
                                   root,     a,          b,          std::nullopt};
         if (llvm::all_of(first.uniform, [](const IndexExpr &e) { return e.isConstant(0); })) {
-          conflict.element.emplace();
+          SmallVector<int64_t, 4> coordinates;
           for (const std::vector<int64_t> &column : own.elements)
-            conflict.element->push_back(column[point]);
+            coordinates.push_back(column[point]);
+          conflict.element = numbering.getElement(coordinates);
         }
         return conflict;
       }
@@ -286,12 +289,13 @@ Finder::checkRoot(Value root, ArrayRef<std::pair<Operation *, Effect>> effects) 
     return std::nullopt;
   // Accesses with the same uniform part can be compared; others are left to the run-time check.
   SmallVector<Group, 2> groups;
+  Numbering numbering(root, effects);
   for (EffectKind kind : {EffectKind::Write, EffectKind::Accumulate, EffectKind::Read})
     for (const auto &[op, effect] : effects) {
       if (effect.kind != kind)
         continue;
       std::optional<Access> access =
-          describeAccess({loop, loop.getIterators(), extents}, op, effect, symbols);
+          describeAccess({loop, loop.getIterators(), extents}, op, effect, numbering, symbols);
       if (!access)
         continue;
       auto *group = llvm::find_if(groups, [&](auto &g) { return g[0].uniform == access->uniform; });
@@ -301,7 +305,7 @@ Finder::checkRoot(Value root, ArrayRef<std::pair<Operation *, Effect>> effects) 
     }
   for (const Group &group : groups)
     if (group[0].kind != EffectKind::Read)
-      if (std::optional<ParallelConflict> conflict = checkGroup(root, group))
+      if (std::optional<ParallelConflict> conflict = checkGroup(root, numbering, group))
         return conflict;
   return std::nullopt;
 }

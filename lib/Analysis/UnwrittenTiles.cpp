@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <map>
 
 using namespace mlir;
@@ -65,6 +66,26 @@ struct State {
     unwritten &= summary.passes;
   }
 };
+
+/// Whether bounds are numbers that leave nothing to run.
+bool isEmpty(OpFoldResult lower, OpFoldResult upper) {
+  std::optional<int64_t> from = getConstantIntValue(lower), to = getConstantIntValue(upper);
+  return from && to && *from >= *to;
+}
+
+/// Whether an operation is a loop that certainly has no iteration.
+bool neverRuns(Operation *op) {
+  return TypeSwitch<Operation *, bool>(op)
+      .Case([](scf::ForOp loop) {
+        return !loop.getUnsignedCmp() && isEmpty(loop.getLowerBound(), loop.getUpperBound());
+      })
+      .Case([](tile::PipelinedOp loop) { return isEmpty(loop.getLower(), loop.getUpper()); })
+      .Case([](tile::ParallelOp loop) {
+        return llvm::any_of(loop.getMixedExtents(),
+                            [](OpFoldResult extent) { return isConstantIntValue(extent, 0); });
+      })
+      .Default(false);
+}
 
 class UnwrittenTiles {
 public:
@@ -137,6 +158,8 @@ private:
 
   /// The summary of an operation from those of its regions.
   Summary compose(Operation *op) const {
+    if (neverRuns(op))
+      return skip();
     if (auto loop = dyn_cast<scf::WhileOp>(op)) { // before (after before)*
       Summary again = regions.at(&loop.getAfter());
       again.then(regions.at(&loop.getBefore()));
@@ -167,6 +190,8 @@ private:
   }
 
   void visitRegions(Operation *op, const State &state) {
+    if (neverRuns(op))
+      return;
     State entry = state;
     if (auto loop = dyn_cast<scf::WhileOp>(op)) {
       Summary iteration = regions.at(&loop.getBefore());

@@ -1,12 +1,14 @@
 //===- Effects.cpp - root regions of buffers and effects of statements ----------------------===//
 
 #include "tilewright/Tile/Effects.h"
+#include "tilewright/Tile/SeenRegion.h"
 #include "tilewright/Tile/Tile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -94,6 +96,18 @@ static EffectRegion wholeAsRanges(Value buffer) {
   return {std::move(ranges)};
 }
 
+/// One element of a buffer, in its own coordinates.
+static EffectRegion elementAsRanges(ValueRange indices) {
+  SmallVector<DimRange, 0> ranges;
+  for (Value index : indices) {
+    DimRange range;
+    range.offset = IndexSum::get(getAsOpFoldResult(index));
+    range.size.constant = 1;
+    ranges.push_back(std::move(range));
+  }
+  return {std::move(ranges)};
+}
+
 /// Rewrites a region of a slice's result into one of its source.
 static EffectRegion throughSlice(SliceOp slice, const EffectRegion &region) {
   SmallVector<OpFoldResult> offsets = slice.getMixedOffsets(), sizes = slice.getMixedSizes(),
@@ -136,6 +150,36 @@ static Effect throughViews(EffectKind kind, Value buffer, EffectRegion region) {
   return {kind, root, std::move(region)};
 }
 
+/// The element or region of `buffer`, an operand of `op`, in its own coordinates.
+static EffectRegion regionOfOperand(Operation *op, Value buffer) {
+  std::optional<ValueRange> indices =
+      TypeSwitch<Operation *, std::optional<ValueRange>>(op)
+          .Case<LoadOp, StoreOp, AtomicElementOp, ReducerUpdateOp>(
+              [](auto access) -> std::optional<ValueRange> { return access.getIndices(); })
+          .Default(std::nullopt);
+  return indices ? elementAsRanges(*indices) : wholeAsRanges(buffer);
+}
+
+SeenRegion getSeenRegion(Operation *op, const Effect &effect) {
+  SeenRegion unknown{effect.root, EffectRegion::whole()};
+  if (!effect.region.isWhole())
+    return {effect.root, effect.region};
+  auto isOfRoot = [&](Value operand) {
+    return isBufferType(operand.getType()) && getRoot(operand) == effect.root;
+  };
+  auto operands = llvm::make_filter_range(op->getOperands(), isOfRoot);
+  if (!llvm::hasSingleElement(operands))
+    return unknown;
+  Value buffer = *operands.begin();
+  EffectRegion region = regionOfOperand(op, buffer);
+  for (; auto slice = buffer.getDefiningOp<SliceOp>(); buffer = getViewSource(buffer))
+    region = throughSlice(slice, region);
+  for (Value source = buffer; source != effect.root; source = getViewSource(source))
+    if (source.getDefiningOp<SliceOp>())
+      return unknown;
+  return {buffer, std::move(region)};
+}
+
 bool commute(const Effect &a, const Effect &b) {
   if (a.kind != b.kind)
     return false;
@@ -149,14 +193,7 @@ Effect makeEffect(EffectKind kind, Value buffer) {
 }
 
 Effect makeElementEffect(EffectKind kind, Value buffer, ValueRange indices) {
-  SmallVector<DimRange, 0> ranges;
-  for (Value index : indices) {
-    DimRange range;
-    range.offset = IndexSum::get(getAsOpFoldResult(index));
-    range.size.constant = 1;
-    ranges.push_back(std::move(range));
-  }
-  return throughViews(kind, buffer, {std::move(ranges)});
+  return throughViews(kind, buffer, elementAsRanges(indices));
 }
 
 std::optional<SmallVector<Effect>> getEffects(Operation *op) {

@@ -46,9 +46,45 @@ def branch_that_several_blocks_take():
     return main
 
 
+def first_block_clears_what_all_update():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((32,), "float32")):
+        with T.Kernel(2, threads=32) as bx:
+            if bx == 0:
+                T.clear(B)
+            for i in T.Parallel(32):
+                T.atomic_add(B[i], A[bx * 32 + i])
+
+    return main
+
+
+def total_that_blocks_read_beside_updates():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((65,), "float32")):
+        with T.Kernel(64, threads=32) as bx:
+            T.atomic_add(B[64], A[bx])
+            B[bx] = B[64]
+
+    return main
+
+
+def rows_of_a_view():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(4, threads=64) as bx:
+            rows = T.reshape(B, (8, 8))
+            for i, j in T.Parallel(8, 8):
+                rows[i, j] = A[bx * 16]
+
+    return main
+
+
 @pytest.mark.parametrize(
     ("program", "message"),
     [
+        (first_block_clears_what_all_update, r"first writes 'B'\[0\], the second updates it"),
+        (total_that_blocks_read_beside_updates, r"first updates 'B'\[64\], the second reads it"),
+        (rows_of_a_view, r"blocks \(0\) and \(1\) both write 'B'\[0\]"),
         # Rows of run-time number: C[by * 64, 0] is the same tile for each bx.
         (product_that_forgets_its_column, r"blocks \(0, 0\) and \(1, 0\) both write 'C'\[0, 0\]"),
         (branch_that_several_blocks_take, r"blocks \(2\) and \(3\) both write 'B'\[0\]"),
@@ -113,3 +149,37 @@ def test_blocks_that_repeat_the_work_of_their_neighbours(device: str) -> None:
     b = np.zeros_like(a)
     tilewright.compile(main, device=device)(a, b)
     np.testing.assert_array_equal(b, a * 2)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_updates_after_a_wait_for_all_blocks(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((65,), "float32")):
+        with T.Kernel(64, threads=32) as bx:
+            if bx == 0:
+                B[64] = 0.0
+            T.sync_grid()
+            T.atomic_add(B[64], A[bx])
+            T.sync_grid()
+            B[bx] = B[64]
+
+    a, b = np.arange(64, dtype=np.float32), np.ones(65, np.float32)
+    tilewright.compile(main, device=device)(a, b)
+    np.testing.assert_array_equal(b, a.sum())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_block_that_updates_what_it_has_written(device: str) -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(2, threads=32) as bx:
+            rows = T.reshape(B, (2, 32))
+            T.clear(rows[bx, :])
+            for i in T.Parallel(32):
+                T.atomic_add(rows[bx, i], A[i])
+            for i in T.Parallel(32):
+                B[bx * 32 + i] += 1.0
+
+    a, b = np.arange(64, dtype=np.float32), np.full(64, 7, np.float32)
+    tilewright.compile(main, device=device)(a, b)
+    np.testing.assert_array_equal(b, np.tile(a[:32], 2) + 1)

@@ -16,10 +16,11 @@
 
 namespace tilewright::analysis {
 
-/// Two blocks that touch one element of a global tensor.
+/// Two blocks that touch one element of a global tensor. `first` writes it, and `second` is the same
+/// statement, reads or updates it; or `first` updates it, and `second` reads.
 struct BlockConflict {
-  mlir::Operation *first, *second; ///< `first` writes; `second` reads, or is the same statement.
-  bool isRead;                     ///< `second` reads.
+  mlir::Operation *first, *second;
+  tile::EffectKind firstKind, secondKind;
   mlir::Value root;
   unsigned dim; ///< Of the grid: along it, the blocks differ.
   llvm::SmallVector<int64_t, 3> firstBlock, secondBlock;

@@ -40,11 +40,11 @@ func.func @no_race(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}, %C: !A {t
   }
   tile.kernel (%bx) in (%c8) threads [64] {
     %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %own = tile.slice %C[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
     tile.atomic add %row, %B : !B, !B
-    %first = arith.cmpi eq, %bx, %c0 : index
-    scf.if %first {
-      tile.copy %row, %B : !B to !B
-    }
+    tile.fill %zero, %own : f32, !B
+    tile.atomic add %row, %own : !B, !B
+    tile.copy %own, %own : !B to !B
   }
   tile.kernel (%bx) in (%c1) threads [64] {
     %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
@@ -84,6 +84,37 @@ func.func @neighbours(%A: !A {tile.name = "A"}) {
 !A = memref<8x64xf32, #tile.space<global>>
 !B = memref<64xf32, #tile.space<global>>
 !N = memref<?x64xf32, #tile.space<global>>
+
+// Updates commute with each other, not with what writes or reads.
+func.func @first_block_clears(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}) {
+  %c8 = arith.constant 8 : index
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %first = arith.cmpi eq, %bx, %c0 : index
+    scf.if %first {
+      // expected-error @below {{blocks (0) and (1) race: the first writes 'B'[0], the second updates it, and only atomic updates may meet; use T.sync_grid, another tensor, or two kernels}}
+      tile.fill %zero, %B : f32, !B
+    }
+    // expected-note @below {{the other access is here}}
+    tile.atomic add %row, %B : !B, !B
+  }
+  return
+}
+
+func.func @reads_what_others_update(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}, %C: !A {tile.name = "C"}) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [64] {
+    %row = tile.slice %A[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    %own = tile.slice %C[%bx, 0] [1, 64] [1, 1] drop [0] : !A to !B
+    // expected-error @below {{blocks (1) and (0) race: the first updates 'B'[0], the second reads it, and only atomic updates may meet; use T.sync_grid, another tensor, or two kernels}}
+    tile.atomic add %row, %B : !B, !B
+    // expected-note @below {{the other access is here}}
+    tile.copy %B, %own : !B to !B
+  }
+  return
+}
 
 // A branch that certain blocks take, and a tensor that has rows in each launch.
 func.func @in_branch(%A: !A {tile.name = "A"}, %B: !B {tile.name = "B"}) {
@@ -157,6 +188,30 @@ func.func @long_loop(%A: !A {tile.name = "A"}) {
       // expected-error @below {{blocks (1) and (0) race: the first writes 'A'[0, 0], the second reads it; use T.sync_grid, another tensor, or two kernels}}
       tile.copy %f, %A : !f to !A
     }
+  }
+  return
+}
+
+// -----
+
+!B = memref<64xf32, #tile.space<global>>
+!V = memref<8x8xf32, #tile.space<global>>
+!H = memref<128xf16, #tile.space<global>>
+
+// Elements of views of another shape and dtype are places of memory: a row of %v belongs to its
+// block, element 16 of %w is half of element 8.
+func.func @through_views(%B: !B {tile.name = "B"}) {
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%bx) in (%c2) threads [64] {
+    %v = tile.view %B : !B to !V
+    %own = tile.slice %v[%bx, 0] [1, 8] [1, 1] drop [0] : !V to memref<8xf32, #tile.space<global>>
+    // expected-error @below {{blocks (1) and (0) race: the first writes 'B'[8], the second reads it; use T.sync_grid, another tensor, or two kernels}}
+    tile.fill %one, %own : f32, memref<8xf32, #tile.space<global>>
+    %w = tile.view %B : !B to !H
+    // expected-note @below {{the other access is here}}
+    %other = tile.load %w[%c16] : !H
   }
   return
 }

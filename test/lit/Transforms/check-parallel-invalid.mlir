@@ -427,3 +427,23 @@ func.func @atomic_stores(%B: memref<4xi32, #global> {tile.name = "B"}) {
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+func.func @next_element_through_views(%A: memref<64xf32, #global> {tile.name = "A"}) {
+  %c2 = arith.constant 2 : index
+  %halves = tile.view %A : memref<64xf32, #global> to memref<128xf16, #global>
+  // expected-note @below {{the loop starts here}}
+  tile.parallel (%i) in (63) {
+    // expected-note @below {{the other access is here}}
+    %x = tile.load %A[%i] : memref<64xf32, #global>
+    %twice = arith.muli %i, %c2 : index
+    %next = arith.addi %twice, %c2 : index
+    %h = tile.cast %x from f32 to f16
+    // expected-error @below {{'T.Parallel' iterations are not independent: (0) writes and (1) reads the same element of 'A'[1]; use an atomic, a reduction, or two loops}}
+    tile.store %h, %halves[%next] : memref<128xf16, #global>
+  }
+  return
+}

@@ -430,3 +430,26 @@ func.func @deep_expression(%A: memref<64xf32, #global>, %x: f32) {
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+// A view of another dtype sees the element itself, and what lies outside of a view is nowhere.
+// CHECK-LABEL: func.func @own_element_through_views
+func.func @own_element_through_views(%A: memref<64xf32, #global>) {
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %halves = tile.view %A : memref<64xf32, #global> to memref<128xf16, #global>
+  %rows = tile.view %A : memref<64xf32, #global> to memref<32x2xf32, #global>
+  tile.parallel (%i) in (32) {
+    %low = arith.muli %i, %c2 : index
+    %x = tile.load %A[%low] : memref<64xf32, #global>
+    %twice = arith.muli %low, %c2 : index
+    %last = arith.addi %twice, %c3 : index
+    %h = tile.load %halves[%last] : memref<128xf16, #global>
+    tile.store %h, %halves[%twice] : memref<128xf16, #global>
+    tile.store %x, %rows[%i, %c3] : memref<32x2xf32, #global>
+  }
+  return
+}

@@ -169,3 +169,25 @@ func.func @while_loops(%A: memref<8xi32, #tile.space<global>>) {
   }
   return
 }
+
+// -----
+
+// Loops without iterations are on no path.
+func.func @loops_that_never_run(%A: memref<64xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  %c0 = arith.constant 0 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    // expected-note @below {{'s' is allocated here}}
+    %s = tile.alloc "s" : memref<64xf32, #tile.space<shared>>
+    scf.for %i = %c1 to %c0 step %c1 {
+      tile.copy %A, %s : memref<64xf32, #tile.space<global>> to memref<64xf32, #tile.space<shared>>
+    }
+    tile.pipelined %k = %c0 to %c0 stages 2 {
+      tile.copy %s, %A : memref<64xf32, #tile.space<shared>> to memref<64xf32, #tile.space<global>>
+      tile.copy %A, %s : memref<64xf32, #tile.space<global>> to memref<64xf32, #tile.space<shared>>
+    }
+    // expected-error @below {{'s' is read before anything writes it; copy or store something into it first}}
+    tile.copy %s, %A : memref<64xf32, #tile.space<shared>> to memref<64xf32, #tile.space<global>>
+  }
+  return
+}
