@@ -98,6 +98,8 @@ void bindTools(nb::module_ &module);
 class SignalWatch {
 public:
   bool goesOn() {
+    if (isOfEndingThread)
+      return true;
     WithGil lock;
     if (!raised && PyErr_CheckSignals() != 0)
       raised.emplace();
@@ -111,6 +113,7 @@ public:
   }
 
 private:
+  const bool isOfEndingThread = isPythonEnding(); ///< It keeps the GIL: see Gil.h.
   std::optional<nb::python_error> raised;
 };
 

@@ -6,6 +6,9 @@
 // is no help: it may begin to end while the thread waits. So all code that can be unwound like
 // this stays where it is until the process is gone, as later versions of Python have it.
 //
+// The thread that ends Python runs code as well, `__del__` of what modules hold. Who has the GIL
+// while Python ends is that thread: it keeps the GIL, and requests nothing in between.
+//
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_PYTHON_BINDINGS_GIL_H
@@ -29,11 +32,9 @@ inline bool isPythonEnding() { return isInterpreterFinalizing(); }
     pause();
 }
 
-/// Calls `function`, which may take the GIL or run Python code. Where Python ends the thread in the
-/// middle of it, the call does not return.
-template <typename FunctionT> auto askPython(FunctionT function) {
-  if (isPythonEnding())
-    stayUntilProcessEnds();
+/// Calls `function`, which may run Python code, in a thread with the GIL. Where Python ends the thread
+/// in the middle of it, the call does not return.
+template <typename FunctionT> auto runPython(FunctionT function) {
   try {
     return function();
   } catch (abi::__forced_unwind &) {
@@ -41,13 +42,21 @@ template <typename FunctionT> auto askPython(FunctionT function) {
   }
 }
 
-/// Lets other Python threads go on while it lives.
+/// The same for a function that takes the GIL.
+template <typename FunctionT> auto askPython(FunctionT function) {
+  if (isPythonEnding())
+    stayUntilProcessEnds();
+  return runPython(function);
+}
+
+/// Lets other Python threads go on while it lives; where Python ends there are none.
 class WithoutGil {
 public:
-  WithoutGil() : state(PyEval_SaveThread()) { ++numRunning; }
+  WithoutGil() : state(isPythonEnding() ? nullptr : PyEval_SaveThread()) { ++numRunning; }
   ~WithoutGil() {
     --numRunning;
-    askPython([&] { PyEval_RestoreThread(state); });
+    if (state)
+      askPython([&] { PyEval_RestoreThread(state); });
   }
   WithoutGil(const WithoutGil &) = delete;
 

@@ -139,6 +139,8 @@ public:
   explicit Watch(nb::object progress) : progress(std::move(progress)) {}
 
   bool poll(const runtime::Progress &state) {
+    if (isOfEndingThread)
+      return true;
     WithGil lock;
     if (raised)
       return false;
@@ -146,7 +148,7 @@ public:
       if (PyErr_CheckSignals() != 0)
         throw nb::python_error();
       if (progress.is_valid() && state.launch) // an engine that counts its blocks
-        askPython([&] { progress(state.launch, state.blocksDone, state.blocks); });
+        runPython([&] { progress(state.launch, state.blocksDone, state.blocks); });
       return true;
     } catch (nb::python_error &error) {
       raised.emplace(std::move(error));
@@ -160,6 +162,7 @@ public:
   }
 
 private:
+  const bool isOfEndingThread = isPythonEnding(); ///< It keeps the GIL: see Gil.h.
   nb::object progress;
   std::optional<nb::python_error> raised;
 };

@@ -30,7 +30,7 @@ public:
   bool isOutput() const { return kind == Kind::Output; }
   bool isNumber() const { return kind == Kind::Number; }
   nb::object makeOutput() const {
-    return askPython([&] { return nb::object(make()); });
+    return runPython([&] { return nb::object(make()); });
   }
 
   /// The address of `object`'s data if it is as the one that was checked.

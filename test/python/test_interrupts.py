@@ -177,6 +177,42 @@ def test_python_ends_while_a_kernel_runs(device: str) -> None:
         assert (run.returncode, run.stdout, run.stderr) == (0, "done\n", "")
 
 
+AT_THE_VERY_END = """
+import os, sys
+import numpy as np
+import tilewright, tilewright.language as T
+
+@T.prim_func
+def main(A: T.Tensor((256,), "float32"), B: T.Tensor((256,), "float32")):
+    with T.Kernel(4, threads=64) as bx:
+        for i in T.Parallel(64):
+            B[bx * 64 + i] = A[bx * 64 + i] * 2.0
+
+def call():
+    b = np.zeros(256, np.float32)
+    kernel(a, b)
+    assert (b == 2).all()
+
+class Held:
+    def __del__(self):
+        call()
+        os.write(1, b"called")
+
+a = np.ones(256, np.float32)
+kernel = tilewright.compile(main, device="cpu")
+held = Held()
+call()
+"""
+
+
+def test_a_module_that_calls_a_kernel_as_it_is_torn_down(tmp_path: Path) -> None:
+    """The thread that ends Python waited for ever for the lock that it had given away."""
+    script = tmp_path / "end.py"
+    script.write_text(AT_THE_VERY_END)
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "called", "")
+
+
 # ---- Compilations ----
 
 LARGE = """
