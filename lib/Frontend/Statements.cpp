@@ -298,10 +298,10 @@ void Statements::print(StringRef message,
     printed = buffer->value;
   } else if (auto *operand = std::get_if<Operand>(&value)) {
     Scalar number = scalars.materialize(*operand);
-    // Values of scalars have no sign in the IR; engines print them as signed numbers.
-    if (number.dtype.isUnsignedInteger() && number.dtype.getIntOrFloatBitWidth() < 64)
-      number = scalars.convert(number, builder.getI64Type());
     printed = number.value;
+    // Values of scalars have no sign in the IR; elements have one, that of a variable too.
+    if (number.dtype.isUnsignedInteger())
+      printed = variables.alloc("printed", number.dtype, number).cell.value;
   }
   emitter.createVerified<tile::PrintOp>(message, printed);
 }

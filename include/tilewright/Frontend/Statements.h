@@ -9,6 +9,7 @@
 #define TILEWRIGHT_FRONTEND_STATEMENTS_H
 
 #include "tilewright/Frontend/Buffers.h"
+#include "tilewright/Frontend/Variables.h"
 #include "tilewright/Layout/Fragment.h"
 #include "tilewright/Layout/Layout.h"
 
@@ -16,9 +17,10 @@ namespace tilewright::frontend {
 
 class Statements {
 public:
-  Statements(Emitter &emitter, Scalars &scalars, Regions &regions, Buffers &buffers)
+  Statements(Emitter &emitter, Scalars &scalars, Regions &regions, Buffers &buffers,
+             Variables &variables)
       : emitter(emitter), scalars(scalars), regions(regions), buffers(buffers),
-        builder(emitter.getBuilder()) {}
+        variables(variables), builder(emitter.getBuilder()) {}
 
   // Movement and products.
   void copy(const TileOperand &source, const TileOperand &dest, std::optional<int64_t> width,
@@ -58,6 +60,7 @@ private:
   Scalars &scalars;
   Regions &regions;
   Buffers &buffers;
+  Variables &variables;
   mlir::OpBuilder &builder;
 };
 

@@ -66,7 +66,7 @@ public:
   ControlFlow controlFlow{emitter, scalars, arithmetic, regions, variables};
   Conditionals conditionals{emitter, scalars, regions};
   Buffers buffers{emitter, signature, scalars, arithmetic, regions};
-  Statements statements{emitter, scalars, regions, buffers};
+  Statements statements{emitter, scalars, regions, buffers, variables};
   ThreadStatements threadStatements{emitter, scalars, regions};
 };
 
