@@ -22,9 +22,9 @@ FLAGS = re.findall(r"\w+", Path("/proc/cpuinfo").read_text())
 TRANSPOSES = [(False, False), (False, True), (True, False), (True, True)]
 
 
-@pytest.fixture(autouse=True, params=["", "amx-in-software"])
+@pytest.fixture(autouse=True, params=["", "avx2", "amx-in-software"])
 def processor(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """All that the host has, or functions in place of the instructions of a matrix unit."""
+    """All that the host has, no AVX-512, or functions in place of a matrix unit's instructions."""
     monkeypatch.setenv("TILEWRIGHT_CPU", request.param)
     return request.param
 
@@ -214,6 +214,20 @@ def test_odd_numbers_of_tiles(dtype: str, shape: tuple[int, int, int]) -> None:
 def test_bytes_use_the_instruction(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TILEWRIGHT_CPU", "no-amx")
     assert uses(compile_gemm("int8", "int8", "int32", (True, False)), "vpdpbusd")
+
+
+@pytest.mark.parametrize("types", [("int8", "int8"), ("uint8", "int8"), ("uint8", "uint8")])
+def test_bytes_are_pairs_of_int16_without_avx512(
+    types: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The largest products, all of one sign, do not leave an int32."""
+    monkeypatch.setenv("TILEWRIGHT_CPU", "avx2")
+    kernel = compile_gemm(*types, "int32", (False, False))
+    assert uses(kernel, "vpmaddwd") or uses(kernel, "vpdpwssd")  # with AVX-VNNI
+    a, b = (np.full(shape, 255 if dtype == "uint8" else -128, DTYPES[dtype])
+            for shape, dtype in zip(((M, K), (K, N)), types, strict=True))  # fmt: skip
+    got = multiply(kernel, a, b, np.zeros((M, N), np.int32), (False, False))
+    np.testing.assert_array_equal(got, a.astype(np.int32) @ b.astype(np.int32))
 
 
 @pytest.mark.parametrize("change", ["never", "elements", "slice"])

@@ -86,7 +86,7 @@ HostTarget HostTarget::detect() {
     target.secondCacheBytes = int64_t(*kilobytes) << 10;
   target.hasBf16Dots = has("avx512bf16") && choice != "bf16-widened" &&
                        (choice == "bf16-dots" || core.hasFastBf16Dots);
-  target.hasInt8Dots = has("avx512vnni");
+  target.hasInt8Dots = has("avx512vnni") || (!hasAvx512 && features.lookup("avx2"));
   target.hasRange = has("avx512dq");
   target.tilesInSoftware = choice == "amx-in-software";
   auto hasTiles = [&](llvm::StringRef feature) {
@@ -107,6 +107,7 @@ std::optional<HostTarget> HostTarget::find(llvm::StringRef name) {
   target.cpu = name.str();
   target.features = isLevel4 ? "-prefer-256-bit" : ""; // as `detect` has it
   target.vectorWidth = isLevel4 ? 16 : 8;
+  target.hasInt8Dots = !isLevel4; // by AVX2
   target.hasRange = isLevel4;
   return target;
 }

@@ -204,7 +204,8 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
   Type elementA = op.getA().getType().getElementType(),
        elementB = op.getB().getType().getElementType();
   Type word = e.b.getI32Type();
-  product.k = op.getExtents().k / getWordSize(elementA);
+  bool arePairs = hasPairsOfBytes(e, tile::OperandForm::get(op, /*isRight=*/false), elementA);
+  product.k = op.getExtents().k / getWordSize(arePairs ? e.b.getI16Type() : elementA);
   product.operandType = word;
   product.alignmentA = tile::getStorageBytes(left.view.elementType);
   if (!left.isInTiles) {
@@ -213,7 +214,9 @@ static void multiplyByDots(tile::GemmOp op, const GemmOperand &left, const GemmO
   }
   product.b = asMatrix(e, right.view);
   if (!elementA.isBF16()) {
-    product.step = elementB.isUnsignedInteger() ? Step::DotSignedUnsigned : Step::DotUnsignedSigned;
+    product.step = arePairs                       ? Step::DotInt16
+                   : elementB.isUnsignedInteger() ? Step::DotSignedUnsigned
+                                                  : Step::DotUnsignedSigned;
     if (right.columnSums)
       product.excess = asMatrix(e, *right.columnSums);
     return multiplyWords(op, left, right, product, e);

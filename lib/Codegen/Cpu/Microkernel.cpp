@@ -34,6 +34,14 @@ Value tilewright::cpu::dotInt8(Emitter &e, Value unsignedBytes, Value signedByte
       {sum, castVector(e.b, unsignedBytes, element), castVector(e.b, signedBytes, element)});
 }
 
+Value tilewright::cpu::dotInt16(Emitter &e, Value left, Value right, Value sum) {
+  Type element = e.b.getI16Type();
+  Value products =
+      e.numbers.intrinsic("llvm.x86.avx2.pmadd.wd", sum.getType(),
+                          {castVector(e.b, left, element), castVector(e.b, right, element)});
+  return arith::AddIOp::create(e.b, sum, products);
+}
+
 /// Prefetches one line of each part. `block` counts the blocks of C before this one. The last
 /// stretch stands for those after it.
 static void prefetchLines(Emitter &e, const Product &product, Value block, Value k) {
@@ -86,6 +94,8 @@ static Value multiplyAdd(Emitter &e, const Product &product, Value left, Value r
     return arith::AddIOp::create(e.b, sum, arith::MulIOp::create(e.b, left, right));
   case Product::Step::DotBf16:
     return dotBf16(e, left, right, sum);
+  case Product::Step::DotInt16:
+    return dotInt16(e, left, right, sum);
   case Product::Step::DotUnsignedSigned:
     return dotInt8(e, left, right, sum);
   case Product::Step::DotSignedUnsigned:

@@ -32,8 +32,8 @@ struct Stretches {
 /// C = source + A * B over m x n x k, with all but A contiguous along n.
 struct Product {
   /// What one step along k does with an element of A, broadcast, and a vector of B. The dot
-  /// products take 32-bit words: two bfloat16, or four bytes with one unsigned side.
-  enum class Step { Fma, DotBf16, DotUnsignedSigned, DotSignedUnsigned };
+  /// products take 32-bit words: two bfloat16, two int16, or four bytes with one unsigned side.
+  enum class Step { Fma, DotBf16, DotInt16, DotUnsignedSigned, DotSignedUnsigned };
 
   Matrix a, b, c, source;
   int64_t m, n, k; ///< k counts elements of `operandType`.
@@ -57,6 +57,8 @@ void multiplyMatrices(Emitter &e, const Product &product);
 mlir::Value dotBf16(Emitter &e, mlir::Value left, mlir::Value right, mlir::Value sum);
 mlir::Value dotInt8(Emitter &e, mlir::Value unsignedBytes, mlir::Value signedBytes,
                     mlir::Value sum);
+/// The same of two int16 (AVX2).
+mlir::Value dotInt16(Emitter &e, mlir::Value left, mlir::Value right, mlir::Value sum);
 /// The bits of a vector as one of other elements.
 mlir::Value castVector(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type element);
 

@@ -37,6 +37,10 @@ GemmOperand prepareWords(Emitter &e, const tile::OperandForm &form, mlir::MemRef
 inline int64_t getWordSize(mlir::Type elementType) {
   return 32 / tile::getStorageBits(elementType);
 }
+/// Whether bytes are multiplied as pairs of int16, for want of dot products of bytes.
+inline bool hasPairsOfBytes(Emitter &e, const tile::OperandForm &form, mlir::Type elementType) {
+  return elementType.isInteger(8) && !form.isForUnit && e.options.vectorWidth < 16;
+}
 /// The words of a matrix in place, if its rows are made of such. They may start at any element.
 std::optional<Matrix> getWords(Emitter &e, const View &view);
 // TileWords.cpp

@@ -12,6 +12,9 @@
 // A is moved up by 128 (a flipped bit), and the sums come out too large by 128 times the column
 // sums of B, which are one more row of dot products. All of it is exact modulo 2^32.
 //
+// Without AVX-512 bytes are widened to int16, whose pairs vpmaddwd multiplies and adds: twice the rate
+// of a multiply-add, and no sum of two such products leaves an int32.
+//
 // bfloat16: vdpbf16ps takes subnormal operands as zero and flushes subnormal results, which the
 // language does not. It is used where neither can occur, and only there. If every element is zero
 // or normal, and the smallest magnitudes of A and B have exponents whose sum is at least -112, each
@@ -264,6 +267,13 @@ Value tilewright::cpu::areFarFromSubnormal(Emitter &e, Value smallestA, Value sm
 GemmOperand tilewright::cpu::prepareWords(Emitter &e, const tile::OperandForm &form,
                                           MemRefType type, const View &view, ReadAhead readAhead,
                                           Value smallest) {
+  if (hasPairsOfBytes(e, form, view.elementType)) {
+    Type pair = e.b.getI16Type();
+    tile::OperandForm ofPairs = form;
+    ofPairs.areBothSigned = false;
+    return prepareWords(e, ofPairs, MemRefType::Builder(type).setElementType(pair),
+                        convertMatrix(e, view, type, pair, readAhead), readAhead, smallest);
+  }
   // Whether rows run along k, so that the words are there already.
   bool isAlongK = form.isRight == form.isTransposed;
   if (form.isForUnit)

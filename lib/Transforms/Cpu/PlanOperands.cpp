@@ -285,7 +285,8 @@ bool usesMatrixUnit(GemmOp op, const PlanCpuOperandsOptions &options) {
 bool usesDots(GemmOp op, const PlanCpuOperandsOptions &options) {
   bool areUnsigned = op.getA().getType().getElementType().isUnsignedInteger() &&
                      op.getB().getType().getElementType().isUnsignedInteger();
-  bool hasDots = (options.int8Dots && multipliesBytes(op) && !areUnsigned) ||
+  bool hasBytes = !areUnsigned || options.vectorWidth < 16; // AVX2 takes bytes as pairs of int16
+  bool hasDots = (options.int8Dots && multipliesBytes(op) && hasBytes) ||
                  (options.bf16Dots && multipliesBf16(op));
   return hasDots && consistsOfWords(op, options);
 }
