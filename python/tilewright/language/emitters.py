@@ -34,7 +34,25 @@ _NAME = "TensorCoreIntrinEmitter"
 
 class TensorCoreIntrinEmitter:
     """Loads, multiplies and stores the tiles of warps: `block_row_warps` x `block_col_warps` warps
-    have `warp_row_tiles` x `warp_col_tiles` results each."""
+    have `warp_row_tiles` x `warp_col_tiles` results each.
+
+    Example:
+        warps = T.TensorCoreIntrinEmitter(
+            accum_dtype="float32", b_transposed=True, block_row_warps=2, block_col_warps=2,
+            warp_row_tiles=32, warp_col_tiles=32, chunk=64,
+        )
+        s = T.alloc_shared((64, 64), "float16")
+        a = T.alloc_local((warps.warp_rows * warps.local_size_a,), "float16")
+        b = T.alloc_local((warps.warp_cols * warps.local_size_b,), "float16")
+        c = T.alloc_local((warps.warp_rows * warps.warp_cols * warps.local_size_out,), "float32")
+        T.copy(H, s)
+        T.clear(c)
+        for k in T.serial(64 // warps.micro_size_k):
+            warps.ldmatrix_a(a, s, k)
+            warps.ldmatrix_b(b, s, k)
+            warps.mma(a, b, c)
+        warps.stmatrix(c, B)
+    """
 
     M_DIM = 16
     WARP_SIZE = _LANES
@@ -254,7 +272,11 @@ def get_swizzle_layout(
     row_idx: Any, col_idx: Any, row_size: int, dtype: Any, swizzle_bytes: int | None = None
 ) -> tuple[Any, Any, Any]:
     """Where an element of a row goes: the panel, the row, and the column in the panel, whose units
-    of 16 bytes change places."""
+    of 16 bytes change places.
+
+    Example:
+        panel, row, column = T.get_swizzle_layout(1, 8, 64, "float16")  # 0, 1, 0
+    """
     bits = _bits(dtype)
     panel = swizzle_bytes or min(128, bits * row_size // 8)
     unit, units = 128 // bits, panel // 16
@@ -264,7 +286,13 @@ def get_swizzle_layout(
 
 
 def make_mma_swizzle_layout(shared_buf: Any, is_smooth: bool = False) -> Layout:
-    """The swizzle of a tile in shared memory; none where rows are not whole units of 64 bytes."""
+    """The swizzle of a tile in shared memory; none where rows are not whole units of 64 bytes.
+
+    Example:
+        s = T.alloc_shared((64, 64), "float16")
+        T.annotate_layout({s: T.make_mma_swizzle_layout(s)})
+        T.copy(H, s)
+    """
     shape = list(shared_buf.shape)
     if is_smooth or shape[-1] * _bits(shared_buf.dtype) % 512:
         return Layout(shape, lambda *index: list(index))
