@@ -15,79 +15,51 @@ from pathlib import Path
 
 import pytest
 
-#: A program of many threads, each of which compiles kernels and checks what they compute until a
-#: file named "stop" appears. It adds a letter to the file "calls" for each, "f" if the code was
-#: found in the cache.
+PROGRAMS = Path(__file__).parent.parent / "programs"
+#: A program of many threads, each of which compiles kernels of the corpus and checks what they
+#: compute until a file named "stop" appears. It adds a letter to the file "calls" for each, "f" if
+#: the code was found in the cache.
 WORKER = """
 import os, random, sys, threading
-import numpy as np
-import tilewright
-import tilewright.language as T
+
+seed, numThreads = int(sys.argv[1]), int(sys.argv[2])
+os.environ["TILEWRIGHT_DEVICE"] = "vgpu:sm_80" if seed % 4 == 0 else "cpu"
+sys.path.insert(0, sys.argv[3])
+from tilewright.compat import imports
+
+imports.install()
+import test_corpus
 
 
-def scale(n, device):
-    @T.prim_func
-    def main(A: T.Tensor((128, 64), "float32"), B: T.Tensor((128, 64), "float32")):
-        with T.Kernel(4, threads=64) as block:
-            tile = T.alloc_shared((32, 64), "float32")
-            T.copy(A[block * 32, 0], tile)
-            for i, j in T.Parallel(32, 64):
-                B[block * 32 + i, j] = tile[i, j] * n + 1
-
-    return main, lambda a: a * np.float32(n) + 1
+def is_used(path):
+    text = path.read_text()
+    return 'EXPECT = "ok"' in text and '"sm_80"' in text and "LARGE" not in text
 
 
-def product(n, device):
-    dtype = "bfloat16" if n % 2 else "float32"
-
-    @T.prim_func
-    def main(A: T.Tensor((128, 64), "float32"), B: T.Tensor((128, 64), "float32")):
-        with T.Kernel(4, threads=64) as block:
-            a = T.alloc_shared((32, 64), dtype)
-            b = T.alloc_shared((64, 64), dtype)
-            c = T.alloc_fragment((32, 64), "float32")
-            T.copy(A[block * 32, 0], a)
-            T.copy(A[0:64, :], b)
-            T.fill(c, n)
-            T.gemm(a, b, c)
-            T.copy(c, B[block * 32, 0])
-
-    return main, lambda a: a @ a[:64] + np.float32(n)
+PATHS = [path for path in sorted(test_corpus.CORPUS.glob("*.py")) if is_used(path)]
 
 
-def sums(n, device):
-    @T.prim_func
-    def main(A: T.Tensor((128, 64), "float32"), B: T.Tensor((128, 64), "float32")):
-        with T.Kernel(4, threads=64) as block:
-            tile = T.alloc_fragment((32, 64), "float32")
-            total = T.alloc_fragment((32,), "float32")
-            T.copy(A[block * 32, 0], tile)
-            T.reduce_sum(tile, total, dim=1)
-            for i, j in T.Parallel(32, 64):
-                B[block * 32 + i, j] = total[i] + n
-
-    return main, lambda a: np.repeat(a.sum(1, keepdims=True), 64, 1) + np.float32(n)
+def compile_and_check(path):
+    module = test_corpus.load(path)
+    kernel = module.kernel()
+    for _ in range(2):
+        test_corpus.check_values(module, test_corpus.run(module, kernel))
+    return getattr(kernel, "seconds", {})
 
 
 def work(seed):
     choose = random.Random(seed)
-    a = np.random.default_rng(seed).integers(-3, 4, (128, 64)).astype(np.float32)
     while not os.path.exists("stop"):
-        make = choose.choice((scale, product, sums))
-        device = choose.choice(("cpu", "cpu", "vgpu:sm_80"))
-        main, expect = make(choose.randrange(6), device)
-        kernel = tilewright.compile(main, device=device)
-        for _ in range(2):
-            b = np.zeros_like(a)
-            kernel(a, b)
-            if not np.array_equal(b, expect(a)):
-                print("WRONG", make.__name__, device, file=sys.stderr, flush=True)
-                os._exit(7)
+        path = choose.choice(PATHS)
+        try:
+            seconds = compile_and_check(path)
+        except BaseException as error:
+            print("WRONG", path.stem, repr(error), file=sys.stderr, flush=True)
+            os._exit(7)
         with open("calls", "ab", buffering=0) as file:
-            file.write(b"f" if "load" in kernel.seconds else b"c")
+            file.write(b"f" if "load" in seconds else b"c")
 
 
-seed, numThreads = int(sys.argv[1]), int(sys.argv[2])
 threads = [threading.Thread(target=work, args=(seed * 100 + n,)) for n in range(numThreads)]
 for thread in threads:
     thread.start()
@@ -124,7 +96,7 @@ class Load:
     def start(self) -> subprocess.Popen:
         self.next_seed += 1
         return subprocess.Popen(
-            [sys.executable, "worker.py", str(self.next_seed), str(self.num_threads)],
+            [sys.executable, "worker.py", str(self.next_seed), str(self.num_threads), PROGRAMS],
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={**os.environ, "TILEWRIGHT_CACHE_DIR": str(self.cache), "TILEWRIGHT_THREADS": "2"},
         )  # fmt: skip
@@ -199,18 +171,13 @@ class Load:
             assert process.returncode == 0, errors
 
 
+#: Compiles the first three kernels of the corpus, and prints whether each was found.
 CHECK = """
 import sys
-sys.argv = ["worker.py", "0", "0"]
-import numpy as np, tilewright, worker
-for make in (worker.scale, worker.product, worker.sums):
-    main, expect = make(3, "cpu")
-    kernel = tilewright.compile(main, device="cpu")
-    a = np.ones((128, 64), np.float32)
-    b = np.zeros_like(a)
-    kernel(a, b)
-    assert np.array_equal(b, expect(a))
-    print(kernel._kernel.code()["from_cache"])
+sys.argv = ["worker.py", "1", "0", *sys.argv[1:]]
+import worker
+for path in worker.PATHS[:3]:
+    print("load" in worker.compile_and_check(path))
 """
 
 
@@ -233,8 +200,8 @@ def load(
             if not entry.is_file() or entry.is_symlink():
                 entry.unlink()
         done = subprocess.run(
-            [sys.executable, "-c", CHECK], cwd=folder, capture_output=True, text=True, timeout=300,
-            env={**os.environ, "TILEWRIGHT_CACHE_DIR": str(everything.cache)},
+            [sys.executable, "-c", CHECK, PROGRAMS], cwd=folder, capture_output=True, text=True,
+            env={**os.environ, "TILEWRIGHT_CACHE_DIR": str(everything.cache)}, timeout=300,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         found = [line for line in done.stdout.split() if line in ("True", "False")]

@@ -5,6 +5,7 @@
     python test/fuzz/differential --seeds 0:500        many, a failure shrunk into failures/
     python test/fuzz/differential --seeds 0:20000 --minutes 30 --resume   from where the last ended
     python test/fuzz/differential --kind threads --seeds 0:500   programs that name their threads
+    python test/fuzz/differential --kind pipelines --seeds 0:500:2  with bulk copies and wgmma
     python test/fuzz/differential --file kernel.py     a program that was emitted and perhaps edited
     python test/fuzz/differential --coverage 500       the cells that 500 of each kind draw
 
@@ -80,14 +81,14 @@ def plan_of(options: argparse.Namespace) -> campaign.Plan:
 
 
 def many_seeds(options: argparse.Namespace) -> int:
-    start, stop = (int(part) for part in options.seeds.split(":"))
+    start, stop, *step = (int(part) for part in options.seeds.split(":"))
 
     def report(seed: int, verdict: Verdict) -> None:
         print(f"{seed}: {verdict}", flush=True)
 
     progress = Progress.load(start, stop) if options.resume else None
     outcome = campaign.run(
-        list(range(progress.next if progress else start, stop)),
+        list(range(progress.next if progress else start, stop, *step)),
         plan_of(options),
         options.jobs,
         options.minutes,
@@ -115,7 +116,7 @@ def main() -> int:
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--seed", type=int, help="one program")
-    what.add_argument("--seeds", metavar="A:B", help="the programs A to B-1")
+    what.add_argument("--seeds", metavar="A:B[:STEP]", help="the programs A to B-1")
     what.add_argument("--file", type=Path, help="an emitted program")
     what.add_argument("--worker", nargs="+", type=int, help=argparse.SUPPRESS)
     what.add_argument("--coverage", type=int, metavar="N", help="the cells of N programs a kind")
