@@ -111,7 +111,8 @@ Buffer Buffers::slice(const Buffer &source, ArrayRef<OpFoldResult> offsets, Arra
 /// A Python number as an index of a dimension, where negative ones count from the end.
 static std::optional<int64_t> wrapNegative(const Operand &operand, std::optional<int64_t> extent) {
   auto *literal = std::get_if<Literal>(&operand);
-  if (!literal || literal->kind == Literal::Kind::Float || literal->integer >= 0 || !extent)
+  if (!literal || literal->kind == Literal::Kind::Float || literal->isUnsigned64 ||
+      literal->integer >= 0 || !extent)
     return std::nullopt;
   return literal->integer + *extent;
 }

@@ -210,7 +210,7 @@ Value Scalars::toIndex(const Operand &operand, StringRef what) {
 
 OpFoldResult Scalars::toIndexOrConstant(const Operand &operand, StringRef what) {
   if (auto *literal = std::get_if<Literal>(&operand);
-      literal && literal->kind == Literal::Kind::Int)
+      literal && literal->kind == Literal::Kind::Int && !literal->isUnsigned64)
     return builder.getIndexAttr(literal->integer);
   return getAsOpFoldResult(toIndex(operand, what));
 }

@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 from tilewright.frontend import builtins, hooks, loops
+from tilewright.frontend.tile_loops import fits_int64
 from tilewright.frontend.trace import KERNEL_SCALARS, Buffer, describe
 from tilewright.support import errors
 from tilewright.support.errors import excerpt_text, is_ours, user_locations
@@ -78,19 +79,21 @@ def _of_call(error: Exception, frame: Any) -> str | None:
     names = [name for name in code.co_varnames[:count] if name not in ("self", "cls")]
     given = [frame.f_locals[name] for name in names if name in frame.f_locals]
     parts = [*given, *(part for value in given if type(value) is tuple for part in value)]
+    is_refused = "bad_cast" in str(error) or "incompatible function" in str(error)
+    too_large = [part for part in parts if is_refused and not fits_int64(part)]
+    if too_large:
+        return f"'{name.group()}': the number {too_large[0]} does not fit int64"
     odd = [part for part in parts if _is_odd(part, str(error))]
     if not odd:
         return None
     kinds = " and ".join(dict.fromkeys(describe(part) for part in odd))
-    text = "" if "bad_cast" in str(error) or "incompatible function" in str(error) else f": {error}"
+    text = "" if is_refused else f": {error}"
     return f"'{name.group()}' cannot take {kinds}{text}"
 
 
 def _is_odd(value: Any, text: str) -> bool:
     """Whether it may be the value that the exception is about: it names its class, or the value is
     neither a tile, a kernel value nor an everyday number."""
-    if type(value) is int and not -(2**63) <= value < 2**64:
-        return True
     if type(value) is float and not math.isfinite(value):
         return True
     named = re.search(rf"\b{type(value).__name__}\b", text) is not None

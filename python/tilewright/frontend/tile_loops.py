@@ -34,13 +34,21 @@ class TileLoop:
         )
 
 
+def fits_int64(value: Any) -> bool:
+    """False for a Python int that the compiler cannot hold."""
+    return type(value) is not int or -(2**63) <= value < 2**63
+
+
 def check_bound(value: Any, what: str) -> Any:
     """A loop bound: an integer of either kind."""
     if is_kernel_value(value):
         return value
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise LanguageError(f"{what} must be an integer, got {value!r}")
-    return value.__index__()
+    number = value.__index__()
+    if not fits_int64(number):
+        raise LanguageError(f"{what} is {number}, which does not fit int64")
+    return number
 
 
 class SerialLoop(TileLoop):
@@ -111,6 +119,10 @@ class ParallelLoop(TileLoop):
                     f"extent {number} of T.Parallel must not be negative, got {extent}"
                 )
             self.extents.append(extent)
+        if is_kernel_value(coalesced_width):
+            raise LanguageError("coalesced_width of T.Parallel must be a Python integer")
+        if coalesced_width is not None:
+            coalesced_width = check_bound(coalesced_width, "coalesced_width of T.Parallel")
         self.coalesced_width = coalesced_width
         self.loop_layout = loop_layout
 
@@ -138,7 +150,7 @@ class PipelinedLoop(TileLoop):
                 "num_stages of T.Pipelined must be a Python integer, 0 or more, got "
                 + describe(num_stages)
             )
-        self.num_stages = num_stages
+        self.num_stages = check_bound(num_stages, "num_stages of T.Pipelined")
         self.order = list(order) if order is not None else None
         self.stage = list(stage) if stage is not None else None
 

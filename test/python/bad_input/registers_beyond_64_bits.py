@@ -1,0 +1,18 @@
+import tilewright
+import tilewright.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32")):
+    with T.Kernel(1, threads=64):
+        T.set_max_nreg(1 << 63, 1)
+        A[0] = 1.0
+
+
+tilewright.compile(main)
+
+
+# --- report ---
+# registers_beyond_64_bits.py:8:9: error: 'T.set_max_nreg': the number 9223372036854775808 does not fit int64
+#     8 |         T.set_max_nreg(1 << 63, 1)
+#       |         ^^^^^^^^^^^^^^^^^^^^^^^^^^
