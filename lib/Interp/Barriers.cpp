@@ -28,6 +28,7 @@ void Barriers::arrive(Machine &machine, const Step &step) {
   barrier->phases[machine.thread] = barrier->count / op.getExpectedArrivals();
   ++barrier->count;
   ++numChanges;
+  ++machine.changes;
   if (machine.roles)
     join(barrier->clock, machine.roles->getClock());
 }

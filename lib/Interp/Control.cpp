@@ -236,6 +236,16 @@ static void runFor(Machine &machine, const Step &step) {
       machine.values[slot].radius = kUndecided;
 }
 
+/// Whether an iteration has changed nothing that the next one could see, so that the loop never ends.
+static bool repeatsItself(Machine &machine, const Body &before, const Body &after,
+                          uint64_t changes) {
+  return machine.changes == changes &&
+         llvm::all_of(llvm::zip_equal(before.arguments, after.yields), [&](auto slots) {
+           auto [old, now] = slots;
+           return machine.values[old].integer == machine.values[now].integer;
+         });
+}
+
 /// In a branch that may not have been taken memory does not change, so that a loop might not end:
 /// one pass marks what it writes.
 static void runWhile(Machine &machine, const Step &step) {
@@ -243,6 +253,7 @@ static void runWhile(Machine &machine, const Step &step) {
   assign(machine, before.arguments, step.in);
   bool undecided = false;
   while (true) {
+    uint64_t changes = machine.changes;
     machine.run(before);
     if (machine.stopped)
       break;
@@ -263,6 +274,8 @@ static void runWhile(Machine &machine, const Step &step) {
     machine.run(after);
     if (machine.stopped || machine.shadowDepth)
       break;
+    if (repeatsItself(machine, before, after, changes))
+      return machine.fail(FindingKind::Deadlock, step, kEndlessLoop);
     assign(machine, before.arguments, after.yields);
   }
   machine.undecidedDepth -= undecided;

@@ -107,8 +107,10 @@ void Machine::write(const Step &step, const View &view, int64_t element, Cell ce
     return storage.markUndecided(element, size);
   if (undecidedDepth || view.isUndecided)
     cell.radius = kUndecided;
+  Cell old = storage.read(element, size);
+  bool changesBits = old.bits != cell.bits;
+  changes += changesBits || old.isPoison != cell.isPoison;
   if (options.check) {
-    bool changesBits = storage.read(element, size).bits != cell.bits;
     checkAccess(step, view, element, access, changesBits);
     if (cell.isPoison && !storage.isOnChip()) {
       reportElement(Severity::Finding, FindingKind::Uninitialized, step, view,

@@ -161,6 +161,11 @@ struct AllowedAccess {
   std::optional<llvm::SmallVector<Range, 4>> ranges;
 };
 
+/// What is said of a loop whose iterations change nothing.
+inline constexpr llvm::StringLiteral kEndlessLoop =
+    "this loop never ends: an iteration changes nothing (the interpreter runs blocks one after "
+    "another, so that a block can wait for earlier ones only)";
+
 class Machine {
 public:
   Machine(const Program &program, const Options &options)
@@ -177,6 +182,8 @@ public:
   uint64_t steps = 0;
   uint64_t nextPoll = 0;
   bool stopped = false;
+  uint64_t changes =
+      0; ///< How often memory or a barrier has changed: a loop that waits changes none.
 
   std::optional<KernelRun> kernel;
   std::optional<ParallelRun> parallel;

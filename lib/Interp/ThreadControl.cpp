@@ -209,6 +209,9 @@ void ThreadRunner::decideWhile(Strand &strand) {
   });
   if (leaving == strand.threads)
     return leave(strand);
+  if (leaving.none() && before.arguments.empty() && frame.changes == machine.changes)
+    return machine.fail(FindingKind::Deadlock, step, kEndlessLoop);
+  frame.changes = machine.changes;
   if (leaving.any())
     leave(split(strand, leaving));
   frame.body = &after;

@@ -51,6 +51,7 @@ struct Frame {
   unsigned branch = 0;         ///< Which of its bodies.
   int64_t iteration = 0;
   size_t next = 0;
+  std::optional<uint64_t> changes = {}; ///< Of memory, when the last iteration of a `while` began.
 };
 
 struct Strand {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <span>
 #include <string>
 #include <sys/mman.h>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -136,6 +138,7 @@ private:
 
   void launch(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
               int64_t arenaBytes);
+  void runTalking(int64_t count, unsigned workers, FunctionRef<bool(int64_t number)> runBlock);
   bool runBlocks(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
                  int64_t first, int64_t last, int64_t arenaBytes);
   bool runAtOnce(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
@@ -169,6 +172,7 @@ private:
     unsigned pollsALook = 1;           ///< and how many come between two.
     uint64_t launch = 0;               ///< The number of the launch it last ran blocks of.
     int64_t blocksAtOnce = 1;          ///< How many of them it runs before it looks up.
+    bool yields = false;               ///< Whether its block may wait for one that needs the core.
   };
   static thread_local Worker worker;
 };
@@ -274,6 +278,8 @@ bool CpuRun::isToGoOn() {
 /// Where polls come often, only each 32nd looks at the clock; where they are rare, each one does.
 void CpuRun::pollInBlock() {
   bool isStopped = hasFailed.load(std::memory_order_relaxed);
+  if (worker.yields)
+    std::this_thread::yield();
   if (!isStopped && worker.isCalling && --worker.pollsToLook == 0) {
     auto now = std::chrono::steady_clock::now();
     bool isOften = now - lastLook < kSoon;
@@ -284,6 +290,44 @@ void CpuRun::pollInBlock() {
   }
   if (isStopped)
     stopBlock();
+}
+
+/// Runs blocks that may wait for each other. Those that wait keep their threads, so where no block
+/// ends for a while, one more thread takes the next block.
+void CpuRun::runTalking(int64_t count, unsigned workers,
+                        FunctionRef<bool(int64_t number)> runBlock) {
+  std::atomic<int64_t> next{0};
+  std::mutex doneMutex;
+  std::condition_variable done;
+  auto work = [&] {
+    int64_t number = 0;
+    while (!hasFailed.load(std::memory_order_relaxed) && (number = next.fetch_add(1)) < count)
+      if (!runBlock(number))
+        break;
+    std::lock_guard lock(doneMutex);
+    done.notify_one();
+  };
+  std::vector<std::thread> threads;
+  int64_t doneBefore = -1;
+  while (blocksDone < count && isToGoOn()) {
+    int64_t doneNow = blocksDone;
+    bool isStuck = doneNow == doneBefore;
+    doneBefore = doneNow;
+    if (next < count && (isStuck || threads.size() < workers)) {
+      try {
+        threads.emplace_back(work);
+      } catch (const std::system_error &) {
+        fail("blocks of this kernel wait for others, and no thread is left for block " +
+             std::to_string(next.load()) + " of " + std::to_string(count));
+      }
+      if (threads.size() < workers)
+        continue;
+    }
+    std::unique_lock lock(doneMutex);
+    done.wait_for(lock, kSoon, [&] { return blocksDone == count; });
+  }
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const host::Grid &grid,
@@ -307,6 +351,11 @@ void CpuRun::launch(host::BlockFunction block, const uint64_t *captures, const h
   ++progress.launch;
   progress.blocks = count;
   blocksDone = 0;
+  if (grid.blocksTalk)
+    return runTalking(count, workers, [&](int64_t number) {
+      worker.yields = true;
+      return runBlocks(block, captures, grid, number, number + 1, arenaBytes);
+    });
   pool->run(
       count, workers,
       [&](unsigned, int64_t first, int64_t last) {

@@ -23,6 +23,9 @@ struct Services;
 /// The extents of a grid; the first one varies fastest in the number of a block.
 struct Grid {
   int64_t extents[3];
+  /// Not 0 where blocks may wait for each other (atomics with a memory order): each that waits needs a
+  /// thread of its own.
+  int64_t blocksTalk = 0;
 };
 
 /// What a block leaves at the start of its worker's memory is there when the worker runs the next

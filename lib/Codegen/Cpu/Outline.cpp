@@ -333,7 +333,8 @@ void tilewright::cpu::lowerKernel(tile::KernelOp kernel, Emitter &host) {
   while (grid.size() < 3)
     grid.push_back(host.index(1));
   Value capturesPointer = writeSlots(sent, std::max<int64_t>(1, sent.size()));
-  Value gridPointer = writeSlots(grid, 3);
+  grid.push_back(host.numbers.integer(b.getI64Type(), bool(tile::getBlockOrder(kernel))));
+  Value gridPointer = writeSlots(grid, grid.size());
   Value address = LLVM::AddressOfOp::create(b, function);
   host.services.call(Service::Launch, {address, capturesPointer, gridPointer,
                                        host.numbers.integer(b.getI64Type(), arenaBytes)});
