@@ -52,7 +52,9 @@ bool shareBytes(Value a, Value b) {
 
 bool haveConflict(Operation *a, Operation *b) {
   std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
-  if (!first || !second)
+  auto isOfTensor = [](const Effect &effect) { return getSpace(effect.root) == Space::Global; };
+  if (!first || !second || (getBlockOrder(a) && llvm::any_of(*second, isOfTensor)) ||
+      (getBlockOrder(b) && llvm::any_of(*first, isOfTensor)))
     return true;
   for (const Effect &x : *first)
     for (const Effect &y : *second)

@@ -87,6 +87,12 @@ private:
   LogicalResult refuse(Operation *op);
   /// Nothing but elements of a thread's memory is used.
   LogicalResult checkPrivates();
+  /// Whether all threads must have finished the group before one begins with `op`: one touches what the
+  /// other writes, or tells other blocks, or learns from them, what concerns all threads.
+  bool comesAfterGroup(Operation *op, ArrayRef<SharedAccess> accesses) {
+    auto isOrdered = [](Operation *statement) { return bool(getBlockOrder(statement)); };
+    return mayMeet(groupAccesses, accesses) || isOrdered(op) || llvm::any_of(group, isOrdered);
+  }
   /// Ends the group as a loop in front of `end`.
   void flush(Operation *end);
 
@@ -166,7 +172,7 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
       forgetPolicies(op);
     // A statement of the block comes after the group where one touches what the other writes.
     std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
-    if (!accesses || mayMeet(groupAccesses, *accesses))
+    if (!accesses || comesAfterGroup(op, *accesses))
       flush(isOpened ? end : op);
     if (isOpened)
       op->moveBefore(end);
@@ -178,7 +184,7 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
   }
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
   if (runsAtOwnPace(op, facts)) {
-    if (mayMeet(groupAccesses, *accesses))
+    if (comesAfterGroup(op, *accesses))
       flush(isOpened ? end : op);
     group.push_back(op);
     groupAccesses.append(*accesses);

@@ -229,10 +229,19 @@ static bool ordersAtomics(Operation *op, const ThreadFacts &facts) {
   return result.wasInterrupted();
 }
 
+/// Whether a thread tells other blocks inside `op` of what others of its own did there, or learns for them:
+/// `if tx < 64: W[tx] = x; if tx == 0: T.atomic_store(F[0], 1, memory_order="release")`. Threads that leave a
+/// loop at different times speak for themselves.
+static bool speaksForOthers(Operation *op, ArrayRef<SharedAccess> accesses,
+                            const ThreadFacts &facts) {
+  return accesses.size() > 1 && (isa<scf::IfOp>(op) || isUniformLoop(op, facts)) &&
+         getBlockOrder(op);
+}
+
 bool runsAtOwnPace(Operation *op, const ThreadFacts &facts) {
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
   return accesses && !mayMeet(*accesses, *accesses) && !actsForBlock(op, facts) &&
-         !ordersAtomics(op, facts);
+         !ordersAtomics(op, facts) && !speaksForOthers(op, *accesses, facts);
 }
 
 } // namespace tilewright::threads

@@ -234,4 +234,21 @@ static bool mayDoOtherThan(EffectKind kind, Operation *op, Value root) {
 bool mayWrite(Operation *op, Value root) { return mayDoOtherThan(EffectKind::Read, op, root); }
 bool mayRead(Operation *op, Value root) { return mayDoOtherThan(EffectKind::Write, op, root); }
 
+BlockOrder getBlockOrder(Operation *op) {
+  BlockOrder both;
+  auto add = [&](Value buffer, MemoryOrder order) {
+    if (getSpace(getRoot(buffer)) != Space::Global || order == MemoryOrder::Relaxed)
+      return;
+    both.publishes |= order != MemoryOrder::Acquire && order != MemoryOrder::Consume;
+    both.learns |= order != MemoryOrder::Release;
+  };
+  op->walk([&](Operation *inner) {
+    TypeSwitch<Operation *>(inner)
+        .Case<AtomicOp>([&](AtomicOp atomic) { add(atomic.getDest(), atomic.getOrder()); })
+        .Case<AtomicElementOp>(
+            [&](AtomicElementOp atomic) { add(atomic.getBuffer(), atomic.getOrder()); });
+  });
+  return both;
+}
+
 } // namespace tilewright::tile

@@ -88,6 +88,18 @@ std::optional<llvm::SmallVector<Effect>> getEffects(mlir::Operation *op);
 bool mayWrite(mlir::Operation *op, mlir::Value root);
 bool mayRead(mlir::Operation *op, mlir::Value root);
 
+/// What atomics with a memory order, on tensors, do between blocks. They concern all that the block does to
+/// tensors, before or after, so no effect on one of them says it.
+struct BlockOrder {
+  bool publishes = false; ///< It tells other blocks of what came before (release).
+  bool learns = false;    ///< It learns from them, for what comes after (acquire).
+
+  explicit operator bool() const { return publishes || learns; }
+};
+
+/// The same for an op and all ops in its regions.
+BlockOrder getBlockOrder(mlir::Operation *op);
+
 } // namespace tilewright::tile
 
 #endif // TILEWRIGHT_TILE_EFFECTS_H

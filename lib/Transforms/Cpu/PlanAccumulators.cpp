@@ -136,7 +136,7 @@ bool canWriteEarly(const Accumulator &sums) {
   Value tensor = getRoot(copy.getDest());
   for (Operation *op = sums.iterations; op != copy; op = op->getNextNode()) {
     std::optional<SmallVector<Effect>> effects = getEffects(op);
-    if (!effects ||
+    if (!effects || getBlockOrder(op) ||
         llvm::any_of(*effects, [&](const Effect &effect) { return effect.root == tensor; }))
       return false;
   }

@@ -79,11 +79,18 @@ struct Needs {
 struct Statement {
   SmallVector<OpenAccess> accesses;
   bool isCollective = false; ///< Threads meet inside, in the block's scratch area.
+  BlockOrder order; ///< What it tells other blocks, or learns from them, is of all threads.
 };
 
 class Inserter {
 public:
   Inserter(KernelOp kernel, bool disjoint) : kernel(kernel), disjoint(disjoint) {
+    std::optional<SmallVector<Effect>> effects = getEffects(kernel);
+    if (!effects)
+      written.insert(Value());
+    for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
+      if (effect.kind != EffectKind::Read && getSpace(effect.root) == Space::Global)
+        written.insert(disjoint ? effect.root : Value());
     kernel.walk([&](GemmOp gemm) {
       if (gemm->hasAttr(kGroupsAttr))
         asyncTiles.insert_range(ArrayRef<Value>{getRoot(gemm.getA()), getRoot(gemm.getB())});
@@ -144,11 +151,13 @@ private:
 
   const Statement &describe(Operation &op);
   bool mayMeet(Value a, Value b);
+  bool isOfBlocks(Value root);
   bool conflicts(const OpenAccess &open, const OpenAccess &access);
 
   KernelOp kernel;
   bool disjoint; ///< A written argument shares no memory with another.
   bool hasFailed = false;
+  llvm::SmallDenseSet<Value> written; ///< Tensors that the kernel writes; with a null one, any.
   /// Tiles that wgmma or TMA read or write, and tensors that TMA writes.
   llvm::SmallSetVector<Value, 4> asyncTiles;
   /// What products that are left open touch; those in registers are held until a wait.
@@ -180,6 +189,7 @@ const Statement &Inserter::describe(Operation &op) {
   Statement &statement = *known;
   auto effects = dyn_cast<TileEffectsOpInterface>(op);
   statement.isCollective = effects && analysis::meetsInMemory(effects, getNumThreads(&op));
+  statement.order = getBlockOrder(&op);
   std::optional<SmallVector<Effect>> touched = getEffects(&op);
   if (!touched) {
     statement.accesses.emplace_back(); // writes anything
@@ -219,7 +229,16 @@ bool continuesSums(GemmOp product, GemmOp before, Value root) {
          (product == before || attributesOf(product) == attributesOf(before));
 }
 
+/// Whether other blocks may see what is done to this memory, or change it: a tensor that nothing writes is
+/// the same at all times.
+bool Inserter::isOfBlocks(Value root) {
+  return !root ||
+         (getSpace(root) == Space::Global && (written.contains(root) || written.contains(Value())));
+}
+
 bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
+  if (open.isLearned)
+    return isOfBlocks(access.root);
   // Operands in registers are copied into the product's own: not twice while one is under way.
   if (open.isPrivate && access.isPrivate && open.root == access.root && access.flight)
     return !continuesSums(access.flight->product, open.flight->product, open.root);
@@ -404,6 +423,13 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   Needs needs;
   // The statement before may still read the scratch area.
   needs.barrier = statement.isCollective;
+  if (statement.order.publishes)
+    for (const OpenAccess &before : open.get())
+      if (!before.isPrivate && isOfBlocks(before.root)) {
+        needs.barrier = true;
+        if (before.flight)
+          needs.endFlight(before);
+      }
   for (const OpenAccess &access : statement.accesses)
     for (const OpenAccess &before : open.get()) {
       if (!conflicts(before, access))
@@ -433,6 +459,8 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   for (const OpenAccess &access : statement.accesses)
     if (!access.isPrivate || access.flight)
       open.add(access);
+  if (statement.order.learns)
+    open.add(OpenAccess::getLearned());
   return needs.barrier;
 }
 

@@ -103,6 +103,13 @@ OpenAccess OpenAccess::get(const Effect &effect) {
   return access;
 }
 
+OpenAccess OpenAccess::getLearned() {
+  OpenAccess learned;
+  learned.kind = EffectKind::Read;
+  learned.isLearned = true;
+  return learned;
+}
+
 OpenAccess OpenAccess::getWrite(Value tile, Value version) {
   OpenAccess access;
   access.root = tile;
@@ -131,7 +138,8 @@ static bool isSameFlight(const std::optional<Flight> &a, const std::optional<Fli
 /// Whether two entries say the same but for what is known of their groups.
 static bool isSameEntry(const OpenAccess &a, const OpenAccess &b) {
   if (a.kind != b.kind || a.combination != b.combination || a.root != b.root ||
-      !isSameFlight(a.flight, b.flight) || a.version.has_value() != b.version.has_value())
+      a.isLearned != b.isLearned || !isSameFlight(a.flight, b.flight) ||
+      a.version.has_value() != b.version.has_value())
     return false;
   return !a.version || subtract(*a.version, *b.version) == 0;
 }

@@ -55,8 +55,12 @@ struct OpenAccess {
   /// Iterations of the innermost loop since the access; nothing: it was made outside of it.
   std::optional<int64_t> iterations = 0;
   bool isPrivate = false; ///< Registers.
+  /// No access: a thread has learned what other blocks did (an atomic that acquires), which holds for the
+  /// others of its block once they have met.
+  bool isLearned = false;
 
   static OpenAccess get(const tile::Effect &effect);
+  static OpenAccess getLearned();
   /// A write to the version of a tile that has this number (`tile.version`).
   static OpenAccess getWrite(mlir::Value tile, mlir::Value version);
 };

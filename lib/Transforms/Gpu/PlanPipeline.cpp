@@ -171,6 +171,10 @@ std::string Pipeliner::findConflict(ParallelOp copy, AllocOp tile, Value source)
     std::optional<SmallVector<Effect>> effects = getEffects(&op);
     if (!effects)
       return "a statement of the loop has unknown effects";
+    if (getBlockOrder(&op).learns &&
+        (!disjoint || mayWrite(loop->getParentOfType<KernelOp>(), source)))
+      return "an iteration learns from other blocks whether '" + tile::getName(source).str() +
+             "' is written";
     for (const Effect &effect : *effects) {
       if (effect.kind == EffectKind::Read)
         continue;
