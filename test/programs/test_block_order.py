@@ -1,4 +1,4 @@
-"""Blocks that talk: atomics with a memory order tell of all that a block has done, not of one thread."""
+"""Blocks that talk: atomics with a memory order tell of all that a block has done."""
 
 from __future__ import annotations
 
