@@ -571,6 +571,33 @@ def test_fragments_go_to_shared_memory_by_rows(m, n, threads, count, dtype) -> N
     assert kernel.ptx.count("stmatrix.sync.aligned.m8n8.x4.shared.b16") == count
 
 
+@pytest.mark.parametrize("passes", [0, 2])
+def test_a_loop_that_updates_what_it_stores_stores_pairs(passes) -> None:
+    """stmatrix wrote for one lane what another lane of the warp read and wrote in the same loop,
+    with nothing between them; seen in the forward kernel of Mamba-3."""
+
+    @T.prim_func
+    def main(A: T.Tensor((32, 32), "float16"), G: T.Tensor((8,), "float32"),
+             B: T.Tensor((8, 4, 32), "float16")):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            sums = T.alloc_shared((8, 4, 32), "float16")
+            T.clear(sums)
+            for i, j, k in T.Parallel(8, 4, 32):
+                for row in T.serial(passes):
+                    sums[i, j, k] += A[i * 4 + row, k]
+                sums[i, j, k] = (sums[i, j, k] + 1) * G[i]
+            T.copy(sums, B)
+
+    a, g = numbers(1, 32, 32), np.arange(8, dtype=np.float32)
+    b = np.zeros((8, 4, 32), np.float16)
+    kernel = tilewright.compile(main, device=DEVICE)
+    kernel(a, g, b)
+    assert kernel.findings == []
+    summed = a.reshape(8, 4, 1, 32)[:, :passes].sum(axis=1, dtype=np.float16)
+    expected = (summed.astype(np.float32) + 1) * g[:, None, None]
+    np.testing.assert_array_equal(b, np.broadcast_to(expected, (8, 4, 32)).astype(np.float16))
+
+
 def produced(stages, block_k=64):
     """A gemm whose copies a producer issues; how many iterations it has is an argument."""
 

@@ -65,6 +65,19 @@ void remarkMatrixStores(const ElementAccess &access, const Plan &rows) {
                  {{"instruction", "stmatrix"}, {"count", rows.getNumGroups()}});
 }
 
+/// True if nothing else in a loop touches what an access does. stmatrix writes for one lane what
+/// another one brings, so that lanes which touch their own elements before it or after it would
+/// need an order between them.
+bool isOnlyAccess(ParallelOp loop, const ElementAccess &access) {
+  Value root = getRoot(access.buffer);
+  WalkResult result = loop.walk([&](Operation *op) {
+    std::optional<ElementAccess> other = ElementAccess::get(op);
+    bool isMeeting = other && op != access.op && getRoot(other->buffer) == root;
+    return isMeeting ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
 struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
   using PlanAccessesBase::PlanAccessesBase;
 
@@ -251,7 +264,7 @@ struct PlanAccessesPass : tilewright::impl::PlanAccessesBase<PlanAccessesPass> {
       op->setAttr(kAccessAttr, makeAttr(&getContext(), plan));
       // Lanes of mma and wgmma hold pairs.
       std::optional<Plan> rows;
-      if (plan.width == 2)
+      if (plan.width == 2 && isOnlyAccess(loop, *access))
         rows = planMatrixStores(*access, *request, context);
       if (rows) {
         op->setAttr(kMatrixRowsAttr, makeAttr(&getContext(), *rows));
