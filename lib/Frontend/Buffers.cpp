@@ -230,6 +230,22 @@ Buffer Buffers::regionAt(const Element &element, const Buffer &like, StringRef w
   return slice(element.buffer, offsets, sizes, steps, dropped);
 }
 
+/// True if a region certainly ends in a dimension where its tensor does.
+static bool endsAtEdge(Value region, unsigned dim) {
+  auto slice = region.getDefiningOp<tile::SliceOp>();
+  if (!slice)
+    return !region.getDefiningOp<tile::ViewOp>();
+  unsigned position = 0, left = dim;
+  while (llvm::is_contained(slice.getDropped(), int64_t(position)) || left-- > 0)
+    ++position;
+  auto source = cast<MemRefType>(slice.getSource().getType());
+  std::optional<int64_t> offset = getConstantIntValue(slice.getMixedOffsets()[position]),
+                         size = getConstantIntValue(slice.getMixedSizes()[position]),
+                         step = getConstantIntValue(slice.getMixedSteps()[position]);
+  return offset && size && step == 1 && *offset + *size == source.getDimSize(position) &&
+         endsAtEdge(slice.getSource(), position);
+}
+
 std::pair<Buffer, Buffer> Buffers::matchExtents(const TileOperand &source, const TileOperand &dest,
                                                 StringRef what) {
   auto *fromElement = std::get_if<Element>(&source), *toElement = std::get_if<Element>(&dest);
@@ -241,7 +257,45 @@ std::pair<Buffer, Buffer> Buffers::matchExtents(const TileOperand &source, const
   const Buffer &from = std::get<Buffer>(source);
   if (toElement)
     return {from, regionAt(*toElement, from, what)};
-  return {from, std::get<Buffer>(dest)};
+  const Buffer &to = std::get<Buffer>(dest);
+  return {reachBeyondEdge(from, to), reachBeyondEdge(to, from)};
+}
+
+/// The dimensions of a buffer that are not 1.
+static SmallVector<unsigned> longDimsOf(const Buffer &buffer) {
+  SmallVector<unsigned> dims;
+  for (unsigned dim = 0; dim < buffer.getRank(); ++dim)
+    if (buffer.getStaticExtent(dim) != 1)
+      dims.push_back(dim);
+  return dims;
+}
+
+// `T.copy(Q[i, 0:64, :], tile)` where the rows of 'Q' have 40 elements and those of the tile 48, a
+// multiple of what a gemm takes: the region ends where the tensor does, so that its 8 missing
+// elements are beyond the edge. They read as the safe value, and writes there are dropped.
+Buffer Buffers::reachBeyondEdge(const Buffer &region, const Buffer &tile) {
+  if (tile::getSpace(region.value) != tile::Space::Global ||
+      tile::getSpace(tile.value) == tile::Space::Global)
+    return region;
+  SmallVector<unsigned> dims = longDimsOf(region), tileDims = longDimsOf(tile);
+  if (dims.size() != tileDims.size())
+    return region;
+  unsigned rank = region.getRank();
+  SmallVector<Extent> sizes(region.shape.begin(), region.shape.end());
+  bool isLonger = false;
+  for (auto [dim, tileDim] : llvm::zip_equal(dims, tileDims)) {
+    std::optional<int64_t> extent = region.getStaticExtent(dim),
+                           wanted = tile.getStaticExtent(tileDim);
+    if (!extent || !wanted || *extent >= *wanted || !endsAtEdge(region.value, dim))
+      continue;
+    sizes[dim] = IndexExpr(*wanted);
+    isLonger = true;
+  }
+  if (!isLonger)
+    return region;
+  SmallVector<OpFoldResult> zeros(rank, builder.getIndexAttr(0)),
+      ones(rank, builder.getIndexAttr(1));
+  return slice(region, zeros, sizes, ones, {});
 }
 
 Buffer Buffers::asMatrix(const Buffer &buffer) {

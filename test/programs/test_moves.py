@@ -81,3 +81,49 @@ def test_run_time_extents_are_refused_on_the_gpu() -> None:
 
     with pytest.raises(tilewright.TilewrightError, match="reads and writes parts of 'A'"):
         tilewright.compile(main, device="vgpu:sm_80")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("space", ["shared", "fragment"])
+def test_copy_of_rows_that_end_at_the_edge_and_are_shorter_than_the_tile(
+    engine: str, space: str
+) -> None:
+    """A tile padded to what a gemm takes: what lies beyond the edge reads as 0, and is dropped."""
+    allocate = T.alloc_shared if space == "shared" else T.alloc_fragment
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((4, 3, 40), "float32"),
+        B: T.Tensor((4, 48), "float32"),
+        C: T.Tensor((4, 3, 40), "float32"),
+    ):
+        with T.Kernel(3, threads=64) as bx:
+            tile = allocate((4, 48), "float32")
+            row = allocate((48,), "float32")
+            T.copy(A[0:4, bx, :], tile)
+            if bx == 1:
+                T.copy(tile, B)
+            T.copy(tile, C[:, bx, 0:40])
+            T.copy(A[3, bx, 8:40], row)
+            T.copy(row, C[3, bx, :])
+
+    a = np.random.default_rng(1).random((4, 3, 40), np.float32)
+    b, c = np.ones((4, 48), np.float32), np.zeros_like(a)
+    kernel = tilewright.compile(main, device=engine)
+    kernel(a, b, c)
+    assert all(finding["severity"] == "note" for finding in kernel.findings)
+    np.testing.assert_array_equal(b, np.pad(a[:, 1], ((0, 0), (0, 8))))
+    expected = a.copy()
+    expected[3] = np.pad(a[3, :, 8:40], ((0, 0), (0, 8)))
+    np.testing.assert_array_equal(c, expected)
+
+
+def test_copy_of_rows_that_end_before_the_edge_is_an_error() -> None:
+    """What lies between the end of the slice and the edge is not what was named."""
+    with pytest.raises(tilewright.TilewrightError, match="expected equal extents, got 'A'"):
+
+        @T.prim_func
+        def main(A: T.Tensor((3, 40), "float32")):
+            with T.Kernel(3, threads=64) as bx:
+                row = T.alloc_shared((48,), "float32")
+                T.copy(A[bx, 0:39], row)

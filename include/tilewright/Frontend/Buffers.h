@@ -52,6 +52,8 @@ public:
 private:
   mlir::Value extentValue(const Extent &extent);
   mlir::OpFoldResult extentOrConstant(const Extent &extent);
+  /// A region of a tensor with the extents of a tile, where it is shorter and ends at the edge.
+  Buffer reachBeyondEdge(const Buffer &region, const Buffer &tile);
   Buffer slice(const Buffer &source, llvm::ArrayRef<mlir::OpFoldResult> offsets,
                llvm::ArrayRef<Extent> sizes, llvm::ArrayRef<mlir::OpFoldResult> steps,
                llvm::ArrayRef<int64_t> dropped);
