@@ -154,6 +154,39 @@ nb::object indexBinary(IndexExpr::Kind symbolic, BinaryKind traced, const IndexE
   return traceBinary(traced, self, other, reflected);
 }
 
+/// `i & 56`, `i << 2` or `i >> 3` of an index of a layout: the arithmetic on integers that it is. A
+/// mask must have its bits side by side, as those of swizzles do.
+std::optional<IndexExpr> asArithmetic(BinaryKind kind, const IndexExpr &index, nb::handle other) {
+  using K = IndexExpr::Kind;
+  if (index.getNumDims() == 0 || !PyLong_Check(other.ptr()) || PyBool_Check(other.ptr()))
+    return std::nullopt;
+  std::optional<int64_t> number = toExtent(other, "number of bits").getConstant();
+  if (!number || *number < 0 || *number > INT32_MAX)
+    return std::nullopt;
+  if (kind == BinaryKind::And) {
+    if (*number == 0)
+      return IndexExpr(0);
+    IndexExpr low(*number & -*number);
+    int64_t run = *number / (*number & -*number);
+    if ((run & (run + 1)) != 0)
+      return std::nullopt;
+    IndexExpr shifted = IndexExpr::binary(K::FloorDiv, index, low);
+    return IndexExpr::binary(K::Mul, IndexExpr::binary(K::Mod, shifted, IndexExpr(run + 1)), low);
+  }
+  if (*number > 30 || (kind != BinaryKind::Shl && kind != BinaryKind::Shr))
+    return std::nullopt;
+  K arithmetic = kind == BinaryKind::Shl ? K::Mul : K::FloorDiv;
+  return IndexExpr::binary(arithmetic, index, IndexExpr(int64_t(1) << *number));
+}
+
+/// An operator that has no symbolic form of its own.
+nb::object indexBits(BinaryKind kind, const IndexExpr &self, nb::handle other, bool reflected) {
+  if (!reflected || kind == BinaryKind::And)
+    if (std::optional<IndexExpr> found = asArithmetic(kind, self, other))
+      return fromIndexExpr(*found);
+  return traceBinary(kind, self, other, reflected);
+}
+
 nb::object indexCompare(BinaryKind kind, const IndexExpr &self, nb::handle other) {
   bool isEquality = kind == BinaryKind::Eq || kind == BinaryKind::Ne;
   if (isEquality && nb::isinstance<IndexExpr>(other) && nb::cast<IndexExpr>(other) == self)
@@ -223,13 +256,13 @@ void bindIndexExpr(nb::module_ &module) {
     cls.def(
         op.name,
         [kind = op.kind](const IndexExpr &self, nb::object other) {
-          return traceBinary(kind, self, other, false);
+          return indexBits(kind, self, other, false);
         },
         nb::is_operator());
     cls.def(
         op.reflectedName,
         [kind = op.kind](const IndexExpr &self, nb::object other) {
-          return traceBinary(kind, self, other, true);
+          return indexBits(kind, self, other, true);
         },
         nb::is_operator());
   }

@@ -24,6 +24,15 @@ def test_one_output_needs_no_list() -> None:
     assert layout.map_forward_index([3, 4]) == [31]
 
 
+def test_bits_of_an_index() -> None:
+    """As swizzles write them; other masks are no arithmetic on integers."""
+    layout = T.Layout((64, 64), lambda i, j: [i, (j & 0x38) ^ ((i & 7) << 3), j >> 3])
+    for i, j in ((0, 0), (3, 5), (63, 63)):
+        assert layout.map_forward_index([i, j]) == [i, (j & 0x38) ^ ((i & 7) << 3), j >> 3]
+    with pytest.raises(tilewright.TilewrightError):
+        T.Layout((64,), lambda i: i & 5)
+
+
 def test_inverse_and_equality() -> None:
     layout = T.Layout((4, 8), lambda i, j: [j, i])
     inverse = layout.inverse()

@@ -312,3 +312,95 @@ def test_parameters_are_declared_in_the_order_of_the_signature() -> None:
             A: T.Tensor((8,), "float32")
             with T.Kernel(1, threads=32):
                 T.copy(A, B)
+
+
+def test_modules_of_the_language_stand_for_it() -> None:
+    """`T.builtin.sync_threads()`, as older programs write it."""
+    from tilelang.language.builtin import sync_threads
+
+    assert T.builtin.sync_threads is sync_threads is T.sync_threads
+    assert importlib.import_module("tilelang.language.tir").exp2 is T.exp2
+    with pytest.raises(tilelang.TilewrightError, match=r"has no 'T\.sync_thread'"):
+        T.builtin.sync_thread
+
+
+def test_program_of_an_artifact_is_printed() -> None:
+    artifact = tilelang.lower(scaled.get_tir(M=2, N=4))
+    assert "tile.kernel" in artifact.device_mod.script() == artifact.host_mod.script()
+
+
+def test_keyword_of_an_eager_call_that_nothing_takes() -> None:
+    """TileLang ignores it; a slip is an error."""
+    a = np.ones((2, 4), np.float32)
+    with pytest.warns(UserWarning, match="'n_splits' is neither a parameter nor a constant"):
+        np.testing.assert_array_equal(scaled(a, n_splits=4), np.full((2, 2), 2.0))
+    np.testing.assert_array_equal(scaled(a, N=4), np.full((2, 2), 2.0))
+    with pytest.raises(tilelang.TilewrightError, match="did you mean 'factor'"):
+        scaled(a, facter=3.0)
+    with pytest.raises(tilelang.TilewrightError, match="expected shape"):
+        scaled(a, N=8)
+
+
+QUANTIZED = np.array([0x1F, 0xE2, 0x80, 0x7B], np.uint8)
+NIBBLES = np.stack([QUANTIZED & 15, QUANTIZED >> 4], axis=1).reshape(-1).astype(np.int32)
+
+
+def _signed_bits(nibbles: np.ndarray) -> np.ndarray:
+    return (nibbles ^ 8) - 8
+
+
+def _powers(nibbles: np.ndarray) -> np.ndarray:
+    magnitude = np.where(nibbles & 7, 2.0 ** ((nibbles & 7) - 7.0), 0.0)
+    return np.where((nibbles >> 3 == 1) & (nibbles & 7 > 0), -magnitude, magnitude)
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+@pytest.mark.parametrize(
+    ("name", "dtype", "expected"),
+    [
+        ("_tir_packed_to_unsigned_convert", "float16", NIBBLES),
+        ("_tir_packed_to_signed_convert", "float16", NIBBLES - 8),
+        ("_tir_packed_int_to_int_convert", "int8", _signed_bits(NIBBLES)),
+        ("_tir_packed_to_fp4_to_f16", "float16", _powers(NIBBLES)),
+    ],
+)
+def test_packed_numbers_are_converted(name: str, dtype: str, expected: Any, device: str) -> None:
+    convert = getattr(importlib.import_module("tilelang.quantize"), name)("uint", 8)
+
+    @T.prim_func
+    def main(A: T.Tensor((4,), "uint8"), B: T.Tensor((8,), dtype)):
+        with T.Kernel(1, threads=32):
+            packed = T.alloc_shared((4,), "uint8")
+            T.copy(A, packed)
+            for i in T.Parallel(8):
+                B[i] = convert(4, packed[i // 2], i % 2, dtype=dtype)
+
+    b = np.zeros(8, dtype)
+    tilelang.compile(main, device=device)(QUANTIZED, b)
+    np.testing.assert_array_equal(b, expected)
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_patterns_of_small_floats_are_converted(device: str) -> None:
+    import ml_dtypes
+    from tilelang.quantize import _tir_u8_to_f4_to_bf16, _tir_u8_to_f8_e4m3_to_f16
+
+    patterns = np.array([0x08, 0x38, 0x7E, 0x88, 0xC0, 0x10, 0xFE, 0x55], np.uint8)
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((8,), "uint8"),
+        B: T.Tensor((8,), "float16"),
+        C: T.Tensor((8,), "bfloat16"),
+    ):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(8):
+                B[i] = _tir_u8_to_f8_e4m3_to_f16(8, A[i], dtype="float16")
+                C[i] = _tir_u8_to_f4_to_bf16(4, A[i], 1, T.uint8(3), dtype="bfloat16")
+
+    b, c = np.zeros(8, np.float16), np.zeros(8, ml_dtypes.bfloat16)
+    tilelang.compile(main, device=device)(patterns, b, c)
+    np.testing.assert_array_equal(b, patterns.view(ml_dtypes.float8_e4m3fn).astype(np.float16))
+    high = patterns >> 4
+    exact = (1 + (high & 1) / 2) * 2.0 ** ((high >> 1 & 3).astype(int) - 1 + 3)
+    np.testing.assert_array_equal(c.astype(np.float64), np.where(high >> 3, -exact, exact))

@@ -154,3 +154,12 @@ def test_scripts_that_ask_for_cuda_run_without_it(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("took a while\n")
+
+
+def test_small_integers_are_compressed() -> None:
+    from tilewright.compat.tilelang.quantize import general_compress
+
+    numbers = torch.tensor([[1, 15, -8, 7], [0, 2, 4, 8]], dtype=torch.int8)
+    packed = general_compress(numbers & 15, 4, torch.uint8)
+    assert packed.tolist() == [[0xF1, 0x78], [0x20, 0x84]]
+    assert general_compress(numbers & 3, source_bits=2).tolist() == [[-51], [8]]

@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from tilewright import PUBLIC
+from tilewright.language.names import MODULES
 from tilewright.support.aliases import AliasLoader
 
 #: Packages that programs import, and where their modules are looked for, in order.
@@ -31,6 +32,8 @@ _SHARED = ("language", *PUBLIC)
 
 #: Modules that have another name here.
 _RENAMED = {
+    **{f"tilelang.language.{name}": "tilewright.language" for name in MODULES},
+    "tilelang.language.proxy": "tilewright.language.tensor",
     "tilelang.autotuner.param": "tilewright.runtime.tuner",
     "tilelang.cuda.intrinsics": "tilewright.compat.tilelang.mma_emitters",
     "tilelang.cuda.intrinsics.layout.mma_layout": "tilewright.compat.tilelang.mma_emitters",
@@ -39,7 +42,6 @@ _RENAMED = {
     "tilelang.cuda.intrinsics.sparse_layout": "tilewright.compat.tilelang.sparse_layout",
     "tilelang.jit.adapter.cutedsl.checks": "tilewright.compat.tilelang.cutedsl_checks",
     "tilelang.jit.kernel": "tilewright.runtime.kernel",
-    "tilelang.language.proxy": "tilewright.language.tensor",
     "tilelang.layout.fragment": "tilewright.compat.tilelang.layout",
     "tilelang.layout.layout": "tilewright.compat.tilelang.layout",
     "tilelang.layout.swizzle": "tilewright.compat.tilelang.layout",

@@ -61,6 +61,7 @@ class Declarations:
         self.reads_strides = False  # a constant is a stride of a tensor
         self.constants = dict(constants)
         self.given = frozenset(constants)  # those that the caller names, known from the start
+        self.named: set[str] = set()  # by T.const
         self.probing = True
         self.declared: set[str] = set()
         self.order: list[str] = []  # of the declared ones
@@ -184,6 +185,7 @@ def const(names: str, dtype: Any = "int32") -> Any:
     declarations = _declarations("T.const")
     found = []
     for name in names.replace(",", " ").split():
+        declarations.named.add(name)
         if name in declarations.given or (
             name in declarations.constants and not declarations.probing
         ):

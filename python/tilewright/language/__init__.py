@@ -500,6 +500,8 @@ def __getattr__(name: str) -> Any:
         return dtypes.NAMED[name]
     if name in _VECTOR_TYPES:
         return _VECTOR_TYPES[name]
+    if name in _names.MODULES:
+        return _sys.modules[__name__]
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
     row = _names.table().get(name)

@@ -19,6 +19,14 @@ from typing import NamedTuple
 TABLE = Path(__file__).with_name("tilelang_names.tsv")
 STATUSES = ("yes", "no effect", "name only", "refused")
 
+#: Modules of TileLang's that programs name to reach a function (`T.builtin.sync_threads()`): each
+#: stands for the whole language.
+MODULES = frozenset(
+    "atomic builtin common copy_op customize experimental fill_op frame gemm_op logical loop "
+    "math_intrinsics meta overrides proxy reduce_op scan_op symbolics tile_schedule tir utils "
+    "warp_specialize".split()
+)
+
 #: Names of Triton, numpy, torch and CUDA that are not TileLang's either, and what the language has
 #: for them.
 ELSEWHERE = {

@@ -197,8 +197,9 @@ class JITFunction:
         if key is not None and key in self._quick:
             kernel, positions = self._quick[key]
             return kernel(*[args[position] for position in positions])
-        bound = self._bind(args, kwargs)
-        kernel = self._kernel(*self._trace_eager(bound, {}))
+        named, constants = self._split(kwargs)
+        bound = self._bind(args, named)
+        kernel = self._kernel(*self._trace_eager(bound, constants))
         given = [p["name"] for p in kernel.params if "pointed" not in p]
         names = [name for n, name in enumerate(given) if n not in kernel.out_idx]
         if key is not None:
@@ -296,11 +297,9 @@ class JITFunction:
 
     def given_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What a call says, by name; of an eager kernel also the constants of `T.const`."""
-        known = self.signature.parameters
-        constants = {name: value for name, value in kwargs.items() if name not in known}
+        named, constants = self._split(kwargs)
         if constants and not self._decide():
             raise LanguageError(f"'{self.__name__}' has no parameter '{next(iter(constants))}'")
-        named = {name: value for name, value in kwargs.items() if name in known}
         return {**self.signature.bind_partial(*args, **named).arguments, **constants}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -315,10 +314,8 @@ class JITFunction:
         """The program for these arguments and a key for them, None if they cannot be compared."""
         if not self._decide():
             return self._trace_lazy(args, kwargs)
-        known = set(self.signature.parameters)
-        constants = {name: value for name, value in kwargs.items() if name not in known}
-        given = {name: value for name, value in kwargs.items() if name in known}
-        return self._trace_eager(self._bind(args, given, partial=True), constants)
+        named, constants = self._split(kwargs)
+        return self._trace_eager(self._bind(args, named, partial=True), constants)
 
     def _kernel(self, key: Any, traced: Traced) -> JITKernel:
         placement = place(_target(self.options.get("target")), self.options.get("device"))
@@ -364,6 +361,23 @@ class JITFunction:
 
     # ---- Eager ----
 
+    def _split(self, kwargs: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Keyword arguments: those that are parameters, and the others, which name constants."""
+        known = self.signature.parameters
+        named = {name: value for name, value in kwargs.items() if name in known}
+        return named, {name: value for name, value in kwargs.items() if name not in known}
+
+    def _check_unused(self, declarations: Declarations) -> None:
+        """A keyword argument that is neither a parameter nor a constant is ignored with a warning,
+        as TileLang ignores it (vLLM passes one to a kernel of mHC), if it is no slip."""
+        known = [*self.signature.parameters, *sorted(declarations.named)]
+        for name in sorted(declarations.given - declarations.named):
+            text = f"'{self.__name__}': the keyword argument '{name}' is neither a parameter nor "
+            text += "a constant of T.const"
+            if hint := hint_for(name, known):
+                raise LanguageError(text, hint=hint)
+            warnings.warn(f"{text}; it is ignored", TilewrightWarning, stacklevel=6)
+
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any], partial: bool = False) -> Any:
         binder = self.signature.bind_partial if partial else self.signature.bind
         try:
@@ -403,6 +417,7 @@ class JITFunction:
             self._reads_strides = True
             key = make_key()
         prim_func, outputs = self._build(declarations, others)
+        self._check_unused(declarations)
         names = [parameter["name"] for parameter in prim_func.params]
         return self._keep(key, Traced(prim_func, [names.index(name) for name in outputs]))
 

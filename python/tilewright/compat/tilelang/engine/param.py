@@ -19,12 +19,12 @@ class CompiledArtifact:
     @property
     def host_mod(self) -> Any:
         """The traced program."""
-        return self.kernel.program
+        return self.kernel.prim_func
 
     @property
     def device_mod(self) -> Any:
         """The traced program: kernels and host code are one."""
-        return self.kernel.program
+        return self.kernel.prim_func
 
     @property
     def rt_mod(self) -> Any:
