@@ -56,6 +56,15 @@ def test_seed_script_asks_for_the_architecture() -> None:
     assert "grid 64 x 32 x 1, threads 256" in done.stderr
 
 
+def test_words_of_the_script_go_after_two_dashes(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\n")
+    done = tw("run", str(script), "--batch", "8")
+    assert done.returncode == 2
+    assert f"takes its own after '--': tw run {script} -- --batch 8)" in done.stderr
+    assert tw("run", "-q", str(script), "--", "--batch", "8").stdout == "['--batch', '8']\n"
+
+
 def test_compile_prints_the_ir() -> None:
     call = ("--call", "matmul_relu(64, 64, 64)")
     done = tw("compile", "examples/quickstart.py", "--emit", "tile", *call)

@@ -280,7 +280,9 @@ def main(arguments: list[str]) -> int:
         split = arguments.index("--")
         arguments, script_arguments = arguments[:split], arguments[split + 1 :]
     parser = make_parser()
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        _refuse_words(parser, options, unknown)
     try:
         if options.command is None:
             parser.print_help()
@@ -295,6 +297,18 @@ def main(arguments: list[str]) -> int:
         print("tw: interrupted", file=sys.stderr)
         return 130  # as a shell has it
     return status
+
+
+def _refuse_words(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, unknown: list[str]
+) -> None:
+    """Words that are no options of ours may be meant for the script, which takes its own after
+    `--`."""
+    words = " ".join(unknown)
+    text = f"unrecognized arguments: {words}"
+    if file := getattr(options, "file", None):
+        text += f" (a script takes its own after '--': tw {options.command} {file} -- {words})"
+    parser.error(text)
 
 
 def _dispatch(
