@@ -324,6 +324,20 @@ def test_modules_of_the_language_stand_for_it() -> None:
         T.builtin.sync_thread
 
 
+def test_symbols_of_early_programs() -> None:
+    n = tilelang.tvm.te.var("n")
+
+    @T.prim_func
+    def main(A: T.Buffer((n,), "float32"), B: T.Buffer((n,), "float32")):
+        with T.Kernel(T.ceildiv(n, 32), threads=32) as bx:
+            for i in T.Parallel(32):
+                B[bx * 32 + i] = A[bx * 32 + i] + 1
+
+    a, b = np.ones(50, np.float32), np.zeros(50, np.float32)
+    tilelang.compile(main)(a, b)
+    np.testing.assert_array_equal(b, a + 1)
+
+
 def test_program_of_an_artifact_is_printed() -> None:
     artifact = tilelang.lower(scaled.get_tir(M=2, N=4))
     assert "tile.kernel" in artifact.device_mod.script() == artifact.host_mod.script()

@@ -32,7 +32,6 @@ _SHARED = ("language", *PUBLIC)
 
 #: Modules that have another name here.
 _RENAMED = {
-    **{f"tilelang.language.{name}": "tilewright.language" for name in MODULES},
     "tilelang.language.proxy": "tilewright.language.tensor",
     "tilelang.autotuner.param": "tilewright.runtime.tuner",
     "tilelang.cuda.intrinsics": "tilewright.compat.tilelang.mma_emitters",
@@ -96,6 +95,9 @@ def _candidates(package: str, name: str) -> list[str]:
     """What `name`, a module of `package`, may be here, in order."""
     if name in _RENAMED:
         return [_RENAMED[name]]
+    inner = name.removeprefix("tilelang.language.")
+    if inner != name and inner.split(".")[0] in MODULES:
+        return ["tilewright.language"]
     rest = name[len(package) :]
     roots = _PACKAGES[package]
     is_shared = not rest or rest.split(".")[1] in _SHARED
