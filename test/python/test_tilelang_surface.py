@@ -338,6 +338,19 @@ def test_symbols_of_early_programs() -> None:
     np.testing.assert_array_equal(b, a + 1)
 
 
+def test_jitted_prim_func_is_a_kernel() -> None:
+    """As programs of early versions have it."""
+
+    @tilelang.jit(out_idx=-1)
+    @T.prim_func
+    def twice(A: T.Tensor((40,), "float32"), B: T.Tensor((40,), "float32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(40):
+                B[i] = A[i] * 2
+
+    np.testing.assert_array_equal(twice(np.ones(40, np.float32)), np.full(40, 2.0))
+
+
 def test_program_of_an_artifact_is_printed() -> None:
     artifact = tilelang.lower(scaled.get_tir(M=2, N=4))
     assert "tile.kernel" in artifact.device_mod.script() == artifact.host_mod.script()

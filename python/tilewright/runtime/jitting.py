@@ -552,7 +552,7 @@ def jit(
 
     Lazy form: the function returns a `T.prim_func`; calling it gives a kernel. `out_idx` names the
     parameters that the kernel allocates and returns. Eager form: the function is the kernel;
-    calling it with tensors runs it.
+    calling it with tensors runs it. A `T.prim_func` becomes a kernel at once.
     """
     options = {
         "out_idx": out_idx,
@@ -566,12 +566,9 @@ def jit(
 
 
 @reporting
-def _jit(function: Any, options: dict[str, Any]) -> JITFunction:
-    if isinstance(function, PrimFunc):
-        raise LanguageError(
-            "'jit' decorates a function that returns a T.prim_func",
-            hint="compile a prim_func with tilewright.compile",
-        )
+def _jit(function: Any, options: dict[str, Any]) -> JITFunction | JITKernel:
+    if isinstance(function, PrimFunc):  # `@jit` above `@T.prim_func`
+        return compile(function, **options)
     if not isinstance(function, FunctionType):
         raise LanguageError(f"'jit' expects a function, got {_describe(function)}")
     return JITFunction(function, options)
