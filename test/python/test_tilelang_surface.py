@@ -338,6 +338,67 @@ def test_symbols_of_early_programs() -> None:
     np.testing.assert_array_equal(b, a + 1)
 
 
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90a"])
+def test_barriers_by_number_and_the_second_gemm(device: str) -> None:
+    """A producer and a consumer as programs of earlier versions write them."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 128), "float16"),
+        B: T.Tensor((128, 64), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=256):
+            a = T.alloc_shared((2, 64, 32), "float16")
+            b = T.alloc_shared((2, 32, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.create_list_of_mbarrier([128, 128] * 2)
+            with T.ws(0):
+                T.clear(c)
+            for k in range(T.ceildiv(128, 32)):
+                with T.ws(1):
+                    T.mbarrier_wait_parity(mbarrier=k % 2 + 2, parity=((k // 2) % 2) ^ 1)
+                    T.copy(A[0:64, k * 32 : (k + 1) * 32], a[k % 2, :, :])
+                    T.copy(B[k * 32 : (k + 1) * 32, 0:64], b[k % 2, :, :])
+                    T.mbarrier_arrive(mbarrier=k % 2)
+                with T.ws(0):
+                    T.mbarrier_wait_parity(T.get_mbarrier(k % 2), parity=(k // 2) % 2)
+                    T.gemm_v2(a[k % 2, :, :], b[k % 2, :, :], c)
+                    T.mbarrier_arrive(mbarrier=k % 2 + 2)
+            with T.ws(0):
+                T.copy(c, C)
+
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(-3, 4, (64, 128)), rng.integers(-3, 4, (128, 64))
+    c = np.zeros((64, 64), np.float32)
+    kernel = tilelang.compile(main, device=device)
+    kernel(a.astype(np.float16), b.astype(np.float16), c)
+    assert kernel.findings == []
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_barrier_by_a_number_without_a_list_is_refused() -> None:
+    with pytest.raises(tilelang.TilewrightError, match=r"needs a barrier of T\.alloc_barrier"):
+
+        @T.prim_func
+        def main():
+            with T.Kernel(1, threads=32):
+                T.mbarrier_arrive(0)
+
+
+def test_symbol_in_brackets() -> None:
+    n = T.dyn["n"]
+
+    @T.prim_func
+    def main(A: T.Tensor((n, T.dyn["m", "int64"]), "float32")):
+        with T.Kernel(n, threads=32) as bx:
+            A[bx, 0] = 1.0
+
+    a = np.zeros((3, 2), np.float32)
+    tilelang.compile(main)(a)
+    np.testing.assert_array_equal(a, [[1, 0]] * 3)
+
+
 def test_jitted_prim_func_is_a_kernel() -> None:
     """As programs of early versions have it."""
 

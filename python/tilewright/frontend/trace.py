@@ -71,6 +71,7 @@ class TraceState:
         self.reducers: list[Any] = []  # of the open T.attr, outermost first
         self.generator: Any = None  # of random numbers, in the open kernel
         self.named_barriers: Any = None  # its barriers by number
+        self.barrier_list: Any = None  # and those of T.create_list_of_mbarrier
         self.returned_in_kernel = False
         self.parameter_notes: dict[str, dict[str, Any]] = {}  # what a call must know of them
         self.addresses: set[str] = set()  # parameters that are addresses, or tables of them,

@@ -502,6 +502,10 @@ def __getattr__(name: str) -> Any:
         return _VECTOR_TYPES[name]
     if name in _names.MODULES:
         return _sys.modules[__name__]
+    if name in _names.EARLIER:
+        from tilewright.language.earlier import NAMES
+
+        return NAMES[name]
     if name.startswith("__") and name.endswith("__"):
         raise AttributeError(name)
     row = _names.table().get(name)

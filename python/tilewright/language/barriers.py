@@ -53,7 +53,18 @@ def _barrier(value: Any, what: str) -> Barrier:
         return value.only(what)
     if isinstance(value, Barrier):
         return value
+    if _in_kernel(what).barrier_list is not None:  # a number
+        return listed_barrier(value, what)
     raise LanguageError(f"'{what}' needs a barrier of T.alloc_barrier, got {describe(value)}")
+
+
+def listed_barrier(index: Any, what: str) -> Barrier:
+    """A barrier of T.create_list_of_mbarrier, by its number."""
+    barriers = _in_kernel(what).barrier_list
+    is_number = isinstance(index, int) and not isinstance(index, bool)
+    if barriers is None or not (is_number or is_kernel_value(index)):
+        raise LanguageError(f"'{what}' needs the number of a barrier, got {describe(index)}")
+    return barriers[index]
 
 
 def alloc_barrier(arrive_count: int | list[int]) -> Barriers:

@@ -86,7 +86,7 @@ class Kernel:
         blocks = state.core.kernel_begin(self._grid, self._threads)
         state.threads, state.blocks, state.grid = self._threads, blocks, self._grid
         state.cluster = []
-        state.generator = state.named_barriers = None
+        state.generator = state.named_barriers = state.barrier_list = None
         return blocks[0] if len(blocks) == 1 else tuple(blocks)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:

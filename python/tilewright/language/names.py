@@ -27,6 +27,9 @@ MODULES = frozenset(
     "warp_specialize".split()
 )
 
+#: Names of earlier TileLang versions (earlier.py).
+EARLIER = frozenset("create_list_of_mbarrier dyn gemm_sp_v2 gemm_v1 gemm_v2 get_mbarrier".split())
+
 #: Names of Triton, numpy, torch and CUDA that are not TileLang's either, and what the language has
 #: for them.
 ELSEWHERE = {
