@@ -386,6 +386,36 @@ def test_barrier_by_a_number_without_a_list_is_refused() -> None:
                 T.mbarrier_arrive(0)
 
 
+def test_modules_and_options_of_earlier_versions() -> None:
+    from tilelang.intrinsics.mma_macro_generator import TensorCoreIntrinEmitter
+    from tilelang.utils.tensor import map_torch_type
+
+    assert TensorCoreIntrinEmitter is T.TensorCoreIntrinEmitter
+    assert map_torch_type("float8_e4m3") is T.dtype("float8_e4m3fn").as_torch()
+    configs = {tilelang.PassConfigKey.TL_DISABLE_DYNAMIC_TAIL_SPLIT: True,
+               "tl.dynamic_alignment": 8, "tir.disable_vectorize": True}  # fmt: skip
+    assert tilelang.jit(lambda: None, pass_configs=configs) is not None
+
+
+def test_order_of_groups_of_statements_is_a_hint() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32"), B: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=64):
+            x = T.alloc_shared((16, 64), "float32")
+            y = T.alloc_shared((16, 64), "float32")
+            for k in T.Pipelined(
+                4, num_stages=2, order=[-1, 0], stage=[-1, 0], group=[[0], [1, 2]]
+            ):
+                T.copy(A[k * 16, 0], x)
+                for i, j in T.Parallel(16, 64):
+                    y[i, j] = x[i, j] + 1
+                T.copy(y, B[k * 16, 0])
+
+    a, b = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+    tilelang.compile(main)(a, b)
+    np.testing.assert_array_equal(b, a + 1)
+
+
 def test_symbol_in_brackets() -> None:
     n = T.dyn["n"]
 

@@ -26,6 +26,7 @@ ABSENT = {
     "tilelang.cuda": "T.gemm picks the instructions; kernel.ptx shows them",
     "tilelang.engine": "tilelang.compile compiles a function",
     "tilelang.instrumentation": _TOOLS,
+    "tilelang.intrinsics": "T.gemm picks the instructions; kernel.ptx shows them",
     "tilelang.ir": _IR,
     "tilelang.jit": "tilelang.compile and tilelang.jit compile a function",
     "tilelang.language.ast": _IR,

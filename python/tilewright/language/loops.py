@@ -60,7 +60,8 @@ def Pipelined(
     """`for k in T.Pipelined(n, num_stages=2):` is a serial loop whose copies may run ahead.
 
     `num_stages` is the number of versions of each tile that a copy fills and a later statement
-    reads. `order` and `stage` give the order and the stage of each statement by hand.
+    reads. `order` and `stage` give the order and the stage of each statement by hand; those of
+    groups of statements (`group`) are left to the compiler.
 
     Example:
         x = T.alloc_shared((16, 64), "float32")
@@ -70,6 +71,8 @@ def Pipelined(
     """
     if stop is None:
         start, stop = 0, start
+    if group is not None:
+        order = stage = None
     return PipelinedLoop(start, stop, num_stages, order, stage)
 
 

@@ -79,7 +79,9 @@ class PassConfigKey(StrEnum):
     TL_SIMPLIFY_TRANSITIVELY_PROVE_INEQUALITIES = "transitively_prove_inequalities"
     TL_STORAGE_REWRITE_DETECT_INPLACE = "tl.storage_rewrite_detect_inplace"
     # Of older versions of TileLang.
+    TL_DISABLE_DYNAMIC_TAIL_SPLIT = "tl.disable_dynamic_tail_split"
     TL_DISABLE_FAST_MATH = "tl.disable_fast_math"
+    TL_DYNAMIC_ALIGNMENT = "tl.dynamic_alignment"
     TL_ENABLE_PTXAS_VERBOSE_OUTPUT = "tl.enable_ptxas_verbose_output"
     # Of Tilewright.
     TILEWRIGHT_DETERMINISTIC = "tilewright.deterministic"

@@ -6,8 +6,14 @@ from typing import Any
 
 from tilewright.compat import refuse_rest
 from tilewright.runtime.supply import TensorSupplyType, get_tensor_supply
+from tilewright.types.dtypes import dtype
 
-__all__ = ["TensorSupplyType", "get_tensor_supply", "torch_assert_close"]
+__all__ = ["TensorSupplyType", "get_tensor_supply", "map_torch_type", "torch_assert_close"]
+
+
+def map_torch_type(intype: Any) -> Any:
+    """The torch dtype of that name, as earlier TileLang versions have it."""
+    return dtype(intype).as_torch()
 
 
 def torch_assert_close(
