@@ -363,7 +363,8 @@ def test_barriers_by_number_and_the_second_gemm(device: str) -> None:
                     T.mbarrier_arrive(mbarrier=k % 2)
                 with T.ws(0):
                     T.mbarrier_wait_parity(T.get_mbarrier(k % 2), parity=(k // 2) % 2)
-                    T.gemm_v2(a[k % 2, :, :], b[k % 2, :, :], c)
+                    T.gemm_v2(a[k % 2, :, :], b[k % 2, :, :], c, wg_wait=-1)
+                    T.wait_wgmma(0)
                     T.mbarrier_arrive(mbarrier=k % 2 + 2)
             with T.ws(0):
                 T.copy(c, C)

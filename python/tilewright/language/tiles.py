@@ -165,12 +165,14 @@ def gemm(
     k_pack: int = 1,
     mbar: Any = None,
     annotations: dict[str, Any] | None = None,
+    wg_wait: int = 0,
 ) -> None:
     """C += op(A) @ op(B), accumulated in C's type.
 
     A is (M, K), or (K, M) with `transpose_A`; B is (K, N), or (N, K) with `transpose_B`; C is
     (M, N). `clear_accum` (True, or a run-time condition such as `k == 0`) starts from zero.
-    `policy` deals the work to warps and changes no value.
+    `policy` deals the work to warps and changes no value, nor does `wg_wait`, which earlier
+    versions of TileLang took: the compiler finds where a product must have ended.
 
     Example:
         a = T.alloc_shared((64, 64), "float16")
