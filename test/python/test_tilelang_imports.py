@@ -68,7 +68,7 @@ def test_every_pass_config_of_tilelang_is_known() -> None:
     for name in ("TL_DISABLE_OUT_OF_BOUND_WARNING", "TIR_DISABLE_VECTORIZE", "TL_DUMP_IR_DIR",
                  "TL_ENABLE_AUTO_SCHEDULE", "CUDA_KERNELS_OUTPUT_DIR"):  # fmt: skip
         assert hasattr(keys, name)
-    assert len(keys) == 62
+    assert len(keys) == 64
     assert normalize({"tir.disable_vectorize": True}) == {keys.TIR_DISABLE_VECTORIZE.value: True}
 
 

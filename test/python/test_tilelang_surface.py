@@ -388,10 +388,13 @@ def test_barrier_by_a_number_without_a_list_is_refused() -> None:
 
 
 def test_modules_and_options_of_earlier_versions() -> None:
+    from tilelang.intrinsics import get_swizzle_layout
     from tilelang.intrinsics.mma_macro_generator import TensorCoreIntrinEmitter
     from tilelang.utils.tensor import map_torch_type
 
     assert TensorCoreIntrinEmitter is T.TensorCoreIntrinEmitter
+    layout = T.Layout((8, 32), lambda i, j: get_swizzle_layout(i, j, 32, "float16"))
+    assert layout.map_forward_index([5, 9]) == [5, 1] and layout.core.is_injective()[0] == "yes"
     assert map_torch_type("float8_e4m3") is T.dtype("float8_e4m3fn").as_torch()
     configs = {tilelang.PassConfigKey.TL_DISABLE_DYNAMIC_TAIL_SPLIT: True,
                "tl.dynamic_alignment": 8, "tir.disable_vectorize": True}  # fmt: skip
