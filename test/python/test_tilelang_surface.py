@@ -392,6 +392,7 @@ def test_modules_and_options_of_earlier_versions() -> None:
     from tilelang.intrinsics.mma_macro_generator import TensorCoreIntrinEmitter
     from tilelang.utils.tensor import map_torch_type
 
+    tilelang.cache.clear_cache()
     assert TensorCoreIntrinEmitter is T.TensorCoreIntrinEmitter
     layout = T.Layout((8, 32), lambda i, j: get_swizzle_layout(i, j, 32, "float16"))
     assert layout.map_forward_index([5, 9]) == [5, 1] and layout.core.is_injective()[0] == "yes"
