@@ -142,3 +142,29 @@ def test_parts_of_an_accumulator(arch: str) -> None:
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
     assert not kernel.findings
     assert "mma.sync" in kernel.ptx
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90a"])
+def test_unrolled_index_that_its_branch_keeps_inside(device: str) -> None:
+    """GPU code refused `x[-1]`, which the first iteration has in a branch that is never taken; seen
+    in the hashes and gates of TileKernels."""
+
+    @T.prim_func
+    def main(A: T.Tensor((2, 8), "int32"), B: T.Tensor((64, 2, 8), "int32")):
+        with T.Kernel(2, threads=32) as bx:
+            tx = T.get_thread_binding()
+            x = T.alloc_local((2, 8), "int32")
+            y = T.alloc_local((16,), "int32")
+            T.copy(A, x)
+            for i in T.unroll(3):
+                if i > 0:
+                    for j in T.unroll(8):
+                        y[(i - 1) * 8 + j] = x[i - 1, j] + tx
+            for i, j in T.grid(2, 8):
+                B[bx * 32 + tx, i, j] = y[i * 8 + j]
+
+    a, b = np.arange(16, dtype=np.int32).reshape(2, 8), np.zeros((64, 2, 8), np.int32)
+    kernel = tilewright.compile(main, device=device)
+    kernel(a, b)
+    assert not kernel.findings
+    np.testing.assert_array_equal(b, a + (np.arange(64, dtype=np.int32) % 32)[:, None, None])
