@@ -37,6 +37,11 @@ class OldPage:
         found = re.search(rf"^### {re.escape(name)}\n.*?(?=^##)", self._text, re.M | re.S)
         return found[0] if found else ""
 
+    def part(self, heading: str) -> str:
+        """What stands under a heading, with it."""
+        found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^##)", self._text, re.M | re.S)
+        return found[0] if found else ""
+
     def _line(self, pattern: str) -> str | None:
         found = re.search(f"^{pattern}\n", self._text, re.M)
         return found[0] if found else None

@@ -12,6 +12,7 @@ from old_page import OldPage
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTES = Path(__file__).with_name("notes.tsv")
+OTHERS = Path(__file__).with_name("others.tsv")
 NAMES = ROOT / "python" / "tilewright" / "language" / "tilelang_names.tsv"
 
 #: Statuses that count as a case, in the order of the table's columns.
@@ -64,6 +65,18 @@ The kernels of right cases (of each case the four that took longest) were also c
 
 """
 
+OTHERS_HEAD = """\
+## Other programs
+
+Public TileLang code that was not looked at while Tilewright was written, tried by hand in November
+2026: small programs call its kernels at small sizes and compare with torch. *17 of 18*: so many
+kernels are right, so many were tried; the others were refused, none was wrong in the end. An empty
+cell: not tried. The lines are those of `scripts/compat/others.tsv`.
+
+| code base | commit | kernels | CPU | interpreter | sm_80 | sm_90a | refused |
+|---|---|---|---|---|---|---|---|
+"""
+
 TIMES_HEAD = """\
 ## Compile time
 
@@ -112,10 +125,11 @@ def write_page(
             surveyed.append((code_base.name, f"{len(survey)}{of}", survey))
         title = f"{code_base.repository} ({code_base.tests[0]})"
         if not records and (row := old.row(title)):
-            parts.append(row)
-            kept.extend(old.gpu_rows(code_base.name))
-            kept_times.extend(old.times(code_base.name))
-            details.append(old.section(code_base.name))
+            parts.append(row + (old.row(title + IN_PART) or ""))
+            for name in (code_base.name, code_base.name + IN_PART):
+                kept.extend(old.gpu_rows(name))
+                kept_times.extend(old.times(name))
+                details.append(old.section(name))
             continue
         if not records:
             parts.append(f"| {code_base.name} | not run |" + " |" * (len(COUNTED) + 2) + "\n")
@@ -139,11 +153,21 @@ def write_page(
         sample = read_records(results / f"{code_base.name}.vgpu.jsonl")
         sampled.extend((name, record) for record in sample)
         details.append(describe(name, records))
-    middle = survey_table(surveyed) + gpu_table(every, sampled, kept)
-    middle += times_table(every, kept_times)
-    text = "".join(parts) + "\n" + middle + "".join(details) + NAMES_HEAD + names_table()
+    middle = survey_table(surveyed)
+    if every:
+        middle += gpu_table(every, sampled, kept) + times_table(every, kept_times)
+    else:  # what an earlier run found of GPU code and times stays as it is
+        middle += old.part("GPU code") + old.part("Compile time")
+    text = "".join(parts) + "\n" + others_table() + middle
+    text += "".join(details) + NAMES_HEAD + names_table()
     output.write_text(text.rstrip() + "\n")
     print(f"wrote {output}")
+
+
+def others_table() -> str:
+    """The programs that were tried by hand."""
+    rows = (line.split("\t") for line in OTHERS.read_text().splitlines())
+    return OTHERS_HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows) + "\n"
 
 
 def survey_table(surveyed: list[tuple[str, str, list[dict[str, Any]]]]) -> str:

@@ -58,6 +58,14 @@ def test_a_failure_of_the_test_itself_is_listed_and_not_counted(
     assert "| 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |" in text
 
 
+def test_page_without_new_records_says_what_it_said(tmp_path: Path) -> None:
+    """It lost rows of code bases that ran again in part, and the tables of GPU code and times."""
+    copy = tmp_path / "page.md"
+    copy.write_text((ROOT / "docs" / "compatibility.md").read_text())
+    page.write_page(copy, tmp_path, compatibility.CODE_BASES, compatibility.read_records)
+    assert copy.read_text() == (ROOT / "docs" / "compatibility.md").read_text()
+
+
 def test_a_note_is_about_one_message() -> None:
     rows = [line.split("\t") for line in page.NOTES.read_text().splitlines()]
     code_base, case, note, message = next(row for row in rows if row[3])
