@@ -366,3 +366,59 @@ def test_additions_of_threads_and_of_tma_into_one_tensor(mode, monkeypatch) -> N
     assert not kernel.findings
     np.testing.assert_array_equal(a, [3] + [4] * 23 + [1])
     assert "threads update 'A' too" in " ".join(str(remark) for remark in kernel.remarks)
+
+
+def hopper_finds_nothing(program, arguments: Callable[[], list[np.ndarray]]) -> None:
+    """The interpreter's bits on sm_90a, without a finding."""
+    expected = arguments()
+    tilewright.compile(program, device="interp")(*expected)
+    values = arguments()
+    kernel = tilewright.compile(program, device="vgpu:sm_90a")
+    kernel(*values)
+    assert not kernel.findings
+    for got, want in zip(values, expected, strict=True):
+        np.testing.assert_array_equal(bits_of(got), bits_of(want))
+
+
+@pytest.mark.parametrize("mode", ["", "late"])
+def test_a_product_between_two_copies_of_one_thread(mode, monkeypatch) -> None:
+    """LLVM threaded the branch of the thread that starts the copies through the product between
+    them: warp 0 got a copy of the product, the others another one."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+
+    rows = T.dynamic("rows")
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((rows, 48), "float8_e5m2"),
+        B: T.Tensor((48, 48), "float8_e5m2"),
+        C: T.Tensor((rows, 48), "float32"),
+        S: T.Tensor((2, 48, 48), "bfloat16"),
+        M: T.Tensor((2, 1, 32), "bfloat16"),
+    ):
+        with T.Kernel(1, T.ceildiv(rows, 64), threads=256) as (bx, by):
+            a = T.alloc_shared((64, 32), "float8_e5m2")
+            b = T.alloc_shared((64, 32), "float8_e5m2")
+            s = T.alloc_shared((32 * 64,), "bfloat16")
+            c = T.alloc_fragment((64, 64), "float32")
+            most = T.alloc_fragment((32,), "bfloat16")
+            view = T.reshape(s, (32, 64))
+            T.clear(c)
+            T.clear(most)
+            for k in T.serial(2):
+                T.copy(A[by * 64, k * 32], a)
+                T.copy(B[0:32, k * 32 : k * 32 + 32], b[0:32, 0:32])
+                T.copy(B[32:64, k * 32 : k * 32 + 32], b[32:64, 0:32])
+                T.gemm(a, b, c, transpose_B=True, clear_accum=True)
+                T.copy(S[1, k * 32, 0], view)
+                T.reduce_max(view, most, dim=1, clear=False)
+            T.copy(c, C[by * 64, 0])
+            T.copy(most, M[by, 0, 0])
+
+    def arguments() -> list[np.ndarray]:
+        rng = np.random.default_rng(0)
+        a, b = (rng.integers(-2, 3, (n, 48)).astype("float8_e5m2") for n in (96, 48))
+        s = rng.integers(-3, 4, (2, 48, 48)).astype("bfloat16")
+        return [a, b, np.zeros((96, 48), np.float32), s, np.zeros((2, 1, 32), "bfloat16")]
+
+    hopper_finds_nothing(main, arguments)

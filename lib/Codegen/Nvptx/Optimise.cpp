@@ -108,20 +108,29 @@ static void addLastCleanup(FunctionPassManager &passes, SimplifyCFGOptions flow)
       flow.hoistCommonInsts(true).sinkCommonInsts(true).convertSwitchToArithmetic(true)));
 }
 
-/// The fence, the instructions and the wait of a product stay in their branch: where two branches begin with
-/// a fence, ptxas does not see one in front of both as theirs, and serialises the products (C7519, C7511).
-static void keepProductsInBranches(Module &module) {
+/// What the threads of a warp or a warpgroup execute together is one instruction for all of them. Jump
+/// threading would write it twice, after a branch on the number of the thread that stands before and after it.
+///
+/// Besides, the fence, the instructions and the wait of a product stay in their branch: where two branches
+/// begin with a fence, ptxas does not see one in front of both as theirs, and serialises the products
+/// (C7519, C7511).
+static void keepCollectives(Module &module) {
   for (Function &function : module)
     for (Instruction &instruction : instructions(function)) {
       auto *call = dyn_cast<CallBase>(&instruction);
-      auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-      if (text && StringRef(text->getAsmString()).starts_with("wgmma."))
+      auto *code = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (!code)
+        continue;
+      StringRef text = code->getAsmString();
+      if (text.contains(".sync") || text.contains(".aligned") || text.starts_with("barrier."))
+        call->addFnAttr(Attribute::Convergent);
+      if (text.starts_with("wgmma."))
         call->addFnAttr(Attribute::NoMerge);
     }
 }
 
 void optimise(Module &module, TargetMachine &machine) {
-  keepProductsInBranches(module);
+  keepCollectives(module);
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;
