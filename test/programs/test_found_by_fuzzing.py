@@ -422,3 +422,44 @@ def test_a_product_between_two_copies_of_one_thread(mode, monkeypatch) -> None:
         return [a, b, np.zeros((96, 48), np.float32), s, np.zeros((2, 1, 32), "bfloat16")]
 
     hopper_finds_nothing(main, arguments)
+
+
+def test_a_loop_that_certainly_ends_the_product_before_it() -> None:
+    """A wait in a loop of one iteration ends the peeled product; the check of schedules thought of
+    a way past the loop, and the kernel did not compile."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((128, 32), "bfloat16"),
+        B: T.Tensor((32, 16), "bfloat16"),
+        X: T.Tensor((32, 128), "bfloat16"),
+        C: T.Tensor((128, 16), "float32"),
+        D: T.Tensor((128, 16), "float32"),
+    ):
+        with T.Kernel(1, threads=256):
+            a = T.alloc_shared((128, 16), "bfloat16")
+            b = T.alloc_shared((16, 16), "bfloat16")
+            x = T.alloc_shared((16, 128), "bfloat16")
+            y = T.alloc_shared((16, 16), "bfloat16")
+            c = T.alloc_fragment((128, 16), "float32")
+            d = T.alloc_fragment((128, 16), "float32")
+            T.copy(B, b)
+            T.clear(c)
+            T.clear(d)
+            for k in T.serial(2):
+                T.copy(A[0, k * 16], a)
+                T.gemm(a, b, c)
+            for k in T.Pipelined(2, num_stages=5):
+                T.copy(X[k * 16, 0], x)
+                T.copy(B[k * 16, 0], y)
+                T.gemm(x, y, d, transpose_A=True)
+            T.copy(c, C)
+            T.copy(d, D)
+
+    def arguments() -> list[np.ndarray]:
+        rng = np.random.default_rng(0)
+        shapes = ((128, 32), (32, 16), (32, 128))
+        inputs = [rng.integers(-3, 4, shape).astype("bfloat16") for shape in shapes]
+        return [*inputs, *(np.zeros((128, 16), np.float32) for _ in range(2))]
+
+    hopper_finds_nothing(main, arguments)

@@ -565,6 +565,13 @@ static bool findWait(Operation *from, Operation *to, int64_t &younger) {
   return false;
 }
 
+/// Whether a loop is known to have an iteration.
+static bool isNonEmpty(PipelinedOp loop) {
+  return subtract(IndexSum::get(getAsOpFoldResult(loop.getUpper())),
+                  IndexSum::get(getAsOpFoldResult(loop.getLower())))
+             .value_or(0) > 0;
+}
+
 /// Whether a product is over wherever the version that it reads is released.
 bool ScheduleCheck::hasEnded(GemmOp product, const ChannelUse &use) {
   Block *frame = use.releases.front().getStatement()->getBlock();
@@ -592,6 +599,8 @@ bool ScheduleCheck::hasEnded(GemmOp product, const ChannelUse &use) {
         return true;
       if (!piece.loop || !endsInside(piece, count))
         return false;
+      if (isNonEmpty(piece.loop))
+        return true; // no way past it
       statement = piece.getStatement();
     }
     return true; // nothing releases it
