@@ -9,6 +9,13 @@
 //   %i = add i64 %x, 8                     %i = add i32 %x.low, 8
 //   %c = icmp slt i64 %i, %n        ──▶    %c = icmp slt i32 %i, %n.low
 //
+// A mask compares many values that lie constants apart with one other (the columns of a thread with its row).
+// Their distance from it is computed once, and compared with the constants:
+//
+//   %c = icmp slt i32 %n, %x               %d = sub i32 %n, %x
+//   %i = add i32 %x, 8                     %c = icmp slt i32 %d, 0
+//   %e = icmp slt i32 %n, %i        ──▶    %e = icmp slt i32 %d, 8
+//
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
@@ -44,7 +51,93 @@ public:
     return !compares.empty();
   }
 
+  /// Compares distances with constants where several compares of a block have the same distance.
+  bool compareDistances(Function &function) {
+    bool isChanged = false;
+    for (BasicBlock &block : function) {
+      MapVector<std::pair<Value *, const SCEV *>, SmallVector<Distance>> distances;
+      for (Instruction &instruction : block)
+        if (auto *compare = dyn_cast<ICmpInst>(&instruction))
+          for (bool isSwapped : {false, true})
+            if (std::optional<Distance> distance = findDistance(*compare, isSwapped))
+              distances[{distance->fixed, distance->moving}].push_back(*distance);
+      DenseSet<ICmpInst *> rewritten; // each side of a compare may be the sum
+      for (auto &[values, group] : distances) {
+        erase_if(group, [&](Distance &each) { return rewritten.contains(each.compare); });
+        if (group.size() < kLeastShared)
+          continue;
+        for (Distance &each : group)
+          rewritten.insert(each.compare);
+        rewrite(group);
+        isChanged = true;
+      }
+    }
+    return isChanged;
+  }
+
 private:
+  /// A distance costs an instruction and a register, and saves one for each constant.
+  static constexpr size_t kLeastShared = 4;
+
+  /// `fixed` is compared with a sum that is `moving + constant`.
+  struct Distance {
+    ICmpInst *compare;
+    Value *fixed;
+    const SCEV *moving;
+    int64_t constant;
+    bool isSwapped; ///< The sum stands on the left.
+
+    Value *getSum() const { return compare->getOperand(isSwapped ? 0 : 1); }
+  };
+
+  /// Whether a number is so small that differences of two are exact in 32 bits.
+  bool isSmall(const SCEV *value) {
+    constexpr int64_t kSmall = int64_t(1) << 29;
+    ConstantRange range = rangeOf(value);
+    return range.getSignedMin().sge(-kSmall) && range.getSignedMax().sle(kSmall);
+  }
+
+  /// What a compare says if this side of it is the sum.
+  std::optional<Distance> findDistance(ICmpInst &compare, bool isSwapped) {
+    if (!compare.isRelational() || !compare.getOperand(0)->getType()->isIntegerTy(32))
+      return std::nullopt;
+    Value *fixed = compare.getOperand(isSwapped);
+    const SCEV *sum = evolution.getSCEV(compare.getOperand(!isSwapped)),
+               *other = evolution.getSCEV(fixed);
+    if (isa<Constant>(fixed) || !isSmall(other) || !isSmall(sum))
+      return std::nullopt;
+    // An unsigned compare of numbers that may be negative says something else than a signed one.
+    if (!compare.isSigned() &&
+        (rangeOf(other).getSignedMin().isNegative() || rangeOf(sum).getSignedMin().isNegative()))
+      return std::nullopt;
+    auto *terms = dyn_cast<SCEVAddExpr>(sum);
+    auto *constant = terms ? dyn_cast<SCEVConstant>(terms->getOperand(0)) : nullptr;
+    if (!constant)
+      return Distance{&compare, fixed, sum, 0, isSwapped};
+    if (!isSmall(constant))
+      return std::nullopt;
+    return Distance{&compare, fixed, evolution.getMinusSCEV(sum, constant),
+                    constant->getAPInt().getSExtValue(), isSwapped};
+  }
+
+  /// The compares stand in one block, in order. The distance is that from the first one's sum.
+  void rewrite(ArrayRef<Distance> group) {
+    IRBuilder<> b(group.front().compare);
+    Value *distance = b.CreateSub(group.front().fixed, group.front().getSum(), "", false, true);
+    for (const Distance &each : group) {
+      ICmpInst *compare = each.compare;
+      CmpInst::Predicate predicate =
+          each.isSwapped ? compare->getSwappedPredicate() : compare->getPredicate();
+      Value *sum = each.getSum();
+      compare->dropPoisonGeneratingFlags(); // samesign
+      compare->setPredicate(ICmpInst::getSignedPredicate(predicate));
+      compare->setOperand(0, distance);
+      compare->setOperand(
+          1, ConstantInt::getSigned(distance->getType(), each.constant - group.front().constant));
+      RecursivelyDeleteTriviallyDeadInstructions(sum);
+    }
+  }
+
   /// The values that an index takes, in so many bits that sums and products of them are exact. LLVM takes
   /// the constant maximum of iterations for a loop's variable; the formula of their number often says
   /// more: 127 - 4 * block is small though `block` is no constant.
@@ -54,7 +147,7 @@ private:
     auto better = [&](const ConstantRange &found) {
       return found.getMinSignedBits() < known.getMinSignedBits() ? found : known;
     };
-    if (depth == kMaxDepth || known.getMinSignedBits() <= 32)
+    if (depth == kMaxDepth || known.getMinSignedBits() <= 30)
       return known;
     if (auto *sum = dyn_cast<SCEVAddExpr>(value)) {
       ConstantRange total(APInt::getZero(kExactBits));
@@ -62,6 +155,25 @@ private:
         total = total.add(rangeOf(part, depth + 1));
       return better(total);
     }
+    if (auto *product = dyn_cast<SCEVMulExpr>(value)) {
+      ConstantRange total(APInt(kExactBits, 1));
+      for (const SCEV *part : product->operands()) {
+        total = total.multiply(rangeOf(part, depth + 1));
+        if (total.getMinSignedBits() > 64) // the next product could be inexact
+          return known;
+      }
+      return better(total);
+    }
+    if (auto *half = dyn_cast<SCEVTruncateExpr>(value)) {
+      ConstantRange whole = rangeOf(half->getOperand(), depth + 1);
+      bool isExact = whole.getMinSignedBits() <= evolution.getTypeSizeInBits(half->getType());
+      return isExact ? better(whole) : known;
+    }
+    if (auto *unknown = dyn_cast<SCEVUnknown>(value))
+      if (auto *choice = dyn_cast<SelectInst>(unknown->getValue()))
+        return better(rangeOf(evolution.getSCEV(choice->getTrueValue()), depth + 1)
+                          .unionWith(rangeOf(evolution.getSCEV(choice->getFalseValue()), depth + 1),
+                                     ConstantRange::Signed));
     auto *steps = dyn_cast<SCEVAddRecExpr>(value);
     if (!steps || !steps->isAffine())
       return known;
@@ -121,7 +233,10 @@ private:
       return result = b.CreateTrunc(value, i32);
     Value *lhs = lowHalf(operation->getOperand(0), *operation),
           *rhs = lowHalf(operation->getOperand(1), *operation);
-    return low[value] = b.CreateBinOp(operation->getOpcode(), lhs, rhs);
+    Value *half = b.CreateBinOp(operation->getOpcode(), lhs, rhs);
+    if (auto *made = dyn_cast<PossiblyDisjointInst>(half))
+      made->setIsDisjoint(cast<PossiblyDisjointInst>(operation)->isDisjoint());
+    return low[value] = half;
   }
 
   static bool keepsLowHalf(BinaryOperator &operation) {
@@ -150,7 +265,10 @@ private:
 
 PreservedAnalyses NarrowComparesPass::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-  if (!CompareNarrowing(evolution).run(function))
+  CompareNarrowing narrowing(evolution);
+  bool isChanged = narrowing.run(function);
+  isChanged |= narrowing.compareDistances(function);
+  if (!isChanged)
     return PreservedAnalyses::all();
   PreservedAnalyses preserved;
   preserved.preserveSet<CFGAnalyses>();
