@@ -105,9 +105,9 @@ def shapes(names: list[str]) -> Counter[str]:
 
 
 def pick_loop(listing: Listing) -> list[str]:
-    """The main loop: of those with the products of a k-tile, the shortest. A loop with masks and
-    one without are copies of one another, and most tiles run in the latter."""
-    loops = [loop for loop in listing.loops if shapes(loop)]
+    """The main loop: of the innermost ones with the products of a k-tile, the shortest. A loop with
+    masks and one without are copies of one another, and most tiles run in the latter."""
+    loops = [loop for loop in listing.innermost if shapes(loop)]
     most = max((sum(shapes(loop).values()) for loop in loops), default=0)
     return min((p for p in loops if sum(shapes(p).values()) == most), key=len, default=[])
 

@@ -55,6 +55,8 @@ class Listing:
     main_loop: list[str]
     #: Every loop, with modifiers: `HGMMA.64x256x16.F32`.
     loops: list[list[str]] = field(default_factory=list)
+    #: Those of them that contain no other one.
+    innermost: list[list[str]] = field(default_factory=list)
 
     def count(self, name: str) -> int:
         """How often an instruction occurs in the code."""
@@ -86,8 +88,13 @@ def read_listing(text: str) -> Listing:
     products = {"HMMA", "HGMMA", "QGMMA", "IGMMA"}
     loops = [names[start:end] for start, end in back_edges if products & set(names[start:end])]
     # A wait that has to be repeated jumps back from behind the end: no loop.
-    every = [full[a:b] for a, b in back_edges if "EXIT" not in names[a:b]]
-    return Listing(names, max(loops, key=len, default=[]), every)
+    every = [(a, b) for a, b in back_edges if "EXIT" not in names[a:b]]
+    inner = [
+        (a, b) for a, b in every
+        if not any(a <= c and d <= b and products & set(names[c:d]) for c, d in {*every} - {(a, b)})
+    ]  # fmt: skip
+    return Listing(names, max(loops, key=len, default=[]),
+                   [full[a:b] for a, b in every], [full[a:b] for a, b in inner])  # fmt: skip
 
 
 def disassemble(cubin: bytes) -> Listing:

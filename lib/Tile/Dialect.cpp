@@ -253,6 +253,11 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of 'tile.alloc'";
   }
+  if (name == kSegmentsAttr) {
+    if (isa<LoopLikeOpInterface>(op) && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name << "' is a unit attribute of a loop";
+  }
   if (name == kProductsReadAttr || name == kAtWaitAttr) {
     if (isa<BarrierArriveOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();

@@ -33,6 +33,8 @@ inline constexpr llvm::StringLiteral kMulticastAttr = "tile.multicast";
 /// Of a copy: the ranks of the blocks of the cluster that copy the same (a bit each), as the program says. With
 /// `tile.multicast`, the first of them copies for all.
 inline constexpr llvm::StringLiteral kClusterMaskAttr = "tile.cluster_mask";
+/// Of scf.for: it runs over parts of the iterations of a loop inside it. Its variable is where a part ends.
+inline constexpr llvm::StringLiteral kSegmentsAttr = "tile.segments";
 
 } // namespace tilewright::tile
 

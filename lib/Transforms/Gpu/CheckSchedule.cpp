@@ -6,8 +6,9 @@
 //   pairs     each version of a channel is acquired and filled once in every iteration of a loop of
 //             the producer. The program waits for and releases the same iterations of the same nest,
 //             each once and in order: by a loop, by a loop with some of its first or last iterations
-//             beside it (schedule-products), or by several loops after each other (peel-masks). A
-//             statement of the loop may be that of an iteration before, its *shift*;
+//             beside it (schedule-products), by several loops after each other (peel-masks), or by such a
+//             loop in each of several *segments* of the iterations. A statement of the loop may be that of
+//             an iteration before, its *shift*;
 //   counts    a barrier is told to expect as many arrivals as come;
 //   parities  a reader waits for the phase of its own round, the producer for that of the round before;
 //   clusters  where a block copies for others, all of them copy the same in the same iterations, and all of
@@ -20,7 +21,9 @@
 //             "read" as many as there are versions; a shift adds tokens where it waits, and takes them
 //             where it releases. Such a graph never stops if and only if no cycle is without
 //             tokens, whatever the number of iterations: 0, 1 and few included. (The iteration that is
-//             peeled is one in which what is shifted does nothing.)
+//             peeled is one in which what is shifted does nothing. All that a segment waits for and
+//             releases comes before the next one; a cycle through both would have to wait for an
+//             iteration before it releases an earlier one.)
 //   turns     warpgroups take and pass turns alternately on every way through the kernel, and do not meet
 //             in between. In a loop with turns, each warpgroup has its own copy of the program's
 //             statements in the graph, and the turn is one more token, which goes round among them.
@@ -221,6 +224,42 @@ std::optional<int64_t> subtract(IndexSum a, const IndexSum &b) {
   return a.constant;
 }
 
+/// Whether `value` is `sum + constant`.
+bool isSum(Value value, Value sum, int64_t constant) {
+  return subtract(IndexSum::get(getAsOpFoldResult(value)), IndexSum::get(getAsOpFoldResult(sum))) ==
+         constant;
+}
+
+/// The loop over segments in which a statement stands, or null.
+scf::ForOp getSegments(Operation *statement) {
+  auto segments = dyn_cast<scf::ForOp>(statement->getParentOp());
+  return segments && segments->hasAttr(kSegmentsAttr) ? segments : scf::ForOp();
+}
+
+/// The iterations that a loop over segments makes of [lower, upper).
+struct Segments {
+  Value lower, upper,
+      begin; ///< `begin`: the first one of a segment, which ends at the loop's variable.
+};
+
+/// Segments follow each other and are not empty, if there is any iteration: the first one goes from `lower` to
+/// where the loop starts, each of the others has one iteration, up to `upper`.
+std::optional<Segments> getSegmentBounds(scf::ForOp loop, Value begin) {
+  auto start = begin.getDefiningOp<arith::SelectOp>();
+  auto isFirst = start ? start.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  auto firstEnd = loop.getLowerBound().getDefiningOp<arith::MaxSIOp>();
+  auto upper = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
+  if (!isFirst || !firstEnd || !upper || getConstantIntValue(loop.getStep()) != 1 ||
+      loop.getNumResults() || getConstantIntValue(upper.getRhs()) != 1 ||
+      isFirst.getPredicate() != arith::CmpIPredicate::eq ||
+      isFirst.getLhs() != loop.getInductionVar() || isFirst.getRhs() != firstEnd.getResult() ||
+      !isSum(start.getFalseValue(), loop.getInductionVar(), -1) ||
+      !isSum(firstEnd.getLhs(), start.getTrueValue(), 1) ||
+      !isAtMost(firstEnd.getRhs(), upper.getLhs()))
+    return std::nullopt;
+  return Segments{start.getTrueValue(), upper.getLhs(), begin};
+}
+
 class ScheduleCheck {
 public:
   explicit ScheduleCheck(KernelOp kernel) : kernel(kernel) {}
@@ -384,10 +423,34 @@ bool ScheduleCheck::isSameSum(const IndexSum &program, const IndexSum &role) {
   return true;
 }
 
+/// The iterations that pieces stand for, each once and in order, and the statement that has them all.
+struct Cover {
+  IndexSum from, to;
+  Operation *first; ///< The first piece, or the loop over segments.
+};
+
+/// None if a loop over segments leaves some out.
+static std::optional<Cover> getCover(ArrayRef<Piece> pieces) {
+  Cover cover{pieces.front().from, pieces.back().to, pieces.front().getStatement()};
+  scf::ForOp loop = getSegments(cover.first);
+  if (!loop)
+    return cover;
+  if (cover.from.terms.size() != 1 ||
+      cover.from != IndexSum::get(getAsOpFoldResult(cover.from.terms.front().first)) ||
+      cover.to != IndexSum::get(getAsOpFoldResult(loop.getInductionVar())))
+    return std::nullopt;
+  std::optional<Segments> segments = getSegmentBounds(loop, cover.from.terms.front().first);
+  if (!segments)
+    return std::nullopt;
+  return Cover{IndexSum::get(getAsOpFoldResult(segments->lower)),
+               IndexSum::get(getAsOpFoldResult(segments->upper)), loop};
+}
+
 /// Whether an iteration stands beside the loop that may not exist, so that a branch must ask.
 static bool needsGuard(ArrayRef<Piece> pieces) {
-  return llvm::any_of(pieces, [](const Piece &piece) { return !piece.loop; }) &&
-         subtract(pieces.back().to, pieces.front().from).value_or(0) <= 0;
+  std::optional<Cover> cover = getCover(pieces);
+  return cover && llvm::any_of(pieces, [](const Piece &piece) { return !piece.loop; }) &&
+         subtract(cover->to, cover->from).value_or(0) <= 0;
 }
 
 /// The pieces are the iterations of the producer's loop, each once and in order.
@@ -396,7 +459,8 @@ LogicalResult ScheduleCheck::checkCover(ArrayRef<Piece> pieces, const ChannelUse
   auto loop = cast<PipelinedOp>(fill->getParentOp());
   IndexSum lower = IndexSum::get(getAsOpFoldResult(loop.getLower())),
            upper = IndexSum::get(getAsOpFoldResult(loop.getUpper()));
-  if (!isSameSum(pieces.front().from, lower) || !isSameSum(pieces.back().to, upper)) {
+  std::optional<Cover> cover = getCover(pieces);
+  if (!isSameSum(cover->from, lower) || !isSameSum(cover->to, upper)) {
     if (pieces.size() == 1 && pieces.front().shift == 0)
       return fail(loop, "its bounds differ from those of the readers");
     return fail(pieces.front().op, "it is not done for the iterations of its copies");
@@ -407,12 +471,12 @@ LogicalResult ScheduleCheck::checkCover(ArrayRef<Piece> pieces, const ChannelUse
       return fail(pieces[i].op, "iterations are left out or come twice");
   if (!needsGuard(pieces))
     return success();
-  auto guard = dyn_cast<scf::IfOp>(pieces.front().getStatement()->getParentOp());
+  auto guard = dyn_cast<scf::IfOp>(cover->first->getParentOp());
   auto isAny = guard ? guard.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
   if (!isAny || isAny.getPredicate() != arith::CmpIPredicate::slt ||
-      pieces.front().getStatement()->getBlock() != guard.thenBlock() ||
-      subtract(IndexSum::get(getAsOpFoldResult(isAny.getLhs())), pieces.front().from) != 0 ||
-      subtract(IndexSum::get(getAsOpFoldResult(isAny.getRhs())), pieces.back().to) != 0)
+      cover->first->getBlock() != guard.thenBlock() ||
+      subtract(IndexSum::get(getAsOpFoldResult(isAny.getLhs())), cover->from) != 0 ||
+      subtract(IndexSum::get(getAsOpFoldResult(isAny.getRhs())), cover->to) != 0)
     return fail(pieces.front().op, "it stands for an iteration that may not exist");
   return success();
 }
@@ -747,8 +811,13 @@ LogicalResult ScheduleCheck::checkUse(ChannelUse &use) {
   for (const Piece &piece : use.waits)
     if (!isPhaseOf(cast<BarrierWaitOp>(piece.op), piece.shift, 0, use.versions))
       return fail(piece.op, "it waits for the phase of another round");
-  // A branch that asks whether there is an iteration is no part of the nest.
+  for (ArrayRef<Piece> pieces : {ArrayRef<Piece>(use.waits), ArrayRef<Piece>(use.releases)})
+    if (!getCover(pieces))
+      return fail(pieces.front().op, "segments leave iterations out, or repeat them");
+  // A loop over segments, or a branch that asks whether there is an iteration, is no part of the nest.
   Operation *frame = loops.front()->getParentOp();
+  if (getSegments(loops.front()))
+    frame = frame->getParentOp();
   if (needsGuard(use.waits) || needsGuard(use.releases))
     frame = frame->getParentOp();
   if (failed(checkNests(frame, use.fill->getParentOp())) || failed(checkCover(use.waits, use)) ||

@@ -23,6 +23,18 @@
 //     softmax of S                                                            // beside O += P V
 //     release V(k - 1); rescale O; P = S                                      // no product open
 //
+// Where a mask matters in the last iterations only (causal attention), a copy of the loop without the mask, one with
+// it and the peeled iteration would be three times the same code. There an outer loop runs over *segments*: the
+// first one ends where the mask begins to matter, and each iteration after that is one by itself. The peeled
+// iteration tests, the loop does not:
+//
+//   for end from split to upper + 1 {         // split: at least lower + 1
+//     begin = end == split ? lower : end - 1
+//     A(begin)                                  // with the mask
+//     for k from begin + 1 to end { head of A(k); T(k - 1); rest of A(k) }
+//     T(end - 1)
+//   }
+//
 // In other loops, products move inside their iteration (OverlapProducts.h). Besides, the warpgroups of a block can
 // take turns at issuing their products (TakeTurns.h). A model of the machine (ScheduleModel.h) predicts how
 // long an iteration takes in each of these orders: one that it expects to be slower than the program's is not
@@ -35,6 +47,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "LoopRegisters.h"
+#include "MaskBounds.h"
 #include "OverlapProducts.h"
 #include "Roles.h"
 #include "ScheduleModel.h"
@@ -64,6 +77,9 @@ namespace {
 /// A version that is released an iteration later is lost to the copies meanwhile: two must be left.
 constexpr int64_t kLeastVersions = 3;
 
+/// So many iterations may run without one beside them, where masks begin to matter.
+constexpr int64_t kMostMasked = 4;
+
 /// What an iteration leaves to the next one.
 struct Rotation {
   GemmOp anchor;                     ///< What is moved follows this product,
@@ -82,6 +98,7 @@ private:
   std::string planOne(GemmOp product);
   std::string planTwo(GemmOp first, GemmOp second);
   bool canMove(Operation *op);
+  std::pair<Value, Value> writeSegments(ImplicitLocOpBuilder &b, ArrayRef<Mask> masks);
   void rotate();
   Operation *writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration,
                            IRMapping &mapping);
@@ -275,6 +292,32 @@ Operation *Scheduler::writePrevious(ImplicitLocOpBuilder &b, Operation *op, Valu
   return b.clone(*op, mapping);
 }
 
+/// Puts the loop, which no iteration precedes or follows yet, into a loop over segments: the tiles that the mask
+/// lets through whole, and then each of the others by itself. Gives the first iteration of a segment, and the
+/// one after its last.
+std::pair<Value, Value> Scheduler::writeSegments(ImplicitLocOpBuilder &b, ArrayRef<Mask> masks) {
+  Value lower = loop.getLower(), upper = loop.getUpper();
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value firstEnd = upper;
+  for (const Mask &mask : masks)
+    firstEnd = arith::MinSIOp::create(b, firstEnd, makeBound(b, mask));
+  firstEnd = arith::MaxSIOp::create(b, arith::AddIOp::create(b, lower, one), firstEnd);
+  auto segments = scf::ForOp::create(b, firstEnd, arith::AddIOp::create(b, upper, one), one);
+  segments->setAttr(kSegmentsAttr, b.getUnitAttr());
+  InFlightDiagnostic diag = loop.emitRemark();
+  diag << "tiles that the mask lets through whole run in a loop of their own, without it; the "
+          "others one "
+          "by one";
+  describeRemark(diag, "schedule", "", {{"masks", int64_t(masks.size())}});
+  loop->moveBefore(segments.getBody()->getTerminator());
+  b.setInsertionPoint(loop);
+  Value end = segments.getInductionVar();
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, end, firstEnd);
+  Value begin =
+      arith::SelectOp::create(b, isFirst, lower, arith::SubIOp::create(b, end, one).getResult());
+  return {begin, end};
+}
+
 void Scheduler::rotate() {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   Value lower = loop.getLower(), upper = loop.getUpper();
@@ -285,6 +328,11 @@ void Scheduler::rotate() {
     loop->moveBefore(guard.thenBlock()->getTerminator());
     b.setInsertionPoint(loop);
   }
+  SmallVector<Mask, 0> masks = findMasks(loop);
+  bool hasSegments =
+      !masks.empty() && countMasked(masks, upper).value_or(kMostMasked + 1) <= kMostMasked;
+  if (hasSegments)
+    std::tie(lower, upper) = writeSegments(b, masks);
   auto isLeft = [&](Operation *op) {
     return llvm::is_contained(rotation.moved, op) || llvm::is_contained(rotation.releases, op);
   };
@@ -296,6 +344,10 @@ void Scheduler::rotate() {
   Value second =
       b.createOrFold<arith::AddIOp>(lower, arith::ConstantIndexOp::create(b, 1).getResult());
   loop.getLowerMutable().assign(second);
+  loop.getUpperMutable().assign(upper);
+  if (hasSegments)
+    for (const Mask &mask : masks)
+      dropTest(mask.test);
   IRMapping within, after;
   b.setInsertionPointAfter(rotation.anchor);
   for (Operation *op : rotation.moved)

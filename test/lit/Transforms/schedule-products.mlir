@@ -258,3 +258,73 @@ func.func @four_products(%Q: !a, %K: !rows, %V: !rows, %C: memref<128x64xf32, #t
   }
   return
 }
+
+// Where a mask matters in few iterations, these are segments of their own, behind those without the mask: the code is
+// there once with the mask and once without.
+// MOVED-LABEL: func.func @masked
+// MOVED: %[[LESS:.*]] = arith.maxsi
+// MOVED: scf.for %[[END:.*]] = %[[LESS]] to %{{.*}} step
+// MOVED: %[[FIRST:.*]] = arith.cmpi eq, %[[END]], %[[LESS]]
+// MOVED: %[[BEGIN:.*]] = arith.select %[[FIRST]], %{{.*}}, %{{.*}}
+// MOVED: arith.cmpi sge
+// MOVED: tile.gemm %q
+// MOVED: tile.pipelined %{{.*}} = %{{.*}} to %[[END]] stages 2 {
+// MOVED-NOT: arith.cmpi sge
+// MOVED: tile.gemm %q
+// MOVED: tile.gemm %p
+// MOVED: }
+// MOVED: tile.gemm %p
+// MOVED: tile.segments
+
+// CHECK-LABEL: func.func @masked
+// CHECK: scf.for
+// CHECK: tile.pipelined
+func.func @masked(%A: memref<512x64xf16, #tile.space<global>>, %B: memref<512x64xf16, #tile.space<global>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c127 = arith.constant 127 : index
+  %c128 = arith.constant 128 : index
+  tile.kernel (%bx) in (%c4) threads [256] {
+    %q = tile.alloc "q" : memref<128x64xf16, #tile.space<shared>>
+    %k = tile.alloc "k" : memref<128x64xf16, #tile.space<shared>>
+    %v = tile.alloc "v" : memref<128x64xf16, #tile.space<shared>>
+    %s = tile.alloc "s" : !sums
+    %p = tile.alloc "p" : memref<128x128xf16, #tile.space<fragment>>
+    %o = tile.alloc "o" : memref<128x64xf32, #tile.space<fragment>>
+    %next = arith.addi %bx, %c1 : index
+    %rows = arith.muli %next, %c128 : index
+    %up = arith.addi %rows, %c127 : index
+    %n = tile.floordiv %up, %c128 : index
+    tile.pipelined %t = %c0 to %n stages 2 {
+      %from = arith.muli %t, %c128 : index
+      %x = tile.slice %A[%from, 0] [128, 64] [1, 1] : memref<512x64xf16, #tile.space<global>> to memref<128x64xf16, #tile.space<global>>
+      tile.copy %x, %k : memref<128x64xf16, #tile.space<global>> to memref<128x64xf16, #tile.space<shared>>
+      tile.parallel (%i, %j) in (128, 128) {
+        %first = arith.muli %bx, %c128 : index
+        %row = arith.addi %first, %i : index
+        %column = arith.addi %from, %j : index
+        %holds = arith.cmpi sge, %row, %column : index
+        %zero = arith.constant 0.0 : f32
+        %least = arith.constant -1.0e30 : f32
+        %y = arith.select %holds, %zero, %least : f32
+        tile.store %y, %s[%i, %j] : !sums
+      }
+      tile.gemm %q, %k, %s transpose_b : memref<128x64xf16, #tile.space<shared>>, memref<128x64xf16, #tile.space<shared>>, !sums
+      tile.parallel (%i, %j) in (128, 128) {
+        %a = tile.load %s[%i, %j] : !sums
+        %b = math.exp2 %a : f32
+        tile.store %b, %s[%i, %j] : !sums
+      }
+      tile.parallel (%i, %j) in (128, 128) {
+        %a = tile.load %s[%i, %j] : !sums
+        %c = arith.truncf %a : f32 to f16
+        tile.store %c, %p[%i, %j] : memref<128x128xf16, #tile.space<fragment>>
+      }
+      %z = tile.slice %B[%from, 0] [128, 64] [1, 1] : memref<512x64xf16, #tile.space<global>> to memref<128x64xf16, #tile.space<global>>
+      tile.copy %z, %v : memref<128x64xf16, #tile.space<global>> to memref<128x64xf16, #tile.space<shared>>
+      tile.gemm %p, %v, %o : memref<128x128xf16, #tile.space<fragment>>, memref<128x64xf16, #tile.space<shared>>, memref<128x64xf32, #tile.space<fragment>>
+    }
+  }
+  return
+}
