@@ -259,3 +259,16 @@ def test_iterations_that_depend_on_the_rank_without_a_producer(mode, monkeypatch
     np.testing.assert_array_equal(b, want)
     assert not kernel.findings
     assert "multicast" not in kernel.ptx
+
+
+def test_a_remark_says_what_shared_copies_save() -> None:
+    """Copies limit this loop, and half of A is saved (share-copies.mlir has what is not shared)."""
+    kernel = tilewright.compile(gemm((4, 4), (2, 1), 512, 128, threads=256), target="sm_90a")
+    assert kernel.ptx
+    a, b = (remark for remark in kernel.remarks if remark.kind == "cluster")
+    assert a.data["cycles"] == a.data["shared"] < a.data["alone"]
+    assert f"{a.data['cycles']} cycles an iteration, {a.data['alone']} if each copied" in str(a)
+    assert "copies" in a.data["critical"]
+    assert "cycles" not in b.data
+    (schedule,) = (remark for remark in kernel.remarks if "as_written" in remark.data)
+    assert schedule.data["as_written"] == a.data["cycles"]

@@ -34,6 +34,7 @@ constexpr double kMultiplications = 2048; ///< Of 16-bit elements a cycle.
 constexpr double kSharedBytes = 128;      ///< That products read a cycle.
 constexpr double kCopiedBytes = 32;       ///< That TMA brings a cycle.
 constexpr double kCopyLatency = 420;      ///< From the start of a copy to its arrival.
+constexpr double kClusterLatency = 190;   ///< More where blocks of a cluster wait for each other.
 constexpr double kProductLatency = 30;  ///< From the end of a product to the end of a wait for it.
 constexpr double kFunctionCycles = 8;   ///< Of a scheduler for one exponential of a warp.
 constexpr double kExchangeCycles = 10;  ///< Of a reduction over the lanes that share a row.
@@ -113,9 +114,22 @@ struct Step {
 /// The copies that a wait waits for.
 struct Channel {
   SmallVector<Value> tiles;
-  double bytes = 0;
+  double bytes = 0; ///< That the block itself requests: less where others copy for it.
+  double latency = kCopyLatency;
   int64_t versions = 1;
 };
+
+/// How many blocks of the cluster one copy into a tile serves.
+int64_t countServedBlocks(Value full, Value tile) {
+  int64_t blocks = 1;
+  for (Operation *user : full.getUsers())
+    if (auto fill = dyn_cast<AsyncGroupOp>(user))
+      fill.walk([&](StoreOp store) {
+        if (getRoot(store.getBuffer()) == tile)
+          blocks = std::max(blocks, countMulticastBlocks(store->getParentOfType<ParallelOp>()));
+      });
+  return blocks;
+}
 
 /// Something that has happened, and what it waited for longest.
 struct Event {
@@ -224,7 +238,10 @@ void Play::addStep(OrderedStatement statement) {
       auto alloc = tile.getDefiningOp<AllocOp>();
       auto versions = alloc->getAttrOfType<IntegerAttr>(kVersionsAttr);
       channel.versions = versions ? versions.getInt() : 1;
-      channel.bytes += double(analysis::getPlacedBytes(alloc)) / double(channel.versions);
+      int64_t served = countServedBlocks(wait.getBarriers(), tile);
+      channel.bytes += double(analysis::getPlacedBytes(alloc)) / double(channel.versions * served);
+      if (served > 1)
+        channel.latency = kCopyLatency + kClusterLatency;
     }
     if (!channel.tiles.empty()) {
       step.channels.push_back(channels.size());
@@ -291,7 +308,7 @@ int64_t Play::getArrival(unsigned number, int64_t iteration) {
   if (freed != releases.end())
     causes = freed->second;
   int64_t sent = addEvent(0, channel.bytes / kCopiedBytes, causes, -1, &copies);
-  it->second = addEvent(0, kCopyLatency, sent, -1, nullptr);
+  it->second = addEvent(0, channel.latency, sent, -1, nullptr);
   return it->second;
 }
 
@@ -392,6 +409,27 @@ SchedulePrediction Play::run() {
 double tilewright::predictWork(Operation *op, int64_t threads) {
   WorkCycles cycles = getWorkCycles(op, threads);
   return cycles.issued + cycles.functions;
+}
+
+SmallVector<OrderedStatement> tilewright::getWrittenOrder(PipelinedOp loop) {
+  SmallVector<OrderedStatement> order;
+  for (Operation &op : loop.getBody().front().without_terminator())
+    if (!isPlain(&op))
+      order.push_back({&op, 0});
+  return order;
+}
+
+int64_t tilewright::countMulticastBlocks(ParallelOp copy) {
+  auto dims = copy->getAttrOfType<DenseI64ArrayAttr>(kMulticastAttr);
+  auto cluster = copy->getParentOfType<KernelOp>()->getAttrOfType<DenseI64ArrayAttr>(kClusterAttr);
+  if (!dims || !cluster)
+    return 1;
+  if (auto mask = copy->getAttrOfType<IntegerAttr>(kClusterMaskAttr))
+    return llvm::popcount(uint64_t(mask.getInt()));
+  int64_t blocks = 1;
+  for (int64_t dim : dims.asArrayRef())
+    blocks *= cluster[dim];
+  return blocks;
 }
 
 SchedulePrediction tilewright::predictSchedule(PipelinedOp loop,

@@ -2,8 +2,9 @@
 //
 // A loop whose copies a producer issues is a marked graph with times: the warpgroups run its statements
 // one after another, products run on the tensor cores, which they share, copies wait for releases and take
-// their time. Where warpgroups take turns, a turn is one more token, which goes round among them. The model plays some iterations of an order of statements and tells the cycles from one to the next, and
-// which statements decide them. Times are those of an H100, as python/tilewright/report/machines.py has them:
+// their time. Where warpgroups take turns, a turn is one more token, which goes round among them. The model
+// plays some iterations of an order of statements and tells the cycles from one to the next, and which
+// statements decide them. Times are those of an H100, as python/tilewright/report/machines.py has them:
 // 2048 multiplications of float16 a cycle, 128 bytes of shared memory, 32 bytes of copies, one
 // instruction of each warp scheduler, 4 lanes of functions.
 //
@@ -29,7 +30,14 @@ struct SchedulePrediction {
   std::string critical; ///< The statements that these cycles pass through.
 };
 
-/// What the model says of this order of a loop's statements.
+/// The statements of an iteration as they stand.
+llvm::SmallVector<OrderedStatement> getWrittenOrder(tile::PipelinedOp loop);
+
+/// How many blocks of its cluster a copy serves, itself included.
+int64_t countMulticastBlocks(tile::ParallelOp copy);
+
+/// What the model says of this order of a loop's statements. A copy that serves several blocks of a cluster brings
+/// each of them its part, and takes longer, since they wait for each other.
 SchedulePrediction predictSchedule(tile::PipelinedOp loop,
                                    llvm::ArrayRef<OrderedStatement> statements);
 

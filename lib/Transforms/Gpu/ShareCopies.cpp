@@ -25,12 +25,15 @@
 // (`T.copy_cluster(…, cluster_mask=3)`, tile.cluster_mask); then the first of them copies for the others,
 // and those without a bit for themselves.
 //
-// A remark says what is shared, or why nothing is.
+// A model of the machine (ScheduleModel.h) predicts how long an iteration takes with shared copies and with each
+// block's own: fewer bytes come from the L2, but blocks wait for each other. Copies are shared unless that is slower by more
+// than such a model is worth, and always where the program requests it by a mask. A remark says what is shared and both predictions, or why nothing is.
 //
 // Expects: clusters (plan-launch), roles (split-roles).   Leaves: `tile.multicast`.
 //===----------------------------------------------------------------------------------------===//
 
 #include "Roles.h"
+#include "ScheduleModel.h"
 #include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/BlockDependence.h"
 #include "tilewright/Analysis/SharedTiles.h"
@@ -52,6 +55,9 @@ namespace {
 
 constexpr unsigned kNumDims = 3;
 
+/// A model of the machine is worth as much: what is slower by more is not done.
+constexpr double kTolerance = 1.1;
+
 /// The copies of one iteration into the versions of some tiles, and who waits for whom.
 struct Channel {
   AsyncGroupOp fill;
@@ -68,13 +74,15 @@ public:
 private:
   SmallVector<int64_t> findShared(AsyncGroupOp fill, ParallelOp copy);
   SmallVector<int64_t> findMasked(AsyncGroupOp fill, ParallelOp copy);
-  SmallVector<int64_t> shareCopies(AsyncGroupOp fill);
+  SmallVector<int64_t> shareCopies(AsyncGroupOp fill, bool isWorth = true);
   void share(Channel &channel);
-  void remark(ParallelOp copy, ArrayRef<int64_t> dims);
+  bool isWorthSharing(Channel &channel);
+  void remark(ParallelOp copy, ArrayRef<int64_t> dims, bool isPossible);
 
   KernelOp kernel;
   ArrayRef<int64_t> cluster; ///< Its extents.
   Builder b;
+  SchedulePrediction alone, shared; ///< Of the loop whose copies are shared.
 };
 
 /// The dimensions of the cluster along which all blocks copy the same in the same iterations.
@@ -114,7 +122,7 @@ SmallVector<int64_t> Sharer::findMasked(AsyncGroupOp fill, ParallelOp copy) {
              : SmallVector<int64_t>();
 }
 
-void Sharer::remark(ParallelOp copy, ArrayRef<int64_t> dims) {
+void Sharer::remark(ParallelOp copy, ArrayRef<int64_t> dims, bool isPossible) {
   int64_t blocks = 1;
   for (int64_t dim : dims)
     blocks *= cluster[dim];
@@ -127,15 +135,55 @@ void Sharer::remark(ParallelOp copy, ArrayRef<int64_t> dims) {
     diag << tile << ": each block of the cluster copies its own";
   else
     diag << tile << ": one of " << blocks << " blocks copies it for all of them (multicast)";
-  describeRemark(diag, "cluster", tile, {{"blocks", blocks}});
+  SmallVector<RemarkFact> facts{{"blocks", blocks}};
+  if (isPossible && alone.cycles > 0 && shared.cycles > 0) {
+    const SchedulePrediction &chosen = dims.empty() ? alone : shared;
+    diag << "; predicted: " << int64_t(chosen.cycles) << " cycles an iteration, "
+         << int64_t(dims.empty() ? shared.cycles : alone.cycles)
+         << (dims.empty() ? " if one copied for all" : " if each copied its own")
+         << "; they pass through " << chosen.critical;
+    facts.push_back({"cycles", int64_t(chosen.cycles)});
+    facts.push_back({"alone", int64_t(alone.cycles)});
+    facts.push_back({"shared", int64_t(shared.cycles)});
+    facts.push_back({"critical", chosen.critical});
+  }
+  describeRemark(diag, "cluster", tile, facts);
+}
+
+/// Whether the model does not expect the loop that reads these copies to be slower if one block copies for several. What
+/// the program requests (a mask) is done.
+bool Sharer::isWorthSharing(Channel &channel) {
+  alone = shared = {};
+  PipelinedOp loop;
+  for (Operation *user : channel.fill.getFull().getUsers())
+    if (isa<BarrierWaitOp>(user) && !loop)
+      loop = dyn_cast<PipelinedOp>(user->getParentOp());
+  if (!loop)
+    return true;
+  SmallVector<OrderedStatement> order = getWrittenOrder(loop);
+  alone = predictSchedule(loop, order);
+  bool isAsked = false, isShared = false;
+  for (ParallelOp copy : channel.fill.getBody().getOps<ParallelOp>()) {
+    isAsked |= copy->hasAttr(kClusterMaskAttr);
+    if (SmallVector<int64_t> dims = findShared(channel.fill, copy); !dims.empty()) {
+      copy->setAttr(kMulticastAttr, b.getDenseI64ArrayAttr(dims));
+      isShared = true;
+    }
+  }
+  if (isShared)
+    shared = predictSchedule(loop, order);
+  for (ParallelOp copy : channel.fill.getBody().getOps<ParallelOp>())
+    copy->removeAttr(kMulticastAttr);
+  return isAsked || shared.cycles <= kTolerance * alone.cycles;
 }
 
 /// Marks the copies of a group that one block does for several, and gives all dimensions that they span.
-SmallVector<int64_t> Sharer::shareCopies(AsyncGroupOp fill) {
+SmallVector<int64_t> Sharer::shareCopies(AsyncGroupOp fill, bool isWorth) {
   SmallVector<int64_t> all;
   for (ParallelOp copy : fill.getBody().getOps<ParallelOp>()) {
-    SmallVector<int64_t> dims = findShared(fill, copy);
-    remark(copy, dims);
+    SmallVector<int64_t> possible = findShared(fill, copy),
+                         dims = isWorth ? possible : SmallVector<int64_t>();
+    remark(copy, dims, !possible.empty());
     if (dims.empty()) {
       copy->removeAttr(kClusterMaskAttr);
       continue;
@@ -150,7 +198,7 @@ SmallVector<int64_t> Sharer::shareCopies(AsyncGroupOp fill) {
 
 /// A version is overwritten when all blocks that one copy of its channel reaches have read it.
 void Sharer::share(Channel &channel) {
-  SmallVector<int64_t> all = shareCopies(channel.fill);
+  SmallVector<int64_t> all = shareCopies(channel.fill, isWorthSharing(channel));
   if (all.empty())
     return;
   llvm::sort(all);
@@ -202,6 +250,7 @@ void Sharer::run() {
   }
   for (Channel &channel : channels)
     share(channel);
+  alone = shared = {}; // nothing runs often enough to be predicted
   for (AsyncGroupOp fill : once)
     (void)shareCopies(fill);
 }
