@@ -60,11 +60,19 @@ bool OperandForm::isInPlace(Type elementType) const {
   return isSum && !(isRight && isTransposed);
 }
 
+bool OperandForm::isSameMatrix(const OperandForm &other) const {
+  auto isPlain = [](const OperandForm &form) {
+    return !form.isForDots && !form.isByPanels && !(form.isRight && form.isTransposed);
+  };
+  return *this == other || (isPlain(*this) && isPlain(other) && sumType == other.sumType);
+}
+
 /// The keys of an operand's attribute.
 static constexpr StringLiteral kId = "id", kForm = "form", kSum = "sum";
 /// The words of its form.
 static constexpr StringLiteral kLeft = "left", kRight = "right", kTransposed = "transposed",
-                               kDots = "dots", kUnit = "unit", kSigned = "signed";
+                               kDots = "dots", kUnit = "unit", kSigned = "signed",
+                               kPanels = "panels";
 
 Attribute OperandPlan::toAttribute(MLIRContext *context) const {
   Builder b(context);
@@ -77,6 +85,8 @@ Attribute OperandPlan::toAttribute(MLIRContext *context) const {
     words.push_back(kUnit);
   if (form.areBothSigned)
     words.push_back(kSigned);
+  if (form.isByPanels)
+    words.push_back(kPanels);
   return b.getDictionaryAttr({b.getNamedAttr(kId, b.getI64IntegerAttr(id)),
                               b.getNamedAttr(kForm, b.getStringAttr(llvm::join(words, " "))),
                               b.getNamedAttr(kSum, TypeAttr::get(form.sumType))});
@@ -100,6 +110,7 @@ std::optional<OperandPlan> OperandPlan::fromAttribute(Attribute attribute) {
   plan.form.isForDots = has(kDots);
   plan.form.isForUnit = has(kUnit);
   plan.form.areBothSigned = has(kSigned);
+  plan.form.isByPanels = has(kPanels);
   plan.form.sumType = sum.getValue();
   return plan;
 }

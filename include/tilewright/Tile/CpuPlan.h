@@ -101,6 +101,10 @@ struct UnitTiles {
   static std::optional<UnitTiles> get(GemmOp op);
 };
 
+/// A product goes over *panels* of so many vectors of columns: beside six rows of sums, 32 registers
+/// (vectors of 16 float32) hold four, and 16 registers two.
+inline int64_t getPanelVectors(int64_t vectorWidth) { return vectorWidth >= 16 ? 4 : 2; }
+
 /// How a product wants one of its operands.
 struct OperandForm {
   bool isRight = false;      ///< B, read by vectors along n; A is read by single elements.
@@ -109,12 +113,17 @@ struct OperandForm {
   bool isForUnit = false;    ///< The same for the matrix unit, which loads them tile by tile.
   /// Both operands are signed bytes: A is moved up by 128, and B's column sums are needed.
   bool areBothSigned = false;
+  /// The product packs it itself, a part just before it reads that: a panel of B, a few rows of A.
+  bool isByPanels = false;
   mlir::Type sumType;
 
   /// Of an operand of `op`, by its types and by what the plan says of the op.
   static OperandForm get(GemmOp op, bool isRight);
   /// Whether the product reads the operand's elements as a tile has them.
   bool isInPlace(mlir::Type elementType) const;
+  /// Whether what is prepared in this form may be read in the other one: both are matrices of sums in
+  /// the order of the tile.
+  bool isSameMatrix(const OperandForm &other) const;
   friend bool operator==(const OperandForm &, const OperandForm &) = default;
 };
 

@@ -610,8 +610,8 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
   let description = [{
     For each tile that one copy fills and products read: which packed forms the copy makes
     (`tile.prepares`, which gemms name by number), whether the tile itself is never filled because
-    nothing needs it (`tile.direct`), and whether it is kept for the next block of a worker
-    (`tile.kept`). Products that the host computes by dot products of narrow elements are marked
+    nothing needs it (`tile.direct`; what is in the form of "panels" the product packs), and whether
+    it is kept for the next block of a worker (`tile.kept`). Products that the host computes by dot products of narrow elements are marked
     (`tile.dots`), and among them those that its matrix unit computes (`tile.matrix_unit`).
 
     ```mlir

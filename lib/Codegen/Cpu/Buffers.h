@@ -61,9 +61,10 @@ struct View {
 /// An operand of a product in the form its microkernel reads.
 struct GemmOperand {
   View view;
-  bool isPacked = false;          ///< B was transposed if it had to be; words were made.
-  bool isInTiles = false;         ///< The view is one of tiles (TileWords.cpp).
-  mlir::Value smallest;           ///< Of bfloat16: the bits of the smallest magnitude, as an i32.
+  bool isPacked = false;   ///< B was transposed if it had to be; words were made.
+  bool isInTiles = false;  ///< The view is one of tiles (TileWords.cpp).
+  bool isByPanels = false; ///< The view is as it was copied; the product packs it (Panels.cpp).
+  mlir::Value smallest;    ///< Of bfloat16: the bits of the smallest magnitude, as an i32.
   std::optional<View> columnSums; ///< Of bytes: 128 times B's.
 };
 

@@ -22,6 +22,7 @@
 #include "Lowerings.h"
 #include "Microkernel.h"
 #include "Operands.h"
+#include "Panels.h"
 #include "Streams.h"
 #include "TileProducts.h"
 #include "tilewright/Layout/Contiguity.h"
@@ -144,15 +145,20 @@ static std::optional<Stretches> findStretches(const View &view, Emitter &e) {
 //===----------------------------------------------------------------------------------------===//
 
 /// The operand in the form its product wants, made here or by the copy that filled its tile.
-static GemmOperand getOperand(tile::GemmOp op, bool isRight, const View &view, Emitter &e) {
+static GemmOperand getOperand(tile::GemmOp op, bool isRight, const View &view,
+                              const Product &product, Emitter &e) {
   StringRef attribute = isRight ? tile::kPreparedBAttr : tile::kPreparedAAttr;
-  if (std::optional<int64_t> id = tile::getPlanNumber(op, attribute)) {
-    if (auto it = e.planned.operands.find(*id); it != e.planned.operands.end())
-      return it->second;
-    e.refuse(op, "the plan names operand " + Twine(*id) + ", which no copy before it prepares");
-  }
   MemRefType type = isRight ? op.getB().getType() : op.getA().getType();
   tile::OperandForm form = tile::OperandForm::get(op, isRight);
+  if (std::optional<int64_t> id = tile::getPlanNumber(op, attribute)) {
+    auto it = e.planned.operands.find(*id);
+    if (it == e.planned.operands.end())
+      e.refuse(op, "the plan names operand " + Twine(*id) + ", which no copy before it prepares");
+    else if (it->second.isByPanels && !canPackByPanels(e, it->second.view, product, isRight))
+      return prepareOperand(e, form, type, it->second.view);
+    else
+      return it->second;
+  }
   // The matrix unit reads rows of words on chip in place: they were written not long ago.
   if (form.isForUnit && !isRight && !form.isTransposed && view.root->isOnChip() &&
       getWords(e, view))
@@ -170,6 +176,10 @@ static void multiplyByFma(tile::GemmOp op, const GemmOperand &a, const GemmOpera
   product.a = isTransposedA ? matrixA.transposed() : matrixA;
   product.b = op.getTransposeB() && !other.isPacked ? matrixB.transposed() : matrixB;
   product.isPadded = op.getTransposeB() && other.isPacked;
+  if (a.isByPanels)
+    packByPanels(e, a.view, product, /*isRight=*/false);
+  if (other.isByPanels)
+    packByPanels(e, other.view, product, /*isRight=*/true);
   multiplyMatrices(e, product);
 }
 
@@ -286,8 +296,9 @@ void tilewright::cpu::lowerGemm(tile::GemmOp op, Emitter &e) {
     if (std::optional<Stretches> stretches = part ? findStretches(*part, e) : std::nullopt)
       product.prefetches.push_back(*stretches);
   }
-  GemmOperand left = getOperand(op, /*isRight=*/false, a, e),
-              right = getOperand(op, /*isRight=*/true, bView, e);
+  product.k = op.getExtents().k;
+  GemmOperand left = getOperand(op, /*isRight=*/false, a, product, e),
+              right = getOperand(op, /*isRight=*/true, bView, product, e);
   if (op->hasAttr(tile::kDotsAttr))
     multiplyByDots(op, left, right, product, e);
   else

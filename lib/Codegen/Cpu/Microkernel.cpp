@@ -2,6 +2,7 @@
 
 #include "Microkernel.h"
 #include "Streams.h"
+#include "tilewright/Tile/CpuPlan.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -104,11 +105,35 @@ static Value multiplyAdd(Emitter &e, const Product &product, Value left, Value r
   llvm_unreachable("unknown step");
 }
 
-/// One block of C at (row, column), all of k; `number` counts the blocks before it.
+/// A vector of an operand that is not packed yet, as sums.
+static Value loadUnpacked(Emitter &e, const Product &product, const Product::Unpacked &source,
+                          Value row, Value column) {
+  Type type = source.elementType;
+  Value stored = loadVector(e, source.matrix, getStorageType(type), product.width, row, column);
+  return e.numbers.convert(e.numbers.unpack(stored, type), type, product.sumType);
+}
+
+/// Brings rows of A to where the block reads them.
+static void packRows(Emitter &e, const Product &product, Value row, int64_t rows) {
+  e.loopNest(
+      {e.index(product.k / product.width)}, /*isParallel=*/false, [&](ArrayRef<Value> vector) {
+        Value column = e.mul(vector[0], e.index(product.width));
+        for (int64_t i = 0; i < rows; ++i) {
+          Value sums = loadUnpacked(e, product, *product.unpackedA, e.add(row, e.index(i)), column);
+          storeVector(e, product.a, e.index(i), column, sums, product.width);
+        }
+      });
+}
+
+/// One block of C at (row, column), all of k; `number` counts the blocks before it. The first of a
+/// panel packs B, if that is left to the product.
 static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int64_t columns,
-                          Value row, Value column, Value number) {
+                          Value row, Value column, Value number, bool isFirst) {
   RegisterBlock block{rows, columns, product.width};
   Type element = product.operandType;
+  Value rowOfA = product.unpackedA ? e.index(0) : row;
+  if (product.unpackedA)
+    packRows(e, product, row, rows);
   auto columnAt = [&](int64_t vector) { return e.add(column, e.index(vector * block.width)); };
   auto loadSum = [&](const Matrix &matrix, Value line, int64_t j) {
     return loadVector(e, matrix, product.sumType, block.width, line, columnAt(j), block.used(j));
@@ -132,12 +157,19 @@ static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int6
   auto step = [&](Value k, ValueRange carried) {
     SmallVector<Value> right, next;
     prefetchLines(e, product, number, k);
-    for (int64_t j = 0; j < block.vectors(); ++j)
-      right.push_back(loadVector(e, product.b, element, block.width, k, columnAt(j),
+    for (int64_t j = 0; j < block.vectors(); ++j) {
+      Value inB = product.unpackedB ? e.index(j * block.width) : columnAt(j);
+      if (product.unpackedB && isFirst) {
+        right.push_back(loadUnpacked(e, product, *product.unpackedB, k, columnAt(j)));
+        storeVector(e, product.b, k, inB, right.back(), block.width);
+        continue;
+      }
+      right.push_back(loadVector(e, product.b, element, block.width, k, inB,
                                  product.isPadded ? block.width : block.used(j)));
+    }
     auto type = VectorType::get({block.width}, element);
     for (int64_t i = 0; i < rows; ++i) {
-      Value address = addressIn(e, product.a, element, e.add(row, e.index(i)), k);
+      Value address = addressIn(e, product.a, element, e.add(rowOfA, e.index(i)), k);
       Value left = e.buffers.tagged(LLVM::LoadOp::create(e.b, element, address, product.alignmentA),
                                     product.a.root);
       Value spread = vector::BroadcastOp::create(e.b, type, left);
@@ -156,28 +188,37 @@ static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int6
     }
 }
 
-/// All blocks of C: whole ones in loops, smaller ones at the lower and right edge.
+/// All blocks of C: whole ones in loops, smaller ones at the right edge, and at the lower edge or, if
+/// it packs B, at the upper one.
 void tilewright::cpu::multiplyMatrices(Emitter &e, const Product &product) {
   // 16 registers hold 6 x 2 sums, 32 registers 6 x 4, with B's vectors and one of A beside them.
   int64_t numRegisters = e.options.vectorWidth >= 16 ? 32 : 16;
-  int64_t maxVectors = numRegisters == 32 ? 4 : 2;
-  int64_t vectors = std::min(maxVectors, int64_t(llvm::divideCeil(product.n, product.width)));
+  int64_t vectors = std::min(tile::getPanelVectors(e.options.vectorWidth),
+                             int64_t(llvm::divideCeil(product.n, product.width)));
   int64_t columns = vectors * product.width;
-  int64_t rows = std::min<int64_t>((numRegisters - 2) / vectors - 1, 12);
+  int64_t rows = std::min<int64_t>((numRegisters - 2) / vectors - 1, Product::kMaxRows);
   while (product.isCompact && product.m % rows != 0)
     --rows; // one block for all rows
   auto overRows = [&](Value panel, int64_t blockColumns) {
-    int64_t whole = product.m / rows, left = product.m % rows;
+    int64_t whole = product.m / rows, left = product.m % rows, start = 0;
     Value column = e.mul(panel, e.index(columns));
     Value before = e.mul(panel, e.index(llvm::divideCeil(product.m, rows)));
+    if (product.unpackedB) {
+      start = left ? left : rows;
+      multiplyBlock(e, product, start, blockColumns, e.index(0), column, before, /*isFirst=*/true);
+      before = e.add(before, e.index(1));
+      whole = (product.m - start) / rows;
+      left = 0;
+    }
     if (whole)
       e.loopNest({e.index(whole)}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-        multiplyBlock(e, product, rows, blockColumns, e.mul(variables[0], e.index(rows)), column,
-                      e.add(before, variables[0]));
+        Value row = e.add(e.mul(variables[0], e.index(rows)), e.index(start));
+        multiplyBlock(e, product, rows, blockColumns, row, column, e.add(before, variables[0]),
+                      /*isFirst=*/false);
       });
     if (left)
       multiplyBlock(e, product, left, blockColumns, e.index(whole * rows), column,
-                    e.add(before, e.index(whole)));
+                    e.add(before, e.index(whole)), /*isFirst=*/false);
   };
   int64_t whole = product.n / columns, left = product.n % columns;
   if (whole)

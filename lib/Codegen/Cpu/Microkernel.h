@@ -49,6 +49,15 @@ struct Product {
   mlir::Value isNew;            ///< If it is true, the source is zero. Null: it may be anything.
   std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
   llvm::SmallVector<Stretches, 1> prefetches; ///< A line of each with each step along k.
+  /// If set, `b` holds one panel, which the first block of rows fills from here while it multiplies,
+  /// and `a` the rows of one block, which are brought there just before (Panels.h).
+  struct Unpacked {
+    Matrix matrix;
+    mlir::Type elementType;
+  };
+  std::optional<Unpacked> unpackedA, unpackedB;
+
+  static constexpr int64_t kMaxRows = 12; ///< Of a block in registers.
 };
 
 void multiplyMatrices(Emitter &e, const Product &product);

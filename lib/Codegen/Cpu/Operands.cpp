@@ -56,6 +56,9 @@ static GemmOperand prepareSums(Emitter &e, const tile::OperandForm &form, MemRef
                                const View &view, ReadAhead readAhead) {
   GemmOperand operand;
   operand.view = view;
+  operand.isByPanels = form.isByPanels;
+  if (form.isByPanels)
+    return operand;
   std::optional<Matrix> inPlace = getMatrix(e, view, form.sumType);
   if (!form.isRight) {
     if (!inPlace)

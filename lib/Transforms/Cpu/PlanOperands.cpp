@@ -10,7 +10,9 @@
 //     provided that it does not change before they do;
 //   - whether the tile is *kept*. Blocks that a worker runs after each other often read the same
 //     part of a tensor, and tiles have fixed addresses in the worker's memory: a copy whose address
-//     says it all (the part exists, nothing writes the tensor) may find its work done.
+//     says it all (the part exists, nothing writes the tensor) may find its work done;
+//   - whether the only product that reads the tile packs it *by panels*, just before it reads them
+//     (Codegen/Cpu/Panels.h), and the copy does nothing.
 //
 //   tile.copy %As, %a                      tile.copy %As, %a {tile.direct, tile.prepares =
 //   tile.gemm %a, %b, %c            ──▶        [{id = 0, form = "left", sum = f32}]}
@@ -42,6 +44,9 @@ namespace {
 constexpr int64_t kMaxKept = host::kKeptBytes / sizeof(void *);
 /// Up to so many rows of A and of its own, B is read from a tensor.
 constexpr int64_t kMaxRowsOverTensor = 128, kMaxDepthOverTensor = 64;
+/// A panel beyond this would not stay in the first cache beside what it is multiplied by. One that
+/// serves fewer rows of A is not worth packing.
+constexpr int64_t kMaxPanelBytes = int64_t(1) << 14, kMinRowsOverPanel = 24;
 
 /// An operand of a product.
 struct Reader {
@@ -120,9 +125,10 @@ private:
   bool isNeverWritten(Value tensor) { return options.disjoint && !mayWrite(kernel, tensor); }
   bool staysUntilRead(CopyOp copy, const Readers &readers);
   bool isReadOnce(CopyOp copy, const Reader &reader);
+  bool isByPanels(CopyOp copy, const Readers &readers);
   bool isDirect(CopyOp copy, const Readers &readers, bool stays);
   bool isKept(CopyOp copy);
-  void assignOperands(CopyOp copy, const Readers &readers);
+  void assignOperands(CopyOp copy, const Readers &readers, bool byPanels);
   void explain(CopyOp copy);
 
   KernelOp kernel;
@@ -161,6 +167,28 @@ bool Planner::isReadOnce(CopyOp copy, const Reader &reader) {
   return isCheap && gemm->getBlock() == copy->getBlock();
 }
 
+/// Whether the only product that reads the tile had better pack it by panels: B, if each panel serves
+/// many rows, and A, if there is one panel and its elements must be converted.
+bool Planner::isByPanels(CopyOp copy, const Readers &readers) {
+  if (readers.list.size() != 1 || !readers.areAll || !staysUntilRead(copy, readers) ||
+      !getDirectMatrix(copy.getSource(), copy.getDest(), copy))
+    return false;
+  const Reader &reader = readers.list.front();
+  GemmOp gemm = reader.gemm;
+  OperandForm form = reader.getForm();
+  if (gemm->getBlock() != copy->getBlock() || form.isForDots || form.isTransposed ||
+      !isa<FloatType>(form.sumType))
+    return false;
+  GemmOp::Extents extents = gemm.getExtents();
+  int64_t bytes = getStorageBytes(form.sumType), width = options.vectorWidth * 4 / bytes;
+  int64_t columns = getPanelVectors(options.vectorWidth) * width;
+  if (!reader.isRight)
+    return !reader.isInPlace() && extents.n <= columns && extents.k % width == 0;
+  return extents.n % width == 0 && extents.m >= kMinRowsOverPanel &&
+         extents.k * columns * bytes <= kMaxPanelBytes &&
+         getSpace(getRoot(copy.getSource())) == Space::Global;
+}
+
 /// Whether nothing needs the tile: all products read operands that are packed from what is copied,
 /// or, where that `stays` as it is, read it themselves.
 bool Planner::isDirect(CopyOp copy, const Readers &readers, bool stays) {
@@ -189,7 +217,7 @@ bool Planner::isKept(CopyOp copy) {
 }
 
 /// Products share an operand that they read in the same form.
-void Planner::assignOperands(CopyOp copy, const Readers &readers) {
+void Planner::assignOperands(CopyOp copy, const Readers &readers, bool byPanels) {
   SmallVector<OperandPlan> plans;
   // What is packed comes first, since the smallest magnitude is found on the way.
   for (bool isInPlace : {false, true})
@@ -197,7 +225,9 @@ void Planner::assignOperands(CopyOp copy, const Readers &readers) {
       if (reader.isInPlace() != isInPlace)
         continue;
       OperandForm form = reader.getForm();
-      auto *same = llvm::find_if(plans, [&](const OperandPlan &plan) { return plan.form == form; });
+      form.isByPanels = byPanels;
+      auto *same = llvm::find_if(
+          plans, [&](const OperandPlan &plan) { return plan.form.isSameMatrix(form); });
       if (same == plans.end()) {
         plans.push_back({ids.take(), form});
         same = plans.end() - 1;
@@ -211,8 +241,10 @@ void Planner::assignOperands(CopyOp copy, const Readers &readers) {
 
 void Planner::explain(CopyOp copy) {
   bool isDirect = copy->hasAttr(kDirectAttr), isKept = copy->hasAttr(kKeptAttr);
-  int64_t numPacked = llvm::count_if(getOperandPlans(copy), [&](const OperandPlan &plan) {
-    return !plan.form.isInPlace(copy.getDest().getType().getElementType());
+  SmallVector<OperandPlan> plans = getOperandPlans(copy);
+  bool isByPanels = !plans.empty() && plans.front().form.isByPanels;
+  int64_t numPacked = llvm::count_if(plans, [&](const OperandPlan &plan) {
+    return isByPanels || !plan.form.isInPlace(copy.getDest().getType().getElementType());
   });
   if (!isDirect && !isKept && numPacked == 0)
     return;
@@ -221,6 +253,9 @@ void Planner::explain(CopyOp copy) {
   llvm::raw_string_ostream os(text);
   if (isDirect && numPacked == 0)
     os << "gemms read '" << source << "' itself: '" << tile << "' is never filled";
+  else if (isByPanels)
+    os << "packed by the gemm panel by panel from '" << source << "': '" << tile
+       << "' is never filled";
   else if (isDirect)
     os << "packed for gemms straight from '" << source << "': '" << tile << "' is never filled";
   else if (numPacked != 0)
@@ -246,9 +281,10 @@ void Planner::plan(CopyOp copy) {
     setPlanNumber(copy, kKeptAttr, numKept++);
     direct = isDirect(copy, readers, /*stays=*/false); // later blocks find no tensor in place
   }
-  if (direct)
+  bool byPanels = !copy->hasAttr(kKeptAttr) && isByPanels(copy, readers);
+  if (direct || byPanels)
     copy->setAttr(kDirectAttr, UnitAttr::get(copy.getContext()));
-  assignOperands(copy, readers);
+  assignOperands(copy, readers, byPanels);
   explain(copy);
 }
 

@@ -7,7 +7,8 @@
 #shared = #tile.space<shared>
 #fragment = #tile.space<fragment>
 
-// Each gemm reads what was copied: neither tile is filled. If tensors may overlap, C may be B.
+// The gemm reads what was copied, A in place and B panel by panel: neither tile is filled. If tensors
+// may overlap, C may be B.
 // CHECK-LABEL: func.func @in_place
 // OVERLAP-LABEL: func.func @in_place
 func.func @in_place(%A: memref<64x32xf32, #global> {tile.name = "A"},
@@ -21,8 +22,8 @@ func.func @in_place(%A: memref<64x32xf32, #global> {tile.name = "A"},
     // OVERLAP-NOT: tile.direct
     // expected-remark @+1 {{gemms read 'A' itself: 'a' is never filled}}
     tile.copy %A, %a : memref<64x32xf32, #global> to memref<64x32xf32, #shared>
-    // CHECK: tile.copy %{{.*}}, %b {tile.direct, tile.prepares = [{form = "right", id = 1 : i64, sum = f32}]}
-    // expected-remark @+1 {{gemms read 'B' itself: 'b' is never filled}}
+    // CHECK: tile.copy %{{.*}}, %b {tile.direct, tile.prepares = [{form = "right panels", id = 1 : i64, sum = f32}]}
+    // expected-remark @+1 {{packed by the gemm panel by panel from 'B': 'b' is never filled}}
     tile.copy %B, %b : memref<32x64xf32, #global> to memref<32x64xf32, #shared>
     // CHECK: tile.gemm %a, %b, %c {tile.prepared_a = 0 : i64, tile.prepared_b = 1 : i64}
     tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
@@ -144,6 +145,53 @@ func.func @extents_of_tiles() {
     %g = tile.alloc "g" : memref<8x64xbf16, #shared>
     // TILES: tile.gemm %f, %g, %c {tile.dots} :
     tile.gemm %f, %g, %c : memref<64x8xbf16, #shared>, memref<8x64xbf16, #shared>, memref<64x64xf32, #fragment>
+  }
+  return
+}
+
+// -----
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// What one gemm reads once it packs itself: A, which is converted and has one panel of columns, and B. Eight rows of A are too few to pack B for: the copy does. So it does where two
+// gemms read the tile; one form serves an A and a B that lie alike.
+// CHECK-LABEL: func.func @by_panels
+func.func @by_panels(%A: memref<256x64xf16, #global> {tile.name = "A"}, %B: memref<256x64xf16, #global> {tile.name = "B"}) {
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx) in (%c4) threads [128] {
+    %row = arith.muli %bx, %c64 : index
+    %a_part = tile.slice %A[%row, 0] [64, 64] [1, 1] : memref<256x64xf16, #global> to memref<64x64xf16, #global>
+    %b_part = tile.slice %B[%row, 0] [64, 64] [1, 1] : memref<256x64xf16, #global> to memref<64x64xf16, #global>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    %a = tile.alloc "a" : memref<64x64xf16, #shared>
+    %b = tile.alloc "b" : memref<64x64xf16, #shared>
+    // CHECK: tile.copy %{{.*}}, %a {tile.direct, tile.prepares = [{form = "left panels", id = 0 : i64, sum = f32}]}
+    // expected-remark @+1 {{packed by the gemm panel by panel from 'A': 'a' is never filled}}
+    tile.copy %a_part, %a : memref<64x64xf16, #global> to memref<64x64xf16, #shared>
+    // CHECK: tile.copy %{{.*}}, %b {tile.direct, tile.prepares = [{form = "right panels", id = 1 : i64, sum = f32}]}
+    // expected-remark @+1 {{packed by the gemm panel by panel from 'B': 'b' is never filled}}
+    tile.copy %b_part, %b : memref<64x64xf16, #global> to memref<64x64xf16, #shared>
+    // CHECK: tile.gemm %a, %b, %c {tile.prepared_a = 0 : i64, tile.prepared_b = 1 : i64}
+    tile.gemm %a, %b, %c : memref<64x64xf16, #shared>, memref<64x64xf16, #shared>, memref<64x64xf32, #fragment>
+    %few = tile.alloc "few" : memref<8x64xf16, #shared>
+    %d = tile.alloc "d" : memref<8x64xf32, #fragment>
+    %e = tile.alloc "e" : memref<64x64xf16, #shared>
+    // CHECK: tile.copy %{{.*}}, %e {tile.direct, tile.prepares = [{form = "right", id = 2 : i64, sum = f32}]}
+    // expected-remark @+1 {{packed for gemms straight from 'B': 'e' is never filled}}
+    tile.copy %b_part, %e : memref<64x64xf16, #global> to memref<64x64xf16, #shared>
+    tile.gemm %few, %e, %d : memref<8x64xf16, #shared>, memref<64x64xf16, #shared>, memref<8x64xf32, #fragment>
+    %both = tile.alloc "both" : memref<64x64xf16, #shared>
+    %w = tile.alloc "w" : memref<64x64xf16, #shared>
+    // CHECK: tile.copy %{{.*}}, %both {tile.direct, tile.prepares = [{form = "{{left|right}}", id = 3 : i64, sum = f32}]}
+    // expected-remark @+1 {{packed for gemms straight from 'A': 'both' is never filled}}
+    tile.copy %a_part, %both : memref<64x64xf16, #global> to memref<64x64xf16, #shared>
+    // CHECK: tile.gemm %both, %w, %c {tile.prepared_a = 3 : i64}
+    tile.gemm %both, %w, %c : memref<64x64xf16, #shared>, memref<64x64xf16, #shared>, memref<64x64xf32, #fragment>
+    // CHECK: tile.gemm %w, %both, %c {tile.prepared_b = 3 : i64}
+    tile.gemm %w, %both, %c : memref<64x64xf16, #shared>, memref<64x64xf16, #shared>, memref<64x64xf32, #fragment>
   }
   return
 }

@@ -70,18 +70,18 @@ def product():
 
 
 def product_in_place():
-    """A product of tiles that hold just what the tensors do."""
+    """A product of tiles that hold just what the tensors do, too few rows to pack B for."""
 
     @T.prim_func
     def main(
-        A: T.Tensor((32, 64), "float32"),
+        A: T.Tensor((16, 64), "float32"),
         B: T.Tensor((64, 64), "float32"),
-        C: T.Tensor((32, 64), "float32"),
+        C: T.Tensor((16, 64), "float32"),
     ):
         with T.Kernel(1, threads=128):
-            a = T.alloc_shared((32, 64), "float32")
+            a = T.alloc_shared((16, 64), "float32")
             b = T.alloc_shared((64, 64), "float32")
-            c = T.alloc_fragment((32, 64), "float32")
+            c = T.alloc_fragment((16, 64), "float32")
             T.clear(c)
             T.copy(A, a)
             T.copy(B, b)
@@ -138,20 +138,20 @@ def product_added():
 
     @T.prim_func
     def main(
-        A: T.Tensor((32, 64), "float32"),
+        A: T.Tensor((16, 64), "float32"),
         B: T.Tensor((64, 64), "float32"),
-        C: T.Tensor((4 * 32, 64), "float32"),
+        C: T.Tensor((4 * 16, 64), "float32"),
     ):
         with T.Kernel(4, threads=128) as block:
             T.annotate_layout({C: T.Layout(C.shape, boxes)})
-            a = T.alloc_shared((32, 64), "float32")
+            a = T.alloc_shared((16, 64), "float32")
             b = T.alloc_shared((64, 64), "float32")
-            c = T.alloc_fragment((32, 64), "float32")
+            c = T.alloc_fragment((16, 64), "float32")
             T.copy(A, a)
             T.copy(B, b)
             T.clear(c)
             T.gemm(a, b, c)
-            T.atomic_add(C[block * 32, 0], c)
+            T.atomic_add(C[block * 16, 0], c)
 
     return main
 
