@@ -4,7 +4,7 @@
 // vectors of partial results below rest on:
 //
 //   along the contiguous dimension     four vectors walk a row, are combined, then folded to one
-//   along another dimension            vectors of neighbouring columns walk down together
+//   along another dimension            four vectors of neighbouring columns walk down together
 //   anything else                      element by element
 //
 //===----------------------------------------------------------------------------------------===//
@@ -135,25 +135,43 @@ void tilewright::cpu::lowerReduce(tile::ReduceOp op, Emitter &e) {
   // Neighbouring columns, `lanes` at a time, from `first` on.
   SmallVector<Value> outer(ArrayRef(reduction.extents).drop_back());
   e.loopNest(outer, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-    Value columns = reduction.extents[lastKept];
-    Value left = e.b.createOrFold<arith::RemUIOp>(columns, e.index(width));
-    Value past = e.sub(columns, left);
-    e.loopCarrying(e.index(0), past, e.index(width), {}, [&](Value column, ValueRange) {
-      SmallVector<Value> kept(variables);
-      kept.push_back(column);
-      Value start = combiner.getStart(/*isEmpty=*/false, combiner.getType(width));
-      Value total =
-          e.loopCarrying(e.index(0), along, e.index(1), start,
-                         [&](Value row, ValueRange carried) -> SmallVector<Value> {
-                           SmallVector<Value> index = reduction.sourceIndex(kept, row);
-                           return {combiner.combine(
-                               carried[0], widened(e.buffers.loadVector(source, index, width)))};
-                         })[0];
-      SmallVector<Value> index = reduction.destIndex(kept, e.index(0));
-      e.buffers.storeVector(
-          dest, index, finish(total, [&] { return e.buffers.loadVector(dest, index, width); }));
-      return SmallVector<Value>();
-    });
+    Value columns = reduction.extents[lastKept], past = e.index(0);
+    // As many as come in groups of `count` vectors, which do not wait for each other.
+    auto walkColumns = [&](int64_t count) {
+      Value first = past;
+      int64_t stride = count * width;
+      Value left = e.b.createOrFold<arith::RemUIOp>(e.sub(columns, first), e.index(stride));
+      past = e.sub(columns, left);
+      if (getConstantIntValue(past) && getConstantIntValue(past) == getConstantIntValue(first))
+        return;
+      e.loopCarrying(first, past, e.index(stride), {}, [&](Value column, ValueRange) {
+        SmallVector<SmallVector<Value>> kept;
+        for (int64_t vector = 0; vector < count; ++vector) {
+          kept.emplace_back(variables.begin(), variables.end());
+          kept.back().push_back(e.add(column, e.index(vector * width)));
+        }
+        SmallVector<Value> starts(count,
+                                  combiner.getStart(/*isEmpty=*/false, combiner.getType(width)));
+        SmallVector<Value> totals = e.loopCarrying(
+            e.index(0), along, e.index(1), starts, [&](Value row, ValueRange carried) {
+              SmallVector<Value> next;
+              for (int64_t vector = 0; vector < count; ++vector) {
+                SmallVector<Value> index = reduction.sourceIndex(kept[vector], row);
+                Value stored = e.buffers.loadVector(source, index, width);
+                next.push_back(combiner.combine(carried[vector], widened(stored)));
+              }
+              return next;
+            });
+        for (auto [at, total] : llvm::zip_equal(kept, totals)) {
+          SmallVector<Value> index = reduction.destIndex(at, e.index(0));
+          e.buffers.storeVector(
+              dest, index, finish(total, [&] { return e.buffers.loadVector(dest, index, width); }));
+        }
+        return SmallVector<Value>();
+      });
+    };
+    walkColumns(Combiner::kChains);
+    walkColumns(1);
     e.loopNest({past}, {columns}, /*isParallel=*/false, [&](ArrayRef<Value> column) {
       SmallVector<Value> kept(variables);
       kept.push_back(column[0]);

@@ -24,19 +24,23 @@ func.func @rows() {
 
 #fragment = #tile.space<fragment>
 
-// Down columns: one vector of neighbouring columns. What the destination held takes part.
+// Down columns: four vectors of neighbouring columns, then one. What the destination held takes part.
 // CHECK-LABEL: llvm.func internal @columns.kernel0
 func.func @columns() {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
-    %t = tile.alloc "t" : memref<64x32xf32, #fragment>
-    %s = tile.alloc "s" : memref<32xf32, #fragment>
+    %t = tile.alloc "t" : memref<64x80xf32, #fragment>
+    %s = tile.alloc "s" : memref<80xf32, #fragment>
+    // CHECK: scf.for {{.*}} step %c64
+    // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+    // CHECK-COUNT-5: llvm.load {{.*}} -> vector<16xf32>
+    // CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>
     // CHECK: scf.for {{.*}} step %c16
     // CHECK: scf.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>)
     // CHECK: llvm.load {{.*}} -> vector<16xf32>
     // CHECK: llvm.load {{.*}} -> vector<16xf32>
     // CHECK: llvm.store {{.*}} : vector<16xf32>
-    tile.reduce sum %t, %s dim 0 : memref<64x32xf32, #fragment> to memref<32xf32, #fragment>
+    tile.reduce sum %t, %s dim 0 : memref<64x80xf32, #fragment> to memref<80xf32, #fragment>
   }
   return
 }
