@@ -166,7 +166,7 @@ std::optional<LogicalResult> tilewright::tile::verifyPlan(Operation *op, NamedAt
     return check(isa<SliceOp, AllocOp>(op) && isNumber,
                  "the number of a 'tile.slice' or 'tile.alloc'");
   if (name == kPreparedAAttr || name == kPreparedBAttr || name == kStartsAtAttr ||
-      name == kWritesToAttr)
+      name == kWritesToAttr || name == kScaledByAttr)
     return check(isa<GemmOp>(op) && isNumber, "a number of 'tile.gemm'");
   if (name == kDotsAttr || name == kMatrixUnitAttr || name == kSumsOverLoopAttr ||
       name == kStartsAtZeroAttr)

@@ -58,6 +58,9 @@ inline constexpr llvm::StringLiteral kWritesToAttr = "tile.writes_to";
 inline constexpr llvm::StringLiteral kStartsAtZeroAttr = "tile.starts_at_zero";
 /// Of such a gemm: the iterations are those of the loop around it. Without it, there is one.
 inline constexpr llvm::StringLiteral kSumsOverLoopAttr = "tile.sums_over_loop";
+/// Of tile.gemm: the number of a tile of as many factors as the accumulator has rows, by which these
+/// are multiplied before the product is added.
+inline constexpr llvm::StringLiteral kScaledByAttr = "tile.scaled_by";
 
 // tile-plan-cpu-rows
 /// Of tile.parallel: its rows belong to tensors larger than the caches.

@@ -652,7 +652,8 @@ def PlanCpuAccumulators : Pass<"tile-plan-cpu-accumulators"> {
   let description = [{
     A loop of products that sums up in a filled tile starts from one row of the fill value. If a copy
     to a tensor is all that follows, and nothing can see the difference, the last iteration writes to
-    the tensor. A loop that may have no iteration keeps both under that condition.
+    the tensor. A loop that may have no iteration keeps both under that condition. A loop that
+    multiplies the rows of an accumulator is left to the gemm after it (`tile.scaled_by`).
 
     ```mlir
     tile.fill %zero, %c : ...              %row = tile.alloc "c" {tile.id = 0} : 1 x 64

@@ -103,6 +103,16 @@ static void redirectSums(tile::GemmOp op, Product &product, Emitter &e) {
   product.isFarAway = true;
 }
 
+/// Lets the product multiply the rows of what it adds to, if the plan says so.
+static void scaleSums(tile::GemmOp op, Product &product, Emitter &e) {
+  std::optional<int64_t> id = tile::getPlanNumber(op, tile::kScaledByAttr);
+  std::optional<View> factors = id ? e.buffers.getNamedView(*id, op) : std::nullopt;
+  if (!factors)
+    return;
+  Value first = e.buffers.addressOf(*factors, e.buffers.toSurface(*factors, {e.index(0)}));
+  product.scale = Matrix{factors->root, first, e.index(1), e.index(1)};
+}
+
 //===----------------------------------------------------------------------------------------===//
 // Prefetches
 //===----------------------------------------------------------------------------------------===//
@@ -291,6 +301,7 @@ void tilewright::cpu::lowerGemm(tile::GemmOp op, Emitter &e) {
   View sums = isInPlace ? c : convertMatrix(e, c, typeC, sumType);
   product.c = product.source = isInPlace ? *matrixC : asMatrix(e, sums);
   redirectSums(op, product, e);
+  scaleSums(op, product, e);
   for (int64_t id : tile::getPrefetches(op)) {
     std::optional<View> part = e.buffers.getNamedView(id, op);
     if (std::optional<Stretches> stretches = part ? findStretches(*part, e) : std::nullopt)

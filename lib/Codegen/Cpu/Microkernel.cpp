@@ -143,17 +143,32 @@ static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int6
       LLVM::Prefetch::create(
           e.b, addressIn(e, product.c, product.sumType, e.add(row, e.index(i)), columnAt(j)),
           /*rw=*/1, /*hint=*/3, /*cache=*/1);
+  auto sumVector = VectorType::get({block.width}, product.sumType);
+  auto loadScale = [&](int64_t i) -> Value {
+    if (!product.scale)
+      return {};
+    Value address =
+        addressIn(e, *product.scale, product.sumType, e.add(row, e.index(i)), e.index(0));
+    Value factor = e.buffers.tagged(LLVM::LoadOp::create(e.b, product.sumType, address,
+                                                         /*alignment=*/4),
+                                    product.scale->root);
+    return vector::BroadcastOp::create(e.b, sumVector, factor);
+  };
+  auto loadSource = [&](int64_t i, int64_t j, Value factor) -> Value {
+    Value sum = loadSum(product.source, e.add(row, e.index(i)), j);
+    return factor ? arith::MulFOp::create(e.b, sum, factor).getResult() : sum;
+  };
   SmallVector<Value> sums;
-  for (int64_t i = 0; i < rows; ++i)
+  for (int64_t i = 0; i < rows; ++i) {
+    Value factor = product.startsAtZero ? Value() : loadScale(i);
     for (int64_t j = 0; j < block.vectors(); ++j) {
-      if (product.startsAtZero)
-        sums.push_back(e.numbers.real(VectorType::get({block.width}, product.sumType), 0));
-      else
-        sums.push_back(loadSum(product.source, e.add(row, e.index(i)), j));
+      sums.push_back(product.startsAtZero ? e.numbers.real(sumVector, 0)
+                                          : loadSource(i, j, factor));
       if (product.excess) // known beforehand, so that it is taken off at the start
         sums.back() =
             arith::SubIOp::create(e.b, sums.back(), loadSum(*product.excess, e.index(0), j));
     }
+  }
   auto step = [&](Value k, ValueRange carried) {
     SmallVector<Value> right, next;
     prefetchLines(e, product, number, k);
@@ -179,13 +194,15 @@ static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int6
     return next;
   };
   sums = e.loopCarrying(e.index(0), e.index(product.k), e.index(1), sums, step);
-  for (int64_t i = 0; i < rows; ++i)
+  for (int64_t i = 0; i < rows; ++i) {
+    Value factor = product.startsAtZero ? loadScale(i) : Value();
     for (int64_t j = 0; j < block.vectors(); ++j) {
       Value sum = sums[i * block.vectors() + j];
       if (product.startsAtZero)
-        sum = arith::AddFOp::create(e.b, loadSum(product.source, e.add(row, e.index(i)), j), sum);
+        sum = arith::AddFOp::create(e.b, loadSource(i, j, factor), sum);
       storeVector(e, product.c, e.add(row, e.index(i)), columnAt(j), sum, block.used(j));
     }
+  }
 }
 
 /// All blocks of C: whole ones in loops, smaller ones at the right edge, and at the lower edge or, if

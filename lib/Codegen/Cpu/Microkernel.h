@@ -46,6 +46,7 @@ struct Product {
   bool isPadded;                ///< B's rows may be read to the end of the last vector.
   bool startsAtZero;            ///< The source is added to the finished sum, not before it.
   bool isFarAway;               ///< C is not in the caches: its lines are prefetched for writing.
+  std::optional<Matrix> scale;  ///< One column: factors of the source's rows.
   mlir::Value isNew;            ///< If it is true, the source is zero. Null: it may be anything.
   std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
   llvm::SmallVector<Stretches, 1> prefetches; ///< A line of each with each step along k.

@@ -20,7 +20,15 @@
 // which nothing may notice: neither the loop nor what stands between it and the copy touches the
 // tensor, and no block tells another one by an atomic update what it has done.
 //
-// Expects: tile IR that passed its verifier.   Leaves: fewer fills and copies.
+// A loop that multiplies each row of an accumulator by a number, as attention does before each of its
+// products, leaves that to the product, which reads the accumulator anyway:
+//
+//   tile.parallel (%i, %j) {                tile.gemm %a, %b, %c {tile.scaled_by = 2}
+//     %c[%i, %j] *= %s[%i]           ──▶      // c = (row i of c) * s[i] + a * b
+//   }
+//   tile.gemm %a, %b, %c
+//
+// Expects: tile IR that passed its verifier.   Leaves: fewer fills, copies and loops.
 //===----------------------------------------------------------------------------------------===//
 
 #include "StaticView.h"
@@ -219,6 +227,75 @@ void plan(FillOp fill, PlanIds &ids, bool mayMoveWrites) {
   guard(fill, condition);
 }
 
+//===----------------------------------------------------------------------------------------===//
+// Rows that are scaled
+//===----------------------------------------------------------------------------------------===//
+
+/// The tile of factors, if the loop does nothing but multiply each row of `sums` by one.
+AllocOp findFactors(ParallelOp loop, Value sums) {
+  auto type = cast<MemRefType>(sums.getType());
+  Block &body = loop.getBody().front();
+  if (loop.getStaticExtents() != type.getShape() || body.getOperations().size() != 5)
+    return {}; // two loads, a product, a store and the terminator
+  auto store = dyn_cast<StoreOp>(*std::prev(body.getTerminator()->getIterator()));
+  auto product = store ? store.getValue().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+  auto isAt = [&](auto access, ValueRange index) {
+    return llvm::equal(access.getIndices(), index);
+  };
+  ValueRange iterators = loop.getIterators();
+  if (!product || product->getBlock() != &body || store.getBuffer() != sums ||
+      !isAt(store, iterators))
+    return {};
+  for (unsigned side : {0u, 1u}) {
+    auto old = product->getOperand(side).getDefiningOp<LoadOp>(),
+         factor = product->getOperand(1 - side).getDefiningOp<LoadOp>();
+    if (!old || !factor || old.getBuffer() != sums || !isAt(old, iterators) ||
+        !isAt(factor, iterators.take_front(1)))
+      continue;
+    auto tile = factor.getBuffer().getDefiningOp<AllocOp>();
+    MemRefType factors = factor.getBuffer().getType();
+    bool isColumn = tile && !tile.getReducer() && getSpace(factors) != Space::Global &&
+                    factors.getShape() == type.getShape().take_front(1) &&
+                    factors.getElementType() == type.getElementType();
+    return isColumn ? tile : AllocOp();
+  }
+  return {};
+}
+
+/// Whether an op reads or writes the tile.
+bool touches(Operation *op, Value tile) { return mayRead(op, tile) || mayWrite(op, tile); }
+
+/// Leaves the scaling of rows in front of a product to it, if nothing between them notices.
+void planScaling(GemmOp gemm, PlanIds &ids) {
+  Value sums = gemm.getC();
+  MemRefType type = gemm.getC().getType();
+  Type operand = gemm.getA().getType().getElementType();
+  if (!sums.getDefiningOp<AllocOp>() || type.getRank() != 2 || !hasStaticShapes(gemm) ||
+      !type.getElementType().isF32() || !getSumType(operand, type.getElementType()).isF32() ||
+      gemm.getClear() || gemm->hasAttr(kStartsAtAttr) || gemm->hasAttr(kMatrixUnitAttr) ||
+      gemm.getA() == sums || gemm.getB() == sums)
+    return;
+  Operation *before = gemm->getPrevNode();
+  while (before && !touches(before, sums))
+    before = before->getPrevNode();
+  auto loop = dyn_cast_or_null<ParallelOp>(before);
+  AllocOp factors = loop ? findFactors(loop, sums) : AllocOp();
+  if (!factors)
+    return;
+  for (Operation *op = loop->getNextNode(); op != gemm; op = op->getNextNode())
+    if (mayWrite(op, factors.getBuffer()))
+      return;
+  std::optional<int64_t> id = getPlanNumber(factors, kPlanIdAttr);
+  if (!id)
+    setPlanNumber(factors, kPlanIdAttr, *(id = ids.take()));
+  setPlanNumber(gemm, kScaledByAttr, *id);
+  InFlightDiagnostic remark = loop.emitRemark("the gemm after it multiplies the rows of '")
+                              << getName(sums) << "' by '" << getName(factors.getBuffer()) << "'";
+  describeRemark(remark, "accumulator", getName(sums));
+  remark.report();
+  loop.erase();
+}
+
 struct PlanCpuAccumulatorsPass
     : tilewright::impl::PlanCpuAccumulatorsBase<PlanCpuAccumulatorsPass> {
   using Base::Base;
@@ -235,6 +312,7 @@ struct PlanCpuAccumulatorsPass
       });
       for (FillOp fill : fills)
         plan(fill, ids, disjoint && !hasAtomics);
+      kernel.walk([&](GemmOp gemm) { planScaling(gemm, ids); });
     });
   }
 };

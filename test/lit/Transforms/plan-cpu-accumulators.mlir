@@ -133,3 +133,78 @@ func.func @neither(%C: memref<64x64xf32, #global>) {
   }
   return
 }
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// The gemm multiplies the rows of what it adds to.
+// CHECK-LABEL: func.func @scaled
+func.func @scaled() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    // CHECK: tile.alloc "s" {tile.id = 0 : i64}
+    %s = tile.alloc "s" : memref<64xf32, #fragment>
+    // CHECK-NOT: tile.parallel
+    // expected-remark @+1 {{the gemm after it multiplies the rows of 'c' by 's'}}
+    tile.parallel (%i, %j) in (64, 64) {
+      %old = tile.load %c[%i, %j] : memref<64x64xf32, #fragment>
+      %factor = tile.load %s[%i] : memref<64xf32, #fragment>
+      %now = arith.mulf %old, %factor : f32
+      tile.store %now, %c[%i, %j] : memref<64x64xf32, #fragment>
+    }
+    // CHECK: tile.gemm {{.*}} {tile.scaled_by = 0 : i64}
+    tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+  }
+  return
+}
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// Columns are not rows; the factors must be what they were; and nothing else may see the sums before
+// the gemm, which must add to them as a part of them.
+// CHECK-LABEL: func.func @not_scaled
+func.func @not_scaled() {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %c = tile.alloc "c" : memref<64x64xf32, #fragment>
+    %d = tile.alloc "d" : memref<64x64xf32, #fragment>
+    %s = tile.alloc "s" : memref<64xf32, #fragment>
+    // CHECK-COUNT-3: tile.parallel
+    // CHECK-NOT: tile.scaled_by
+    tile.parallel (%i, %j) in (64, 64) {
+      %old = tile.load %c[%i, %j] : memref<64x64xf32, #fragment>
+      %factor = tile.load %s[%j] : memref<64xf32, #fragment>
+      %now = arith.mulf %old, %factor : f32
+      tile.store %now, %c[%i, %j] : memref<64x64xf32, #fragment>
+    }
+    tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+    tile.parallel (%i, %j) in (64, 64) {
+      %old = tile.load %c[%i, %j] : memref<64x64xf32, #fragment>
+      %factor = tile.load %s[%i] : memref<64xf32, #fragment>
+      %now = arith.mulf %old, %factor : f32
+      tile.store %now, %c[%i, %j] : memref<64x64xf32, #fragment>
+    }
+    tile.fill %zero, %s : f32, memref<64xf32, #fragment>
+    tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+    tile.parallel (%i, %j) in (64, 64) {
+      %old = tile.load %c[%i, %j] : memref<64x64xf32, #fragment>
+      %factor = tile.load %s[%i] : memref<64xf32, #fragment>
+      %now = arith.mulf %old, %factor : f32
+      tile.store %now, %c[%i, %j] : memref<64x64xf32, #fragment>
+    }
+    tile.copy %c, %d : memref<64x64xf32, #fragment> to memref<64x64xf32, #fragment>
+    tile.gemm %a, %b, %c : memref<64x32xf32, #shared>, memref<32x64xf32, #shared>, memref<64x64xf32, #fragment>
+  }
+  return
+}

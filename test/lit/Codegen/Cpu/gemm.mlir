@@ -283,3 +283,29 @@ func.func @int8_unit() {
   }
   return
 }
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// Rows of the accumulator are multiplied where they are loaded, each by its factor.
+// CHECK-LABEL: llvm.func internal @scaled.kernel0
+func.func @scaled() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<12x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %c = tile.alloc "c" : memref<12x64xf32, #fragment>
+    %s = tile.alloc "s" {tile.id = 0 : i64} : memref<12xf32, #fragment>
+    // CHECK: %[[FACTOR:.*]] = llvm.load {{.*}} -> f32
+    // CHECK: %[[SPREAD:.*]] = vector.broadcast %[[FACTOR]] : f32 to vector<16xf32>
+    // CHECK: %[[OLD:.*]] = llvm.load {{.*}} -> vector<16xf32>
+    // CHECK: arith.mulf %[[OLD]], %[[SPREAD]] : vector<16xf32>
+    // CHECK-COUNT-23: arith.mulf {{.*}} : vector<16xf32>
+    // CHECK: iter_args
+    // CHECK-NOT: arith.mulf {{.*}} : vector<16xf32>
+    tile.gemm %a, %b, %c {tile.scaled_by = 0 : i64} : memref<12x32xf32, #shared>, memref<32x64xf32, #shared>, memref<12x64xf32, #fragment>
+  }
+  return
+}
