@@ -23,6 +23,9 @@ const Program *Module::findKernel(llvm::StringRef name) const {
   return nullptr;
 }
 
+/// Of all kernels of a file, with all calls inlined.
+static constexpr size_t maxModuleInstructions = 1 << 22;
+
 llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef text, llvm::StringRef fileName) {
   auto parsed = ptx::parseModule(text, fileName);
   if (!parsed)
@@ -30,6 +33,7 @@ llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef text, llvm::S
   auto module = std::make_unique<Module>();
   module->source = std::move(*parsed);
   layOutModule(*module->source);
+  size_t numInstructions = 0;
   for (const auto &function : module->source->functions) {
     if (!function->isEntry || !function->hasBody)
       continue;
@@ -47,6 +51,11 @@ llvm::Expected<std::unique_ptr<Module>> loadModule(llvm::StringRef text, llvm::S
       module->unsupported[function->name] = message;
       continue;
     }
+    numInstructions += (*program)->code.size();
+    if (numInstructions > maxModuleInstructions)
+      return llvm::createStringError("the kernels of '" + fileName.str() + "' have more than " +
+                                     std::to_string(maxModuleInstructions) +
+                                     " instructions with all calls inlined");
     module->programs.push_back(std::move(*program));
   }
   return module;

@@ -367,6 +367,15 @@ std::pair<const Operand *, const Operand *> callLists(const Instruction &call) {
   return {results, arguments};
 }
 
+bool isLike(const Variable &formal, const Variable &actual) {
+  return formal.isUnsizedArray || formal.sizeBytes == actual.sizeBytes;
+}
+
+std::string differ(const Function &callee, const Variable &formal, const Variable &actual) {
+  return "'" + formal.name + "' of '" + callee.name + "' has " + std::to_string(formal.sizeBytes) +
+         " bytes, but '" + actual.name + "' has " + std::to_string(actual.sizeBytes);
+}
+
 /// A .param formal is the caller's .param variable itself, a .reg formal the caller's register.
 bool KernelDecoder::bindArguments(InstBuilder &builder, const Function &callee, Frame &frame) {
   auto bind = [&](const Operand *list, const std::vector<Function::Formal> &formals) {
@@ -385,6 +394,8 @@ bool KernelDecoder::bindArguments(InstBuilder &builder, const Function &callee, 
         return builder.fail("a .param parameter needs a .param argument");
       } else if (!addressOf(*actual.variable, builder.source.line, found)) {
         return false;
+      } else if (!isLike(*formals[i].variable, *actual.variable)) {
+        return builder.fail(differ(callee, *formals[i].variable, *actual.variable));
       } else {
         frame.addresses[formals[i].variable] = found;
       }
@@ -409,11 +420,22 @@ bool KernelDecoder::addBranchTable(InstBuilder &builder, size_t numTargets) {
   return true;
 }
 
+/// Whether a function with these parameters may be what an indirect call reaches.
+static bool fits(const Operand *actuals, const std::vector<Function::Formal> &formals) {
+  size_t given = actuals ? actuals->elements.size() : 0;
+  for (size_t i = 0; i < std::min(given, formals.size()); ++i) {
+    const Operand &actual = actuals->elements[i];
+    bool isVariable = actual.kind == Operand::Kind::Variable;
+    if (isVariable != (formals[i].reg < 0) ||
+        (isVariable && !isLike(*formals[i].variable, *actual.variable)))
+      return false;
+  }
+  return given == formals.size();
+}
+
 /// A call through a register: a jump table over the functions that fit the call, each inlined.
 bool KernelDecoder::emitIndirectCall(InstBuilder &builder, const Operand &pointer) {
   auto [results, arguments] = callLists(builder.source);
-  size_t numResults = results ? results->elements.size() : 0;
-  size_t numArguments = arguments ? arguments->elements.size() : 0;
   size_t table = program->branchTables.size();
   if (!addBranchTable(builder, mod.functions.size()))
     return false;
@@ -426,8 +448,8 @@ bool KernelDecoder::emitIndirectCall(InstBuilder &builder, const Operand &pointe
   std::vector<uint32_t> leaving; // jumps past the whole call
   for (size_t i = 0; i < mod.functions.size(); ++i) {
     const Function &callee = *mod.functions[i];
-    if (callee.isEntry || !callee.hasBody || isActive(callee) ||
-        callee.params.size() != numArguments || callee.results.size() != numResults)
+    if (callee.isEntry || !callee.hasBody || isActive(callee) || !fits(results, callee.results) ||
+        !fits(arguments, callee.params))
       continue;
     program->branchTables[table][i] = static_cast<uint32_t>(program->code.size());
     if (!inlineCall(builder, callee))

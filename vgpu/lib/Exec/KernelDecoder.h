@@ -99,6 +99,12 @@ private:
 /// The lists of a call: results (optional), and arguments (optional) after the callee.
 std::pair<const ptx::Operand *, const ptx::Operand *> callLists(const ptx::Instruction &call);
 
+/// Whether a variable can be passed for a formal: memory of the same size, or of any for an unsized
+/// array. A larger formal would reach beyond the variable.
+bool isLike(const ptx::Variable &formal, const ptx::Variable &actual);
+std::string differ(const ptx::Function &callee, const ptx::Variable &formal,
+                   const ptx::Variable &actual);
+
 /// Finds each branch's reconvergence point and inserts Flow::Reconverge pseudo-instructions.
 void insertReconvergence(Program &program);
 

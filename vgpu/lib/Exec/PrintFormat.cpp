@@ -77,14 +77,19 @@ std::string FormatReader::convert() {
     takeNumber(conversion);
   }
   bool isLong = false;
+  llvm::StringRef size;
   for (llvm::StringRef length : {"hh", "h", "ll", "l", "j", "z", "t"})
     if (rest.consume_front(length)) {
       isLong = length[0] != 'h';
-      conversion += length[0] == 'h' ? length : llvm::StringRef("ll");
+      size = isLong ? "ll" : length;
       break;
     }
   char kind = rest.empty() ? '\0' : rest.front();
   rest = rest.drop_front(rest.empty() ? 0 : 1);
+  // Only integers have sizes: to the host's printf "%lld" is a long long, but "%llf" a long double
+  // and "%lls" a text of wide characters. CUDA's prints a double and a text.
+  if (llvm::StringRef("diuoxX").contains(kind))
+    conversion += size;
   conversion += kind;
   switch (kind) {
   case '%':

@@ -213,9 +213,9 @@ bool KernelDecoder::saveFrame(InstBuilder &builder, const Frame &frame, Recursiv
     for (const Function::Formal &formal : *formals) {
       VariableAddress found =
           formal.variable ? frame.addresses.lookup(formal.variable) : VariableAddress();
-      if (found.space != Space::Local) {
+      if (found.space != Space::Local || formal.variable->isUnsizedArray) {
         isUnsupported = true;
-        return builder.fail("recursion is supported with .param parameters only");
+        return builder.fail("recursion is supported with .param parameters of known size only");
       }
       call.memory.push_back({found.address, 0, static_cast<uint32_t>(formal.variable->sizeBytes)});
     }
@@ -245,6 +245,10 @@ bool KernelDecoder::emitRecursiveCall(InstBuilder &builder, const Function &call
         return builder.fail("a .param parameter needs a .param argument");
       if (!addressOf(*actual.variable, builder.source.line, found))
         return false;
+      if (found.space != Space::Local)
+        return builder.fail("'" + actual.variable->name + "' must be a .param variable");
+      if (!isLike(*formals[i].variable, *actual.variable))
+        return builder.fail(differ(callee, *formals[i].variable, *actual.variable));
       uint32_t size = static_cast<uint32_t>(formals[i].variable->sizeBytes);
       if (isResult)
         call.results.push_back({formal.address, found.address, size});

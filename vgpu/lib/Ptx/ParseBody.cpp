@@ -286,7 +286,7 @@ bool Parser::parseName(Operand &operand) {
       operand.name = name;
       if (token.is("+") || token.is("-")) {
         int64_t offset = 0;
-        if (!parseConstantProduct(offset))
+        if (!parseConstantInteger(offset))
           return false;
         operand.integer = static_cast<uint64_t>(offset);
       }
@@ -328,12 +328,10 @@ bool Parser::parseAddress(Operand &operand) {
     operand.integer = base.integer;
     base.integer = 0;
   } else if (base.kind == Operand::Kind::Register && (token.is("+") || token.is("-"))) {
-    bool isDifference = token.is("-");
-    advance();
-    int64_t offset = 0;
-    if (!parseConstantProduct(offset))
+    int64_t offset = 0; // its sign belongs to its first term
+    if (!parseConstantInteger(offset))
       return false;
-    operand.integer = static_cast<uint64_t>(isDifference ? -offset : offset);
+    operand.integer = static_cast<uint64_t>(offset);
   } else if (base.kind == Operand::Kind::Label) {
     return fail("unknown name '" + base.name + "' in an address");
   }

@@ -1,5 +1,6 @@
 //===- ParseDeclaration.cpp - variables, registers, initializers -----------------------===//
 #include "ParserImpl.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 
@@ -8,6 +9,7 @@ namespace vgpu::ptx {
 /// Larger declarations are refused: they are mistakes, and their initializer would exhaust memory.
 static constexpr uint64_t maxVariableBytes = uint64_t(1) << 32;
 static constexpr uint64_t maxRegisters = 1 << 20;
+static constexpr uint64_t maxModuleRegisters = 1 << 22;
 
 bool Parser::parsePrefix(DeclaratorPrefix &prefix) {
   while (token.kind == TokenKind::Dotted) {
@@ -72,7 +74,7 @@ bool Parser::parseDeclarator(const DeclaratorPrefix &prefix, Variable &variable)
       continue;
     }
     int64_t extent = 0;
-    if (!parseConstantProduct(extent) || !expect("]"))
+    if (!parseConstantInteger(extent) || !expect("]"))
       return false;
     if (extent < 0 || (extent && elements > maxVariableBytes / static_cast<uint64_t>(extent)))
       return fail("'" + variable.name + "' is larger than 4 GiB");
@@ -166,7 +168,7 @@ bool Parser::parseInitializerValue(Variable &variable, uint64_t &offset) {
     advance();
     if (isGeneric && !expect(")"))
       return false;
-    if (accept("+") && !parseConstantTerm(relocation.addend))
+    if ((token.is("+") || token.is("-")) && !parseConstantInteger(relocation.addend))
       return false;
     variable.relocations.push_back(std::move(relocation));
   } else {
@@ -194,6 +196,8 @@ bool Parser::parseInitializerValue(Variable &variable, uint64_t &offset) {
 bool Parser::declareRegister(llvm::StringRef name, Type type) {
   if (function->registers.size() >= maxRegisters)
     return fail("more than " + llvm::Twine(maxRegisters) + " registers");
+  if (++numRegisters > maxModuleRegisters)
+    return fail("more than " + llvm::Twine(maxModuleRegisters) + " registers in all functions");
   uint32_t index = static_cast<uint32_t>(function->registers.size());
   if (!scopes.back().symbols.try_emplace(name, Symbol{Symbol::Reg, index, nullptr}).second)
     return fail("'" + name + "' is declared twice");
@@ -229,7 +233,7 @@ bool Parser::parseRegisters() {
   return expect(";");
 }
 
-/// Constant expressions: sums of products of integers, or one float.
+/// A constant expression of integers, or one float.
 bool Parser::parseConstant(Operand &operand) {
   bool isNegative = token.is("-") && ahead.kind == TokenKind::Float;
   if (isNegative)
@@ -244,32 +248,69 @@ bool Parser::parseConstant(Operand &operand) {
     return true;
   }
   int64_t sum = 0;
-  if (!parseConstantProduct(sum))
+  if (!parseConstantInteger(sum))
     return false;
   operand.kind = Operand::Kind::Integer;
   operand.integer = static_cast<uint64_t>(sum);
   return true;
 }
 
-bool Parser::parseConstantProduct(int64_t &value) {
+/// How tightly an operator of constants binds, as in C; 0 for any other token.
+static unsigned precedenceOf(const Token &token) {
+  if (token.kind != TokenKind::Punct)
+    return 0;
+  return llvm::StringSwitch<unsigned>(token.text)
+      .Cases({"*", "/"}, 6)
+      .Cases({"+", "-"}, 5)
+      .Cases({"<<", ">>"}, 4)
+      .Case("&", 3)
+      .Case("^", 2)
+      .Case("|", 1)
+      .Default(0);
+}
+
+/// In 64 bits, which wrap; nothing where the result has no meaning.
+static std::optional<int64_t> evaluate(llvm::StringRef op, int64_t left, int64_t right) {
+  uint64_t a = static_cast<uint64_t>(left), b = static_cast<uint64_t>(right);
+  auto wrap = [](uint64_t bits) { return static_cast<int64_t>(bits); };
+  switch (op[0]) {
+  case '+':
+    return wrap(a + b);
+  case '-':
+    return wrap(a - b);
+  case '*':
+    return wrap(a * b);
+  case '/':
+    if (right == 0)
+      return std::nullopt;
+    return right == -1 ? wrap(0 - a) : left / right;
+  case '<':
+    return b >= 64 ? 0 : wrap(a << b);
+  case '>':
+    return left >> std::min<uint64_t>(b, 63);
+  case '&':
+    return wrap(a & b);
+  case '^':
+    return wrap(a ^ b);
+  default:
+    return wrap(a | b);
+  }
+}
+
+/// Integers, operators that bind at least as tightly as `least`, and parentheses.
+bool Parser::parseConstantInteger(int64_t &value, unsigned least) {
   if (!parseConstantTerm(value))
     return false;
-  auto wrap = [](uint64_t bits) { return static_cast<int64_t>(bits); };
-  while (token.kind == TokenKind::Punct) {
+  for (unsigned precedence; (precedence = precedenceOf(token)) >= least;) {
     llvm::StringRef op = token.text;
-    if (op != "+" && op != "-" && op != "*" && op != "<<" && op != ">>")
-      break;
     advance();
     int64_t right;
-    if (!parseConstantTerm(right))
+    if (!parseConstantInteger(right, precedence + 1))
       return false;
-    uint64_t a = static_cast<uint64_t>(value), b = static_cast<uint64_t>(right);
-    value = op == "+"    ? wrap(a + b)
-            : op == "-"  ? wrap(a - b)
-            : op == "*"  ? wrap(a * b)
-            : b >= 64    ? 0
-            : op == "<<" ? wrap(a << b)
-                         : value >> b;
+    std::optional<int64_t> result = evaluate(op, value, right);
+    if (!result)
+      return fail("division by zero in a constant");
+    value = *result;
   }
   return true;
 }
@@ -287,7 +328,7 @@ bool Parser::parseConstantTerm(int64_t &value) {
     isGood = parseConstantTerm(value);
     value = ~value;
   } else if (accept("(")) {
-    isGood = parseConstantProduct(value) && expect(")");
+    isGood = parseConstantInteger(value) && expect(")");
   } else if (token.kind == TokenKind::Integer) {
     value = static_cast<int64_t>(token.integer);
     advance();

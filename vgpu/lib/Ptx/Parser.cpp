@@ -110,11 +110,16 @@ bool Parser::parseDirective(llvm::StringRef word) {
     return parseLoc();
   if (word == "pragma" || word == "alias")
     return skipToSemicolon();
+  // What is qualified comes next, in a turn of its own: a recursion could exhaust the stack.
+  auto isDirectiveNext = [&] {
+    return token.kind == TokenKind::Dotted ||
+           fail("expected a directive, got '" + token.text + "'");
+  };
   if (word == "visible" || word == "weak" || word == "common")
-    return parseTopLevel();
+    return isDirectiveNext();
   if (word == "extern") {
     if (token.isDotted("func"))
-      return parseTopLevel();
+      return isDirectiveNext();
     llvm::StringRef space = token.text;
     advance();
     if (space == "shared")
@@ -204,6 +209,9 @@ bool Parser::parseFormals(std::vector<Function::Formal> &formals) {
   return expect(")");
 }
 
+/// More than any launch has; the product of three fits 64 bits.
+static constexpr uint64_t maxExtent = 1 << 20;
+
 bool Parser::parsePerformanceDirectives() {
   while (token.kind == TokenKind::Dotted) {
     llvm::StringRef word = token.text;
@@ -232,6 +240,9 @@ bool Parser::parsePerformanceDirectives() {
         return false;
       if (i >= 3)
         return fail("'." + word + "' takes at most 3 extents");
+      if (value > maxExtent)
+        return fail("'." + word + "': expected a number up to " + llvm::Twine(maxExtent) +
+                    ", got " + llvm::Twine(value));
       (*extents)[i] = static_cast<uint32_t>(value);
       if (!accept(","))
         break;

@@ -57,7 +57,7 @@ private:
   bool parseInitializerValue(Variable &variable, uint64_t &offset);
   bool parseRegisters();
   bool parseConstant(Operand &operand);
-  bool parseConstantProduct(int64_t &value);
+  bool parseConstantInteger(int64_t &value, unsigned least = 1);
   bool parseConstantTerm(int64_t &value);
   bool addVariable(std::unique_ptr<Variable> variable);
 
@@ -102,6 +102,7 @@ private:
   std::vector<Scope> scopes;
   SourceLoc currentLoc;
   Instruction *currentInstruction = nullptr;
+  uint64_t numRegisters = 0; ///< of all functions so far
   unsigned depth = 0;        ///< of nested blocks and constants: garbage must not exhaust the stack
   unsigned operandDepth = 0; ///< 1 in a direct operand of an instruction, more inside it
 };

@@ -264,6 +264,82 @@ TEST(Bounds, CallsThatInlineToTooMuchAreAnError) {
             std::string::npos);
 }
 
+TEST(Bounds, ManyQualifiersDoNotExhaustTheStack) {
+  std::string text;
+  for (int i = 0; i < 1000000; ++i)
+    text += ".visible ";
+  EXPECT_EQ(loadError(text + ".entry k() {\nret;\n}\n"), "");
+  EXPECT_NE(loadError(text).find("expected a directive"), std::string::npos);
+}
+
+TEST(Bounds, RegistersOfAllFunctionsAreBounded) {
+  std::string text;
+  for (int i = 0; i < 5; ++i)
+    text += ".func f" + std::to_string(i) + "() {\n.reg .b32 %r<1048576>;\nret;\n}\n";
+  EXPECT_NE(loadError(text).find("registers in all functions"), std::string::npos);
+}
+
+TEST(Bounds, InstructionsOfAllKernelsAreBounded) {
+  std::string text = ".func f0() {\n.reg .b32 %r<2>;\nmov.u32 %r0, 0;\nret;\n}\n";
+  for (int i = 1; i < 20; ++i)
+    text += ".func f" + std::to_string(i) + "() {\ncall f" + std::to_string(i - 1) + ";\ncall f" +
+            std::to_string(i - 1) + ";\nret;\n}\n";
+  for (int i = 0; i < 20; ++i)
+    text += ".entry k" + std::to_string(i) + "() {\ncall f17;\nret;\n}\n";
+  EXPECT_NE(loadError(text).find("the kernels of 'k.ptx' have more than"), std::string::npos);
+}
+
+TEST(Bounds, NumbersOfDirectivesAreNotCut) {
+  for (std::string directive :
+       {".reqntid 4294967297", ".maxntid 4294967295, 4294967295, 4294967295", ".maxnreg 4294967296",
+        ".reqnctapercluster 4294967298"})
+    EXPECT_NE(
+        loadError(".entry k() " + directive + " {\nret;\n}\n").find("expected a number up to"),
+        std::string::npos)
+        << directive;
+}
+
+/// A kernel that calls `f(.param .b64 p)`, which calls itself with something else.
+std::string recursive(const std::string &formal, const std::string &actual,
+                      const std::string &inner, const std::string &declarations = "") {
+  return declarations + ".func f(.param " + formal + R"() {
+  .reg .b32 %r<2>; .reg .pred %p<2>;
+  .param .b64 q;
+  ld.param.b32 %r0, [p];
+  setp.eq.u32 %p0, %r0, 1;
+  @%p0 call f, ()" +
+         inner + R"();
+  ret;
+}
+.visible .entry k(.param .u64 out) {
+  .param )" +
+         actual + R"( a;
+  .reg .b32 %r<2>;
+  mov.u32 %r0, 1;
+  st.param.b32 [a], %r0;
+  call f, (a);
+  ret;
+})";
+}
+
+/// What a call saved, bound or copied of such arguments lay beyond local memory.
+TEST(Bounds, ArgumentsOfCallsHaveTheSizeOfTheParameters) {
+  EXPECT_EQ(loadError(recursive(".b64 p", ".b64", "q")), "");
+  EXPECT_NE(loadError(recursive(".b8 p[262144]", ".b64", "q"))
+                .find("'p' of 'f' has 262144 bytes, but 'a' has 8"),
+            std::string::npos);
+  EXPECT_NE(loadError(recursive(".b64 p", ".b64", "big", ".global .b8 big[16];\n"))
+                .find("'big' must be a .param variable"),
+            std::string::npos);
+  EXPECT_NE(loadError(recursive(".b64 p", ".b64", "big", ".global .b64 big;\n"))
+                .find("'big' must be a .param variable"),
+            std::string::npos);
+  EXPECT_NE(loadError(".func f(.param .b8 p[64]) {\nret;\n}\n.entry k() {\n.param .b32 a;\n"
+                      "call f, (a);\nret;\n}\n")
+                .find("'p' of 'f' has 64 bytes, but 'a' has 4"),
+            std::string::npos);
+}
+
 TEST(Bounds, TargetsOfIndexedBranchesAreBounded) {
   std::string targets, labels, branches;
   for (int i = 0; i < 3000; ++i) {
@@ -346,6 +422,17 @@ TEST(Bounds, PrintfTakes32Arguments) {
   LaunchResult result;
   EXPECT_EQ(outcome(printKernel(format, "1"), buffer, {}, &result), "");
   EXPECT_EQ(result.output, std::string(32, '0') + format.substr(0, 16));
+}
+
+/// The host read a long double, and wide characters.
+TEST(Bounds, SizesOfFloatsAndTextsChangeNothing) {
+  std::vector<uint64_t> buffer(1);
+  LaunchResult result;
+  EXPECT_EQ(outcome(printKernel("%lf %llf %5.1lf %hhs %ls %lls %lc|%ld %hd %zu", "1"), buffer, {},
+                    &result),
+            "");
+  EXPECT_EQ(result.output,
+            std::string("0.000000 0.000000   0.0 (null) (null) (null) ") + '\0' + "|0 0 0");
 }
 
 TEST(Bounds, WhatIsPrintedIsBounded) {

@@ -56,6 +56,31 @@ TEST(PtxParser, BlanksMayStandBeforeModifiers) {
   EXPECT_EQ(function.body[1].opcode, "ret.uni");
 }
 
+TEST(PtxParser, OperatorsOfConstantsBindAsInC) {
+  auto sizeOf = [](llvm::StringRef extent) {
+    auto module = ptx::parseModule((header + ".global .b8 t[" + extent + "];\n").str(), "t.ptx");
+    EXPECT_TRUE(bool(module)) << llvm::toString(module.takeError());
+    return (*module)->variables[0]->sizeBytes;
+  };
+  EXPECT_EQ(sizeOf("2+3*4"), 14u);
+  EXPECT_EQ(sizeOf("(2+3)*4"), 20u);
+  EXPECT_EQ(sizeOf("100-10-1"), 89u);
+  EXPECT_EQ(sizeOf("1<<2+3"), 32u);
+  EXPECT_EQ(sizeOf("100/7*2"), 28u);
+  EXPECT_EQ(sizeOf("8|1&3^1"), 8u);
+  EXPECT_EQ(errorOf((header + ".global .b8 t[1/0];\n").str()),
+            "t.ptx:4: error: division by zero in a constant");
+  auto module = ptx::parseModule((header + ".entry k() {\n  .reg .b64 %r<2>;\n"
+                                           "  ld.global.u64 %r1, [%r0-4+8*2];\n"
+                                           "  ld.global.u64 %r1, [%r0-0x8000000000000000];\n}\n")
+                                     .str(),
+                                 "t.ptx");
+  ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
+  const ptx::Function &function = *(*module)->functions[0];
+  EXPECT_EQ(function.body[0].operands[1].integer, 12u);
+  EXPECT_EQ(function.body[1].operands[1].integer, uint64_t(1) << 63);
+}
+
 TEST(PtxParser, RefusesGarbageWithoutCrashing) {
   EXPECT_NE(errorOf(""), "");
   EXPECT_NE(errorOf("{{{{{"), "");
