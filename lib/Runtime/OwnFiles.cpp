@@ -2,10 +2,13 @@
 
 #include "OwnFiles.h"
 
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Path.h"
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -29,14 +32,86 @@ std::string tilewright::runtime::findForeign(const struct stat &facts) {
   return "";
 }
 
-Descriptor tilewright::runtime::openOwnDirectory(const std::string &path, std::string &problem) {
-  if (std::error_code error =
-          sys::fs::create_directories(path, /*IgnoreExisting=*/true, sys::fs::owner_all)) {
-    problem = error.message();
+static Descriptor openPath(int folder, const std::string &name, int flags) {
+  return Descriptor(openat(folder, name.c_str(), flags | O_CLOEXEC));
+}
+
+/// What stands at `name` in a folder, a link itself; a directory is made where there is nothing.
+static Descriptor openOrMake(const Descriptor &folder, const std::string &name) {
+  Descriptor found = openPath(folder.get(), name, O_PATH | O_NOFOLLOW);
+  if (found || errno != ENOENT)
+    return found;
+  if (mkdirat(folder.get(), name.c_str(), 0700) != 0 && errno != EEXIST)
     return Descriptor();
+  return openPath(folder.get(), name, O_PATH | O_NOFOLLOW);
+}
+
+/// Where a link leads to; empty and `errno` if that cannot be read.
+static std::string readLink(const Descriptor &link) {
+  char text[PATH_MAX];
+  ssize_t size = readlinkat(link.get(), "", text, sizeof(text));
+  return std::string(text, size > 0 ? size : 0);
+}
+
+namespace {
+/// Goes along a path step by step. Links are followed by hand: one that another user made would
+/// lead to any directory of this user, such as one that was unpacked.
+class PathWalk {
+public:
+  explicit PathWalk(StringRef path) { add(path); }
+
+  /// The directory at the end, or none and `problem`.
+  Descriptor run(std::string &problem);
+
+private:
+  void add(StringRef path) {
+    if (path.starts_with("/"))
+      folder = openPath(AT_FDCWD, "/", O_PATH | O_DIRECTORY);
+    SmallVector<StringRef> names;
+    path.split(names, '/', -1, /*KeepEmpty=*/false);
+    for (StringRef name : llvm::reverse(names))
+      rest.push_back(name.str());
   }
-  // A link that the user made to another folder is fine: what it leads to is judged.
-  Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+  Descriptor folder;             ///< Up to here; an empty path has none.
+  std::vector<std::string> rest; ///< The names that come, the next one last.
+};
+} // namespace
+
+Descriptor PathWalk::run(std::string &problem) {
+  constexpr unsigned mostLinks = 40; // as many as Linux follows
+  for (unsigned numLinks = 0; folder && !rest.empty();) {
+    std::string name = std::move(rest.back());
+    rest.pop_back();
+    Descriptor next = openOrMake(folder, name);
+    struct stat facts = {};
+    if (!next || fstat(next.get(), &facts) != 0) {
+      problem = std::strerror(errno);
+      return Descriptor();
+    }
+    if (!S_ISLNK(facts.st_mode)) {
+      folder = std::move(next);
+      continue;
+    }
+    if (facts.st_uid != geteuid() && facts.st_uid != 0) {
+      problem = "the symbolic link '" + name + "' on the way belongs to another user";
+      return Descriptor();
+    }
+    std::string target = readLink(next);
+    if (target.empty() || ++numLinks > mostLinks) {
+      problem = std::strerror(target.empty() ? errno : ELOOP);
+      return Descriptor();
+    }
+    add(target);
+  }
+  return std::move(folder);
+}
+
+Descriptor tilewright::runtime::openOwnDirectory(const std::string &path, std::string &problem) {
+  Descriptor found = PathWalk(path).run(problem);
+  if (!problem.empty())
+    return Descriptor();
+  Descriptor directory = openPath(found.get(), ".", O_RDONLY | O_DIRECTORY);
   struct stat facts = {};
   if (!directory || fstat(directory.get(), &facts) != 0) {
     problem = errno == ENOTDIR ? "it is not a directory" : std::strerror(errno);

@@ -38,8 +38,8 @@ private:
 /// Why something is not own; empty if it is.
 std::string findForeign(const struct stat &facts);
 
-/// Opens an own directory, which is made with mode 0700 where there is none. Where that fails,
-/// `problem` says why.
+/// Opens an own directory, which is made with mode 0700 where there is none. Symbolic links on the
+/// way count if this user or root made them. Where that fails, `problem` says why.
 Descriptor openOwnDirectory(const std::string &path, std::string &problem);
 
 enum class ReadResult {

@@ -246,6 +246,41 @@ TEST_F(DiskCacheTest, NothingOfAnotherUserIsRead) {
   asUser(other, [&] { return !DiskCache(path("shared"), kMegabyte).lookup(name); });
 }
 
+TEST_F(DiskCacheTest, LinksOfTheUserLeadToTheDirectory) {
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  ASSERT_EQ(mkdir(path("real").c_str(), 0700), 0);
+  ASSERT_EQ(symlink(path("real").c_str(), path("absolute").c_str()), 0);
+  ASSERT_EQ(symlink("absolute/../real", path("relative").c_str()), 0);
+  ASSERT_EQ(symlink("loop", path("loop").c_str()), 0);
+  DiskCache(path("absolute/a/b"), kMegabyte).store(name, "content");
+  EXPECT_EQ(DiskCache(path("relative//./a/b"), kMegabyte).lookup(name), "content");
+  EXPECT_EQ(modeOf("real/a"), 0700u);
+  DiskCache loop(path("loop"), kMegabyte);
+  EXPECT_EQ(loop.lookup(name), std::nullopt);
+  EXPECT_NE(loop.getProblem(), "");
+}
+
+/// It led to any directory of this user, also to one whose files somebody else had packed.
+TEST_F(DiskCacheTest, LinksOfAnotherUserAreNotFollowed) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can act as two users";
+  std::string name = DiskCache::makeName("cpu", {"key"});
+  DiskCache(path("unpacked"), kMegabyte).store(name, "poison");
+  chmod(folder.c_str(), 0755);
+  ASSERT_EQ(mkdir(path("open").c_str(), 0777), 0);
+  chmod(path("open").c_str(), 0777);
+  asUser(65534, [&] { return symlink("../unpacked", path("open/cache").c_str()) == 0; });
+  for (const char *at : {"open/cache", "open/cache/inside"}) {
+    DiskCache linked(path(at), kMegabyte);
+    linked.store(name, "content");
+    EXPECT_EQ(linked.lookup(name), std::nullopt);
+    EXPECT_NE(linked.getProblem().find("'cache' on the way belongs to another user"),
+              std::string::npos)
+        << linked.getProblem();
+  }
+  EXPECT_EQ(modeOf("unpacked/inside"), 0u);
+}
+
 TEST_F(DiskCacheTest, AnEmptyOrRelativeHomeIsNotTheCurrentDirectory) {
   pid_t pid = fork();
   if (pid == 0) { // the environment is the child's own
