@@ -4,6 +4,7 @@
 #include "vgpu/Events/Observer.h"
 #include "vgpu/Exec/Decode.h"
 #include "vgpu/Exec/Limits.h"
+#include "vgpu/Exec/LivelockWatch.h"
 #include "vgpu/Exec/Runner.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -245,6 +246,7 @@ void Launcher::work(LaunchState &own) {
   std::deque<std::unique_ptr<Cluster>> parked;
   size_t inVain = 0; // turns since a cluster was started or ended
   Sweep sweep;
+  LivelockWatch livelock;
   std::unique_ptr<Cluster> ended; // its memory serves the next one
   const uint64_t total = endCluster;
   const size_t mostClusters =
@@ -278,7 +280,7 @@ void Launcher::work(LaunchState &own) {
       break;
     }
     uint64_t turn = sweep.isOn ? sweepQuantum : cluster->isSuspect ? suspectQuantum : quantum;
-    RunStatus status = runCluster(*cluster, turn);
+    RunStatus status = runCluster(*cluster, livelock.turn(turn));
     while (status == RunStatus::Yielded && !program.canBlocksMeet() && isToGoOn(own.config))
       status = runCluster(*cluster, quantum); // it only paused to be asked
     if (!isToGoOn(own.config))
@@ -295,11 +297,19 @@ void Launcher::work(LaunchState &own) {
         for (Observer *observer : own.observers)
           observer->onBlockEnd(*block);
       inVain = 0;
+      livelock.restart();
       ended = std::move(cluster);
     }
     if (status == RunStatus::Yielded || status == RunStatus::Repeats) {
       parked.push_back(std::move(cluster));
       plan(parked, sweep);
+      if (inVain == 0) {
+        livelock.restart();
+      } else if (own.config.numThreads == 1 && inVain % parked.size() == 0 &&
+                 livelock.afterRotation(parked, counts)) {
+        reportRepetition(*parked.front(), parked.size() - 1);
+        status = RunStatus::Stopped;
+      }
     }
     if (status == RunStatus::Stopped)
       isStopped = true;

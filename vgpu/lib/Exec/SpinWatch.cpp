@@ -95,9 +95,10 @@ bool onlyComputes(const Inst &inst) {
 /// Bytes of a register's row, for all lanes of a warp.
 uint32_t rowBytesOf(const Slot &slot) { return slot.bytes ? slot.bytes * warpSize : 4; }
 
-/// The rows of registers (offset and bytes) on which it depends what these instructions do.
-std::map<uint32_t, uint32_t> findDecidingRows(llvm::ArrayRef<const Inst *> instructions) {
-  std::map<uint32_t, uint32_t> rows;
+} // namespace
+
+RegisterRows findDecidingRows(const std::vector<const Inst *> &instructions) {
+  RegisterRows rows;
   bool hasNew = true;
   auto add = [&](uint32_t offset, uint32_t bytes) {
     uint32_t &known = rows[offset];
@@ -126,13 +127,26 @@ std::map<uint32_t, uint32_t> findDecidingRows(llvm::ArrayRef<const Inst *> instr
   return rows;
 }
 
-} // namespace
-
 uint64_t digestOf(const GlobalMemory &memory) {
   uint64_t digest = 0;
   for (const Allocation &allocation : memory.allocations())
     if (!allocation.isFreed)
       digest = digestOf(llvm::ArrayRef(allocation.host, allocation.sizeBytes), digest);
+  return digest;
+}
+
+uint64_t digestOf(const Cluster &cluster, const RegisterRows &rows, uint64_t before) {
+  std::vector<uint64_t> lanes;
+  describeControl(cluster, lanes);
+  auto bytes = reinterpret_cast<const uint8_t *>(lanes.data());
+  uint64_t digest = digestOf(llvm::ArrayRef(bytes, lanes.size() * sizeof(uint64_t)), before);
+  for (const std::unique_ptr<Block> &block : cluster.blocks) {
+    for (const Warp &warp : block->warps)
+      for (auto [offset, size] : rows)
+        digest = digestOf(llvm::ArrayRef(registersOf(warp) + offset, size), digest);
+    digest = digestOf(llvm::ArrayRef(block->shared), digest);
+    digest = digestOf(llvm::ArrayRef(block->local), digest);
+  }
   return digest;
 }
 
@@ -211,7 +225,7 @@ bool SpinWatch::areDecidingRegistersSame(const Cluster &cluster) {
   constexpr size_t mostInstructions = 4096;
   if (instructions.size() > mostInstructions)
     return false;
-  std::map<uint32_t, uint32_t> rows = findDecidingRows(instructions);
+  RegisterRows rows = findDecidingRows(instructions);
   const uint8_t *before = registers.data();
   for (const std::unique_ptr<Block> &block : cluster.blocks)
     for (const Warp &warp : block->warps) {

@@ -491,6 +491,44 @@ LOOP:
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
+/// Two blocks hand a flag to and fro, so often; with 0, for ever.
+std::string handingOn(const std::string &rounds, const std::string &inLoop = "") {
+  return R"(.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p<2>;
+  ld.param.u64 %rd0, [out];
+  mov.u32 %r1, %ctaid.x;
+  xor.b32 %r2, %r1, 1;
+  mov.u32 %r3, 0;
+LOOP:
+  ld.acquire.gpu.global.u32 %r0, [%rd0];
+  setp.ne.u32 %p0, %r0, %r1;
+  @%p0 bra LOOP;
+)" + inLoop +
+         "  add.u32 %r3, %r3, 1;\n  st.release.gpu.global.u32 [%rd0], %r2;\n" +
+         (rounds == "0" ? std::string("  bra LOOP;\n")
+                        : "  setp.lt.u32 %p0, %r3, " + rounds + ";\n  @%p0 bra LOOP;\n") +
+         "  ret;\n}";
+}
+
+/// None of them repeats itself: memory changes all the time.
+TEST(Bounds, BlocksThatKeepEachOtherBusyAreADeadlock) {
+  std::vector<uint64_t> buffer(1);
+  LaunchConfig config;
+  config.grid.x = 2;
+  config.timeLimitSeconds = 300;
+  std::string text = outcome(handingOn("0"), buffer, config);
+  EXPECT_NE(text.find("the same states come again and again, in 1 other blocks as well"),
+            std::string::npos)
+      << text;
+  buffer[0] = 0;
+  EXPECT_EQ(outcome(handingOn("300"), buffer, config), "");
+  // Time is a state that never comes again.
+  buffer[0] = 0;
+  config.timeLimitSeconds = 2;
+  text = outcome(handingOn("0", "  mov.u64 %rd2, %clock64;\n"), buffer, config);
+  EXPECT_NE(text.find("its time limit"), std::string::npos) << text;
+}
+
 TEST(Bounds, AWaitForTheClockIsNoDeadlock) {
   std::string text = R"(.visible .entry k(.param .u64 out) {
   .reg .b64 %rd<4>; .reg .pred %p<2>;

@@ -22,6 +22,7 @@
 #define VGPU_EXEC_SPINWATCH_H
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace vgpu {
@@ -74,6 +75,13 @@ private:
 
 /// A digest of all global memory that is not freed.
 uint64_t digestOf(const GlobalMemory &memory);
+
+/// Rows of registers: offset and bytes.
+using RegisterRows = std::map<uint32_t, uint32_t>;
+/// Those on which it depends what these instructions do.
+RegisterRows findDecidingRows(const std::vector<const Inst *> &instructions);
+/// A digest of lanes, barriers, these registers, shared and local memory.
+uint64_t digestOf(const Cluster &cluster, const RegisterRows &rows, uint64_t before);
 
 // What other families know of a block's state: its barrier of the cluster, its recursive calls,
 // and which instructions read %clock or the like.
