@@ -29,48 +29,60 @@ class KeepGoing(ast.expr):
         ast.copy_location(self, origin)
 
 
-def structure_jumps(block: list[ast.stmt]) -> list[ast.stmt]:
+#: The kinds of jumps that may leave statements, also from inside of a loop of them.
+Known = dict[tuple[ast.stmt, bool], set[str]]
+
+
+def structure_jumps(block: list[ast.stmt], known: Known | None = None) -> list[ast.stmt]:
     """`block` with guards; nested blocks are structured too. The input is not changed."""
+    known = {} if known is None else known
     result: list[ast.stmt] = []
     for position, statement in enumerate(block):
-        result.append(_structure_inside(statement))
+        result.append(_structure_inside(statement, known))
         if isinstance(statement, ast.Break | ast.Continue | ast.Return | ast.Raise):
             break
-        kinds = jumps_in([statement])
+        kinds = jumps_in([statement], known=known)
         rest = block[position + 1 :]
         if kinds and rest:
             test = KeepGoing(frozenset(kinds), statement)
-            guard = ast.If(test=test, body=structure_jumps(rest), orelse=[])
+            guard = ast.If(test=test, body=structure_jumps(rest, known), orelse=[])
             ast.copy_location(guard, rest[0])
             result.append(guard)
             break
     return result
 
 
-def _structure_inside(statement: ast.stmt) -> ast.stmt:
+def _structure_inside(statement: ast.stmt, known: Known) -> ast.stmt:
     if isinstance(statement, ast.If | ast.For | ast.While | ast.With):
         fields = {name: getattr(statement, name, None) for name in statement._fields}
-        fields["body"] = structure_jumps(statement.body)
+        fields["body"] = structure_jumps(statement.body, known)
         if "orelse" in fields:
-            fields["orelse"] = structure_jumps(statement.orelse)
+            fields["orelse"] = structure_jumps(statement.orelse, known)
         return ast.copy_location(type(statement)(**fields), statement)
     return statement
 
 
-def jumps_in(block: list[ast.stmt], loop_depth: int = 0) -> set[str]:
-    """The kinds of jumps that may leave `block`; those of loops inside stay inside."""
+def jumps_in(block: list[ast.stmt], in_loop: bool = False, known: Known | None = None) -> set[str]:
+    """The kinds of jumps that may leave `block`; those of loops inside stay inside. `known` grows
+    by all statements inside."""
+    known = {} if known is None else known
     kinds: set[str] = set()
     for statement in block:
-        if isinstance(statement, ast.Return):
-            kinds.add(RETURN)
-        elif isinstance(statement, ast.Break) and not loop_depth:
-            kinds.add(BREAK)
-        elif isinstance(statement, ast.Continue) and not loop_depth:
-            kinds.add(CONTINUE)
-        elif isinstance(statement, ast.If | ast.With):
-            kinds |= jumps_in(statement.body, loop_depth)
-            kinds |= jumps_in(getattr(statement, "orelse", []), loop_depth)
-        elif isinstance(statement, ast.For | ast.While):
-            kinds |= jumps_in(statement.body, loop_depth + 1)
-            kinds |= jumps_in(statement.orelse, loop_depth)
+        if (statement, in_loop) not in known:
+            known[statement, in_loop] = _jumps_of(statement, in_loop, known)
+        kinds |= known[statement, in_loop]
     return kinds
+
+
+def _jumps_of(statement: ast.stmt, in_loop: bool, known: Known) -> set[str]:
+    if isinstance(statement, ast.Return):
+        return {RETURN}
+    if isinstance(statement, ast.Break | ast.Continue):
+        return set() if in_loop else {BREAK if isinstance(statement, ast.Break) else CONTINUE}
+    if isinstance(statement, ast.If | ast.With):
+        after = getattr(statement, "orelse", [])
+        return jumps_in(statement.body, in_loop, known) | jumps_in(after, in_loop, known)
+    if isinstance(statement, ast.For | ast.While):
+        after = jumps_in(statement.orelse, in_loop, known)
+        return jumps_in(statement.body, True, known) | after
+    return set()

@@ -14,22 +14,40 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def assigned(nodes: Iterable[ast.AST]) -> set[str]:
-    """The local names that `nodes` may bind; inner scopes have names of their own."""
+Assigned = dict[ast.stmt, set[str]]  # the names that statements bind, of those that were asked
+
+
+def assigned(nodes: Iterable[ast.AST], known: Assigned | None = None) -> set[str]:
+    """The local names that `nodes` may bind; inner scopes have names of their own. `known` grows
+    by all statements inside: an `elif` is asked once for each one before it."""
     names: set[str] = set()
     for node in nodes:
-        _collect_assigned(node, names, in_comprehension=False)
+        _collect_assigned(node, names, False, {} if known is None else known)
     return names
 
 
-def _collect_assigned(node: ast.AST, names: set[str], in_comprehension: bool) -> None:
+def _collect_assigned(
+    node: ast.AST, names: set[str], in_comprehension: bool, known: Assigned
+) -> None:
+    if isinstance(node, ast.stmt):
+        if node not in known:
+            known[node] = own = set()
+            _collect_from_parts(node, own, in_comprehension, known)
+        names |= known[node]
+    else:
+        _collect_from_parts(node, names, in_comprehension, known)
+
+
+def _collect_from_parts(
+    node: ast.AST, names: set[str], in_comprehension: bool, known: Assigned
+) -> None:
     if isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Store) and not in_comprehension:
             names.add(node.id)
         return
     if isinstance(node, ast.NamedExpr):
         names.add(node.target.id)  # binds in the function even from inside a comprehension
-        _collect_assigned(node.value, names, in_comprehension)
+        _collect_assigned(node.value, names, in_comprehension, known)
         return
     if isinstance(node, _SCOPES):
         if hasattr(node, "name"):
@@ -39,7 +57,7 @@ def _collect_assigned(node: ast.AST, names: set[str], in_comprehension: bool) ->
         names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
     inside = in_comprehension or isinstance(node, _COMPREHENSIONS)
     for child in ast.iter_child_nodes(node):
-        _collect_assigned(child, names, inside)
+        _collect_assigned(child, names, inside, known)
 
 
 def used(node: ast.AST | None) -> set[str]:

@@ -30,7 +30,7 @@ from types import CodeType
 from tilewright.frontend.carried import LoopInfo
 from tilewright.frontend.hooks import Hooks
 from tilewright.frontend.jumps import KeepGoing, jumps_in, structure_jumps
-from tilewright.frontend.liveness import Liveness, assigned
+from tilewright.frontend.liveness import Assigned, Liveness, assigned
 from tilewright.frontend.named_statements import use_python_statements
 from tilewright.frontend.rewrite_expr import (
     HOOKS,
@@ -115,7 +115,9 @@ class FunctionRewriter:
         self._parameters = {argument.arg for argument in parameters}
         stores = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_store(n)]
         self._stores = Counter(stores)
-        self._expressions = ExpressionRewriter(assigned(node.body) | self._parameters)
+        self._assigned: Assigned = {}
+        local_names = assigned(node.body, self._assigned) | self._parameters
+        self._expressions = ExpressionRewriter(local_names)
         self._loop_states: list[str] = []
 
     def function(self) -> ast.FunctionDef:
@@ -146,7 +148,8 @@ class FunctionRewriter:
         result: list[ast.stmt] = []
         for statement in block:
             visit = getattr(self, f"_visit_{type(statement).__name__}", self._visit_other)
-            result += [located(new, statement) for new in visit(statement)]
+            with self._expressions.temporaries_of_statement():
+                result += [located(new, statement) for new in visit(statement)]
         return result or [ast.Pass()]
 
     def _expr(self, node: ast.expr) -> ast.expr:
@@ -191,7 +194,7 @@ class FunctionRewriter:
         return self._if(node, self._expr(node.test))
 
     def _if(self, node: ast.If, test: ast.expr) -> list[ast.stmt]:
-        names = tuple(sorted(assigned([*node.body, *node.orelse])))
+        names = tuple(sorted(assigned([*node.body, *node.orelse], self._assigned)))
         after = self._liveness.after[node]
         live = tuple(n for n in names if n in after)
         state = self._expressions.temporary("if")
@@ -212,7 +215,7 @@ class FunctionRewriter:
         return result + self._rebind_if(self._method(state, "finish"), state, names)
 
     def _loop_info(self, node: ast.For | ast.While, targets: set[str]) -> tuple[int, LoopInfo]:
-        names = assigned(node.body) | targets
+        names = assigned(node.body, self._assigned) | targets
         if isinstance(node, ast.While):
             names |= assigned([node.test])
         locations: dict[str, Location] = {}

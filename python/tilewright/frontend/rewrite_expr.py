@@ -15,6 +15,8 @@ The hooks run the operands in place (no lambdas), so names, walrus and traceback
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 HOOKS = "tw.hooks"  # not an identifier: no name of the user's can collide
@@ -104,8 +106,16 @@ class ExpressionRewriter(ast.NodeTransformer):
         self._local = local_names
         self._temporaries = 0
 
+    @contextmanager
+    def temporaries_of_statement(self) -> Iterator[None]:
+        """The next statement takes the same names for its temporaries. Looking at the locals of a
+        frame takes as long as there are names, and each loop looks."""
+        before = self._temporaries
+        yield
+        self._temporaries = before
+
     def temporary(self, what: str = "t") -> str:
-        """A fresh local name."""
+        """A local name that neither this statement nor one around it has."""
         self._temporaries += 1
         return f"tw.{what}{self._temporaries}"
 
