@@ -55,7 +55,7 @@ def figures() -> Iterator[Figure]:
     programs: dict[str, Callable[[int], object]] = {"statements": chain, **PROGRAMS}
     try:
         for name, make in programs.items():
-            for device in ("interp", "cpu", "sm_80"):
+            for device in ("interp", "cpu", "sm_80", "sm_90a"):
                 runs = [measure(make, size, device) for size in SIZES]
                 for phase in runs[-1]:
                     if runs[-1][phase] < runs[-1]["whole"] / 10:

@@ -106,10 +106,24 @@ def shuffled(
     return main
 
 
+def padded(padding: int) -> object:
+    """An im2col with that padding: numbers grow, statements do not."""
+
+    @T.prim_func
+    def main(A: T.Tensor((1, 8, 8, 32), "float16"), B: T.Tensor((64, 32), "float16")):
+        with T.Kernel(1, threads=128):
+            tile = T.alloc_shared((64, 32), "float16")
+            T.c2d_im2col(A, tile, 0, 0, 3, 1, 1, padding)
+            T.copy(tile, B)
+
+    return main
+
+
 #: Kinds of programs by name, for measurements and for tests of their growth.
 PROGRAMS: dict[str, Callable[[int], object]] = {
     "accesses in a statement": accesses,
     "terms in a chain": polynomial,
     "terms in a tree": tree,
     "shuffled statements": shuffled,
+    "padding of im2col": padded,
 }

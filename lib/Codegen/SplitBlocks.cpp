@@ -2,6 +2,8 @@
 
 #include "tilewright/Codegen/SplitBlocks.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/PassInfo.h"
 #include "llvm/PassRegistry.h"
@@ -11,7 +13,7 @@ using namespace tilewright;
 
 /// Blocks of real programs are shorter. The address of an access is computed next to it, so few
 /// divisions come between the two.
-static constexpr size_t kMaxInstructions = 2048;
+static constexpr size_t kMaxInstructions = 2048, kPart = kMaxInstructions / 2;
 
 namespace {
 class SplitBlocks : public FunctionPass {
@@ -23,10 +25,24 @@ public:
 
   bool runOnFunction(Function &function) override {
     bool hasChanged = false;
-    for (BasicBlock &first : make_early_inc_range(function))
-      for (BasicBlock *block = &first; block->size() > kMaxInstructions; hasChanged = true)
-        block = block->splitBasicBlock(std::next(block->begin(), kMaxInstructions / 2));
+    for (BasicBlock &block : make_early_inc_range(function))
+      hasChanged |= split(block);
     return hasChanged;
+  }
+
+private:
+  /// From the end: a split moves all that follows, and the list does not know its length.
+  static bool split(BasicBlock &block) {
+    SmallVector<Instruction *> begins; // of each part but the first
+    size_t numInstructions = 0;
+    for (Instruction &instruction : block)
+      if (numInstructions++ == (begins.size() + 1) * kPart)
+        begins.push_back(&instruction);
+    while (!begins.empty() && numInstructions - (begins.size() - 1) * kPart <= kMaxInstructions)
+      begins.pop_back(); // the last part may be as long as a block
+    for (Instruction *begin : reverse(begins))
+      block.splitBasicBlock(begin);
+    return !begins.empty();
   }
 };
 char SplitBlocks::ID = 0;

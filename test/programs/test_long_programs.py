@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import time
 from pathlib import Path
 from types import ModuleType
@@ -93,6 +93,41 @@ def test_long_statements_compile_in_time(growing: ModuleType, name: str, device:
     finally:
         tilewright.enable_cache()
     assert long < 8 * short
+
+
+def test_long_kernels_compile_in_time(growing: ModuleType) -> None:
+    """Long blocks are divided for instruction selection; dividing them moved the rest each time."""
+    chain = importlib.import_module("bench_compile").chain
+    measure = importlib.import_module("bench_growth").measure
+    tilewright.disable_cache()
+    try:
+        short, long = (measure(chain, size, "sm_80")["whole"] for size in (500, 2000))
+    finally:
+        tilewright.enable_cache()
+    assert long < 6 * short  # 7.3 before
+
+
+def test_statements_that_are_written_out_are_traced_in_time(tmp_path: Path) -> None:
+    """Each statement had hidden names of its own, and each loop looked at all names; Python's
+    collector of cycles looked at all of them again and again."""
+    seconds = []
+    for count in (500, 2000):
+        lines = [
+            "import tilewright.language as T",
+            "@T.prim_func",
+            'def main(A: T.Tensor((64,), "float32")):',
+            "    with T.Kernel(1, threads=32):",
+        ]
+        for k in range(count):
+            lines += ["        for i in T.Parallel(64):", f"            A[i] = A[i] * 2.0 + {k}.0"]
+        path = tmp_path / f"written{count}.py"
+        path.write_text("\n".join(lines))
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        module = importlib.util.module_from_spec(spec)
+        start = time.process_time()
+        spec.loader.exec_module(module)
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 7 * seconds[0]
 
 
 def test_fused_loops_end_somewhere(growing: ModuleType) -> None:
