@@ -2,6 +2,8 @@
 
 #include "Bindings.h"
 
+#include "llvm/Support/JSON.h"
+
 using namespace tilewright;
 using namespace tilewright::bindings;
 
@@ -32,12 +34,14 @@ static const char *nameReason(UserError::Reason reason) {
 static void raiseTraceError(const UserError &error) {
   nb::object &cls = traceErrorClass();
   bool isInternal = error.reason == UserError::Reason::Internal;
-  nb::object instance = cls((isInternal ? "internal error: " : "") + error.message);
+  // A message may quote a text byte by byte, such as a token of PTX: Python takes whole characters.
+  std::string message = llvm::json::fixUTF8(error.message);
+  nb::object instance = cls((isInternal ? "internal error: " : "") + message);
   nb::list notes;
   for (const UserError::Note &note : error.notes)
     notes.append(
         nb::make_tuple(note.position.file, note.position.line, note.position.column, note.text));
-  instance.attr("message") = error.message;
+  instance.attr("message") = message;
   instance.attr("reason") = nameReason(error.reason);
   instance.attr("location") = error.position ? toPython(*error.position) : nb::none();
   instance.attr("notes") = notes;

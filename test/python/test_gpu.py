@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import threading
 import time
@@ -200,8 +201,11 @@ L:
     ("options", "words"),
     [
         ({"grid": -1}, "'grid': expected a number from 1 to 2147483647, got -1"),
-        ({"grid": (1, 1, 1, 1)}, "'grid': expected 1 to 3 extents, got 4"),
-        ({"grid": ()}, "'grid': expected 1 to 3 extents, got 0"),
+        ({"grid": (1, 1, 1, 1)}, "'grid': expected 1 to 3 extents, got (1, 1, 1, 1)"),
+        ({"grid": ()}, "'grid': expected 1 to 3 extents, got ()"),
+        ({"grid": itertools.repeat(1)}, "'grid': expected 1 to 3 extents, got repeat(1)"),
+        ({"grid": b"\x01"}, "'grid': expected 1 to 3 extents, got b'\\x01'"),
+        ({"block": True}, "'block': expected an integer, got bool True"),
         ({"grid": 1.5}, "'grid': expected an integer, got float 1.5"),
         ({"block": 2**40}, "'block': expected a number from 1 to 2147483647"),
         ({"shared_bytes": -1}, "'shared_bytes': expected a number"),
@@ -209,7 +213,9 @@ L:
         ({"step_limit": "many"}, "'step_limit': expected an integer, got str 'many'"),
         ({"time_limit": -1}, "'time_limit': expected seconds"),
         ({"time_limit": float("nan")}, "'time_limit': expected seconds"),
+        ({"time_limit": 1j}, "'time_limit': expected seconds"),
         ({"entry": None}, "'entry': expected a text, got NoneType None"),
+        ({"entry": "\udcff"}, "'entry' is no text"),
         ({"arch": 80}, "'arch': expected a text, got int 80"),
         ({"checks": ["race"]}, "'checks': expected a text, got list ['race']"),
         ({"mode": 1}, "'mode': expected a text, got int 1"),
@@ -244,6 +250,12 @@ def test_bad_arguments_of_a_launch_are_errors_in_words(value: object, words: str
         vgpu.launch(ENDLESS, "k", 1, 32, [value])
 
 
+def test_an_error_quotes_half_of_a_character() -> None:
+    """Python could not read the message: a token of PTX is one byte."""
+    with pytest.raises(tilewright.TilewrightError, match="1: error: expected a directive"):
+        vgpu.Module("\ufeff" + ENDLESS)
+
+
 def test_an_array_is_not_resized_while_a_launch_of_ptx_runs() -> None:
     array = np.zeros(1 << 16)
     thread = threading.Thread(
@@ -269,7 +281,7 @@ def test_the_address_of_an_array_is_what_numpy_knows() -> None:
 
 
 def test_a_time_limit_ends_a_launch() -> None:
-    result = vgpu.launch(ENDLESS, "k", 1, 32, [np.zeros(4)], time_limit=0.2)
+    result = vgpu.launch(ENDLESS, "k", 1, 32, [np.zeros(4)], time_limit=np.float32(0.2))
     assert [finding.kind for finding in result.findings] == ["step_limit"]
     assert not result.complete
 

@@ -11,6 +11,8 @@ import operator
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from numbers import Real
 from typing import Any
 
 from tilewright._core import core
@@ -94,7 +96,7 @@ def read_launch(text: str) -> Result:
 def _number(value: Any, name: str, least: int, most: int) -> int:
     """`value` as an integer in a range, or an error that names it."""
     try:
-        number = operator.index(value)
+        number = operator.index(None if isinstance(value, bool) else value)  # True is no number
     except TypeError:
         kind = type(value).__name__
         raise LanguageError(f"'{name}': expected an integer, got {kind} {value!r}") from None
@@ -104,14 +106,14 @@ def _number(value: Any, name: str, least: int, most: int) -> int:
 
 
 def _extents(value: int | Sequence[int], name: str) -> list[int]:
-    extents = list(value) if isinstance(value, Iterable) else [value]
-    if not 1 <= len(extents) <= 3:
-        raise LanguageError(f"'{name}': expected 1 to 3 extents, got {len(extents)}: {value!r}")
+    extents = list(islice(value, 4)) if isinstance(value, Iterable) else [value]
+    if isinstance(value, str | bytes) or not 1 <= len(extents) <= 3:
+        raise LanguageError(f"'{name}': expected 1 to 3 extents, got {value!r}")
     return [_number(extent, name, 1, 2**31 - 1) for extent in extents] + [1] * (3 - len(extents))
 
 
 def _seconds(value: float, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < 1e9:
         raise LanguageError(f"'{name}': expected seconds, 0 for no limit, got {value!r}")
     return float(value)
 
@@ -218,6 +220,10 @@ def _argument(value: Any, position: int) -> Any:
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise LanguageError(f"'{name}': expected a text, got {type(value).__name__} {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise LanguageError(f"'{name}' is no text: {error}") from None
     return value
 
 
