@@ -131,12 +131,10 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 /// Half of the mutations keep the text a sequence of tokens, the others are libFuzzer's own.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
                                           unsigned seed) {
-  if (seed % 2)
-    return LLVMFuzzerMutate(data, size, maxSize);
-  StringRef text(reinterpret_cast<const char *>(data), size);
-  std::string mutated = test::mutateTokens(text, seed);
-  if (mutated.size() > maxSize)
-    mutated.resize(maxSize);
-  llvm::copy(mutated, data);
-  return mutated.size();
+  std::string text = test::takePiece(StringRef(reinterpret_cast<const char *>(data), size), seed);
+  if (seed % 2 == 0)
+    text = test::mutateTokens(text, seed);
+  text.resize(std::min(text.size(), maxSize));
+  llvm::copy(text, data);
+  return seed % 2 ? LLVMFuzzerMutate(data, text.size(), maxSize) : text.size();
 }

@@ -93,12 +93,10 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 /// Three of four mutations keep the text a sequence of tokens: others seldom pass the verifiers.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
                                           unsigned seed) {
-  if (seed % 4 == 0)
-    return LLVMFuzzerMutate(data, size, maxSize);
-  std::string mutated =
-      test::mutateTokens(StringRef(reinterpret_cast<const char *>(data), size), seed);
-  if (mutated.size() > maxSize)
-    mutated.resize(maxSize);
-  llvm::copy(mutated, data);
-  return mutated.size();
+  std::string text = test::takePiece(StringRef(reinterpret_cast<const char *>(data), size), seed);
+  if (seed % 4 != 0)
+    text = test::mutateTokens(text, seed);
+  text.resize(std::min(text.size(), maxSize));
+  llvm::copy(text, data);
+  return seed % 4 ? text.size() : LLVMFuzzerMutate(data, text.size(), maxSize);
 }

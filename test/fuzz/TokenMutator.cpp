@@ -96,6 +96,15 @@ static const StringRef kWords[] = {"tile.kernel",
                                    "18446744073709551616",
                                    "4611686018427387904"};
 
+std::string test::takePiece(StringRef text, uint64_t seed) {
+  SmallVector<StringRef> pieces, lines;
+  text.split(pieces, "// -----");
+  SeededRandom random(seed);
+  pieces[random.uniform(0, pieces.size() - 1)].split(lines, "\n");
+  llvm::erase_if(lines, [](StringRef line) { return line.ltrim().starts_with("//"); });
+  return join(lines, "\n");
+}
+
 std::string test::mutateTokens(StringRef text, uint64_t seed) {
   SeededRandom random(seed);
   std::vector<std::string> tokens = split(text);

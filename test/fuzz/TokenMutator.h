@@ -14,6 +14,10 @@ namespace tilewright::test {
 /// changed at random hardly ever get past the lexer.
 std::string mutateTokens(llvm::StringRef text, uint64_t seed);
 
+/// One of the programs of a lit test, those between `// -----` lines, without its comments: a
+/// hundred small inputs take as long as the whole file.
+std::string takePiece(llvm::StringRef text, uint64_t seed);
+
 } // namespace tilewright::test
 
 #endif // TILEWRIGHT_TEST_FUZZ_TOKENMUTATOR_H
