@@ -33,10 +33,43 @@ inline unsigned char *mutantTable() {
   return table;
 }
 
-inline bool mutant(unsigned number) {
+inline void note(unsigned number) {
   volatile unsigned char *table = mutantTable();
   table[kMutants + number] = 1;
+}
+
+inline bool isOn(unsigned number) {
+  volatile unsigned char *table = mutantTable();
   return table[number] != 0;
+}
+
+inline bool mutant(unsigned number) {
+  note(number);
+  return isOn(number);
+}
+
+/// Whether the mutant is on; only then it is reached, unless `told` notes it.
+inline bool switched(unsigned number) { return isOn(number) && mutant(number); }
+
+/// Whether the mutant is on; it is reached if its value differs here.
+inline bool differs(unsigned number, bool doesDiffer) {
+  if (doesDiffer)
+    note(number);
+  return isOn(number);
+}
+
+/// `value`; the mutant is reached if that is `when`.
+inline bool told(unsigned number, bool when, bool value) {
+  if (value == when)
+    note(number);
+  return value;
+}
+
+/// `value`, or with the mutant `constant`; it is reached if they differ.
+inline bool always(unsigned number, bool constant, bool value) {
+  if (value != constant)
+    note(number);
+  return isOn(number) ? constant : value;
 }
 
 } // namespace tw

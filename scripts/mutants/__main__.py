@@ -54,14 +54,14 @@ def run(options: argparse.Namespace) -> int:
     import pytest
 
     from mutants.items import lit_items, pytest_items, seed_items, unit_items
-    from mutants.judge import Judge, Options, Table
+    from mutants.judge import KILLERS, Judge, Options, Table, read_killers
 
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which ends the child, too
     shared = Table(table)
     wanted = Options(
         folder, options.budget, time.time() + 60 * options.minutes, (part, parts),
-        options.baseline, options.rooms or [],
+        options.baseline, read_killers(KILLERS), options.rooms or [],
     )  # fmt: skip
     mutants = json.loads((ROOT / "mutants.json").read_text())
 
@@ -76,7 +76,8 @@ def run(options: argparse.Namespace) -> int:
             order = [item.name for item in quick]
             names = [item.name for item in collected]
             random.Random(5).shuffle(names)
-            judge.measure(order + names)
+            killers = set(wanted.killers.values())
+            judge.measure(sorted(order + names, key=lambda name: name not in killers))
             for name in judge.broken():
                 print(f"fails with no mutant on: {name}", flush=True)
             judge.run()

@@ -11,6 +11,7 @@ where one ended.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import mmap
 import random
@@ -23,6 +24,8 @@ from pathlib import Path
 from mutants.children import run_in_child
 from mutants.items import Item
 
+#: Which test killed which mutant of an earlier run, on whatever machine.
+KILLERS = Path(__file__).resolve().parent / "killers.txt"
 #: As TwMutant.h has it.
 MUTANTS = 1 << 15
 #: A test that takes longer by itself is left out.
@@ -65,6 +68,11 @@ class Known:
     reached: frozenset[int]
 
 
+def patience(known: Known) -> float:
+    """Seconds after which a test hangs."""
+    return 4 + 8 * known.seconds
+
+
 @dataclass
 class Options:
     folder: Path
@@ -72,6 +80,8 @@ class Options:
     until: float  # time.time()
     part: tuple[int, int] = (0, 1)
     baseline_seconds: float = 0.0
+    #: The tests that killed mutants in an earlier run, by Judge.key.
+    killers: dict[str, str] = field(default_factory=dict)
     rooms: list[str] = field(default_factory=list)
 
 
@@ -89,6 +99,18 @@ def add_line(file: Path, entry: dict) -> None:
     is_cut = file.exists() and file.stat().st_size > 0 and not file.read_bytes().endswith(b"\n")
     with file.open("a") as stream:
         stream.write("\n" * is_cut + json.dumps(entry) + "\n")
+
+
+def key_of(mutant: dict) -> str:
+    """Of a mutant, in all runs: what changes how in which line of which file."""
+    words = (mutant[word] for word in ("file", "text", "becomes"))
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
+
+
+def read_killers(file: Path) -> dict[str, str]:
+    """Which test killed a mutant of an earlier run; lines of `KEY TEST`."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return dict(line.split(" ", 1) for line in lines)
 
 
 def results_of(folder: Path) -> dict[int, dict]:
@@ -160,7 +182,9 @@ class Judge:
     # ---- With one on ----
 
     def order(self, mutant: dict, left_out: set[str]) -> list[str]:
-        """The tests that reach a mutant, likely and quick ones first, of all families in turn."""
+        """The tests that reach a mutant, likely and quick ones first, of all families in turn. The
+        one that killed it in an earlier run comes before all."""
+        earlier = self.options.killers.get(key_of(mutant))
         ranked = []
         for name, known in self.known.items():
             if known.passes and mutant["id"] in known.reached and name not in left_out:
@@ -174,7 +198,7 @@ class Judge:
             family = self.items[name].family
             spread.append((cost * 1.15 ** met[family], name))
             met[family] += 1
-        return [name for _, name in sorted(spread)]
+        return [name for _, name in sorted(spread, key=lambda e: (e[1] != earlier, *e))]
 
     def judge(self, mutant: dict, before: dict | None) -> dict:
         """Runs tests until one fails or the budget is spent."""
@@ -191,7 +215,7 @@ class Judge:
         try:
             seen = run_in_child(
                 [self.items[name] for name in chosen],
-                [8 + 8 * self.known[name].seconds for name in chosen],
+                [patience(self.known[name]) for name in chosen],
             )
         finally:
             self.table.switch_on()
@@ -260,7 +284,7 @@ class Judge:
         self.table.clear()
         self.table.switch_on(*group)
         try:
-            seen = run_in_child([self.items[name]], [8 + 8 * self.known[name].seconds])
+            seen = run_in_child([self.items[name]], [patience(self.known[name])])
         finally:
             self.table.switch_on()
         own = self.options.folder

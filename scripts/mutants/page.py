@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from mutants.judge import results_of
+from mutants.judge import KILLERS, key_of, read_killers, results_of
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -15,11 +15,12 @@ REASONS = HERE / "reasons.json"
 
 
 def _key(mutant: dict) -> tuple[str, str, str]:
-    return mutant["file"], mutant["was"], mutant["becomes"]
+    return mutant["file"], mutant["text"], mutant["becomes"]
 
 
 def reasons() -> dict[tuple[str, str, str], str]:
-    """Why a mutant may survive: it computes the same, or what it changes is no result."""
+    """Why a mutant may survive: it computes the same, or what it changes is no result. A reason
+    holds for one place only."""
     return {_key(entry): entry["why"] for entry in json.loads(REASONS.read_text())}
 
 
@@ -69,11 +70,21 @@ def _list(mutants: list[dict], results: dict[int, dict], why: dict) -> str:
     return "\n".join(lines)
 
 
+def keep_killers(mutants: list[dict], results: dict[int, dict], file: Path) -> None:
+    """Adds to what earlier runs knew: which test killed a mutant. The next run tries that first."""
+    killers = read_killers(file)
+    for m in mutants:
+        if (result := results.get(m["id"])) and result["status"] == "killed":
+            killers[key_of(m)] = result["by"]
+    file.write_text("".join(f"{key} {test}\n" for key, test in sorted(killers.items())))
+
+
 def write_page(tree: Path, folder: Path) -> None:
     from mutants.items import SEEDS
 
     mutants = json.loads((tree / "mutants.json").read_text())
     results, why = results_of(folder), reasons()
+    keep_killers(mutants, results, KILLERS)
     state = {}
     for m in mutants:
         result = results.get(m["id"])

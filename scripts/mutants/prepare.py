@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 from bisect import bisect_right
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +38,12 @@ LEFT_OUT = {
 HEADER = "include/tilewright/Support/Mutant.h"
 #: Of every mutated file: comparisons of constants and the like are meant here.
 INCLUDE = f'#include "{HEADER.removeprefix("include/")}"'
-DECLARATION = "namespace tw{bool mutant(int);}"
+DECLARATION = (
+    "namespace tw{bool mutant(int),switched(int),differs(int,bool),always(int,bool,bool),"
+    "told(int,bool,bool);}"
+)
+#: As long as the declarations, which stand in for the header before there is one.
+INCLUDE = INCLUDE.ljust(len(DECLARATION))
 PROLOGUE = f'{INCLUDE}\n#pragma clang diagnostic ignored "-Weverything"\n#line 1\n'
 
 
@@ -56,6 +62,16 @@ class File:
         """Whether it overlaps no chosen one."""
         start, stop = mutation.span
         return all(stop <= other.span[0] or other.span[1] <= start for other in self.chosen)
+
+    def marked(self, mutation: Mutation) -> str:
+        """The line of a mutation, with marks: the same words may stand there twice."""
+        source = self.text.encode()
+        start, stop = mutation.span
+        begin = source.rfind(b"\n", 0, start) + 1
+        end = source.find(b"\n", start)
+        stop = min(stop, end)
+        parts = source[begin:start], source[start:stop], source[stop:end]
+        return "{}‹{}›{}".format(*(part.decode() for part in parts)).strip()
 
     def rewritten(self, numbers: list[int]) -> tuple[str, list[tuple[int, int, Mutation]]]:
         """The text with the chosen mutations, and where each of their edits came to lie."""
@@ -91,29 +107,25 @@ def compile_arguments(build: Path) -> dict[str, list[str]]:
     return flags
 
 
-def read_room(folder: str, flags: dict[str, list[str]]) -> list[File]:
-    """The files of a room with all their mutations."""
-    files = []
+def read(name: str, arguments: list[str]) -> File:
+    """A file with all its mutations."""
+    path = ROOT / name
+    made = File(name, arguments, path.read_text())
+    for mutation in find(path, name, arguments):
+        made.candidates.setdefault(mutation.line, []).append(mutation)
+    print(f"{name}: {sum(map(len, made.candidates.values()))}", file=sys.stderr, flush=True)
+    return made
+
+
+def names_of(folder: str, flags: dict[str, list[str]]) -> Iterator[str]:
+    """The files of a room that are compiled."""
     for path in sorted((ROOT / folder).rglob("*.cpp")):
         name = str(path.relative_to(ROOT))
-        if name in LEFT_OUT or str(path) not in flags:
-            continue
-        made = File(name, flags[str(path)], path.read_text())
-        for mutation in find(path, name, made.arguments):
-            made.candidates.setdefault(mutation.line, []).append(mutation)
-        print(f"{name}: {sum(map(len, made.candidates.values()))}", file=sys.stderr, flush=True)
-        files.append(made)
-    return files
+        if name not in LEFT_OUT and str(path) in flags:
+            yield name
 
 
-def read_and_draw(room: str, flags: dict[str, list[str]], count: int, seed: int) -> list[File]:
-    """The files of a room with their mutants."""
-    files = read_room(ROOMS[room], flags)
-    draw(room, files, count, seed)
-    return files
-
-
-def draw(room: str, files: list[File], count: int, seed: int) -> None:
+def draw(room: str, files: list[File], count: int, seed: int, pool: Executor) -> None:
     """Chooses `count` mutations: lines uniformly, then one of the line's. What does not compile is
     replaced by the next in the order of drawing. The order hangs on the texts of lines, so that a
     change of one line leaves the other mutants as they were."""
@@ -129,11 +141,11 @@ def draw(room: str, files: list[File], count: int, seed: int) -> None:
             lines.append((rank(file.name, texts[line - 1].strip()), file, line))
     lines = [(file, line) for _, file, line in sorted(lines, key=lambda entry: entry[0])]
     waiting = iter(lines)
-    dropped: set[int] = set()
+    dropped: set[tuple[str, tuple[int, int], str]] = set()
     while (short := count - sum(len(file.chosen) for file in files)) > 0:
         touched = []
         for file, line in waiting:
-            fitting = [m for m in file.candidates[line] if file.fits(m) and id(m) not in dropped]
+            fitting = [m for m in file.candidates[line] if file.fits(m) and m.key not in dropped]
             if fitting:
                 file.chosen.append(fitting[0])
                 touched.append(file)
@@ -142,18 +154,20 @@ def draw(room: str, files: list[File], count: int, seed: int) -> None:
                     break
         if not touched:
             return
-        for file in {file.name: file for file in touched}.values():
-            dropped |= {id(m) for m in _drop_errors(file)}
+        several = list({file.name: file for file in touched}.values())
+        for file, gone in zip(several, pool.map(find_refused, several), strict=True):
+            keys = {m.key for m in gone}
+            file.chosen = [m for m in file.chosen if m.key not in keys]
+            dropped |= keys
 
 
-def _drop_errors(file: File) -> list[Mutation]:
-    """Removes the chosen mutations that the compiler refuses."""
+def find_refused(file: File) -> list[Mutation]:
+    """The chosen mutations that the compiler refuses."""
     gone: list[Mutation] = []
     while file.chosen:
         text, places = file.rewritten(list(range(1, len(file.chosen) + 1)))
         path = ROOT / file.name
-        # The header is in the copy only; a declaration of the same length keeps all offsets.
-        text = text.replace(INCLUDE, DECLARATION.ljust(len(INCLUDE)), 1)
+        text = text.replace(INCLUDE, DECLARATION, 1)  # the header is in the copy only
         errors = errors_of(parse(path, file.arguments, text), path)
         if not errors:
             break
@@ -194,9 +208,22 @@ def prepare(build: Path, tree: Path, count: int, seed: int, rooms: list[str]) ->
     """Writes the copy and its list of mutants, mutants.json."""
     flags = compile_arguments(build)
     mutants, texts, number = [], {}, 0
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # clang reads for minutes
-        drawn = [pool.submit(read_and_draw, room, flags, count, seed) for room in rooms]
-    for room, files in zip(rooms, (one.result() for one in drawn), strict=True):
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        names = {room: list(names_of(ROOMS[room], flags)) for room in rooms}
+        reading = {
+            name: pool.submit(read, name, flags[str(ROOT / name)])
+            for room in rooms
+            for name in names[room]
+        }
+        drawn = {room: [] for room in rooms}
+
+        def draw_room(room: str) -> None:
+            drawn[room] += [reading[name].result() for name in names[room]]
+            draw(room, drawn[room], count, seed, pool)
+
+        with ThreadPoolExecutor(len(rooms)) as threads:  # the last file of one room delays no other
+            list(threads.map(draw_room, rooms))
+    for room, files in drawn.items():
         for file in files:
             file.chosen.sort(key=lambda m: m.span)
             numbers = list(range(number + 1, number + 1 + len(file.chosen)))
@@ -206,7 +233,8 @@ def prepare(build: Path, tree: Path, count: int, seed: int, rooms: list[str]) ->
             for own, m in zip(numbers, file.chosen, strict=True):
                 mutants.append(
                     {"id": own, "room": room, "file": m.file, "line": m.line, "kind": m.kind,
-                     "was": m.was, "becomes": m.becomes}
+                     "was": m.was, "becomes": m.becomes,
+                     "text": file.marked(m)}
                 )  # fmt: skip
         print(f"{room}: {sum(len(f.chosen) for f in files)} mutants", file=sys.stderr, flush=True)
     if tree != ROOT:

@@ -1,7 +1,8 @@
 """Where a file can be mutated, found in clang's syntax tree.
 
 A mutation replaces one or two ranges of the text by `(tw::mutant({id}) ? changed : original)`, both
-of the same type, so that one build holds all of them. The kinds:
+of the same type, so that one build holds all of them. Where it costs nothing to see that both are
+equal, the mutant is not noted as reached. The kinds:
 
     ±1         a literal, a sum, a product, a shift, a strict comparison that becomes a loose one
     swapped    the operands of - / % and of comparisons; neighbouring arguments of one type
@@ -95,6 +96,10 @@ class Mutation:
     @property
     def span(self) -> tuple[int, int]:
         return min(e.start for e in self.edits), max(e.stop for e in self.edits)
+
+    @property
+    def key(self) -> tuple[str, tuple[int, int], str]:
+        return self.file, self.span, self.becomes
 
 
 def parse(path: Path, arguments: list[str], text: str | None = None) -> TranslationUnit:
@@ -230,14 +235,22 @@ class Finder:
         is_integer = cursor.type.get_canonical().kind in INTEGERS
         either = "(tw::mutant({{id}}) ? ({becomes}) : ({was}))"
         if operator in LOOSE:
-            self._add(cursor, "±1", f"{a} {LOOSE[operator]} {b}", either)
+            noted = either
+            if _is_pure(a) and _is_pure(b):
+                same = f"({_quoted(a)}) == ({_quoted(b)})"
+                noted = f"(tw::differs({{{{id}}}}, {same}) ? ({{becomes}}) : ({{was}}))"
+            self._add(cursor, "±1", f"{a} {LOOSE[operator]} {b}", noted)
             self._add(cursor, "swapped", f"{a} {TURNED[operator]} {b}", either)
         elif operator in ("==", "!="):
             self._add(cursor, "dropped", f"{a} {'!=' if operator == '==' else '=='} {b}", either)
         elif operator in ("&&", "||"):
-            truth = "(tw::mutant({{id}}) ? static_cast<bool>({becomes}) : ({was}))"
-            self._add(cursor, "dropped", a, truth)
-            self._add(cursor, "dropped", b, truth)
+            # Where the other side decides, the change makes none.
+            value = "true" if operator == "||" else "false"
+            first, second = (f"static_cast<bool>({_quoted(side)})" for side in (a, b))
+            told = f"tw::told({{{{id}}}}, {value}, "
+            switch = "(tw::switched({{id}}) ? static_cast<bool>({becomes}) : "
+            self._add(cursor, "dropped", a, f"{switch}({first} {operator} {told}{second})))")
+            self._add(cursor, "dropped", b, f"{switch}({told}{first}) {operator} {second}))")
         elif operator in ("+", "-", "*", "/", "%", "<<", ">>") and is_integer:
             for sign in "+-":
                 self._add(cursor, "±1", f"({whole}) {sign} 1")
@@ -258,7 +271,7 @@ class Finder:
         if not condition.kind.is_expression() and condition.kind != CursorKind.UNEXPOSED_EXPR:
             return
         for always in ("true", "false"):
-            form = "(tw::mutant({{id}}) ? {becomes} : static_cast<bool>({was}))"
+            form = "tw::always({{id}}, {becomes}, static_cast<bool>({was}))"
             self._add(condition, "dropped", always, form)
 
     def _call(self, cursor: Cursor) -> None:
@@ -324,6 +337,12 @@ class Finder:
             unsigned, narrow = OTHER_CAST[found[1]]
             self._add(cursor, "signedness", f"static_cast<{unsigned}>({found[2]})")
             self._add(cursor, "width", f"static_cast<{narrow}>({found[2]})")
+
+
+def _is_pure(text: str) -> bool:
+    """Whether an expression may be computed once more."""
+    text = text.replace(".size()", "")
+    return not re.search(r"\(|\+\+|--|(?<![=!<>])=(?!=)", text)
 
 
 def _quoted(text: str) -> str:

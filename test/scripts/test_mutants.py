@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,31 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from mutants.children import run_in_child  # noqa: E402
 from mutants.items import Item  # noqa: E402
-from mutants.judge import Judge, Options, Table, results_of  # noqa: E402
+from mutants.judge import (  # noqa: E402
+    Judge,
+    Known,
+    Options,
+    Table,
+    key_of,
+    read_killers,
+    results_of,
+)
 from mutants.page import write_page  # noqa: E402
 
 PROGRAM = """
 #include "TwMutant.h"
 int main() { return (tw::mutant(2) ? 7 : 5) + (tw::mutant(9) ? 100 : 0); }
+"""
+#: A condition that becomes true, a side of "and" that goes, "<" for "<="; each for two values.
+SHY = """
+#include "TwMutant.h"
+bool both(bool a, bool b, int n) { return tw::switched(n) ? a : (a && tw::told(n, false, b)); }
+int main() {
+  const bool same = tw::always(1, true, true) && !both(false, false, 2) && both(true, true, 2) &&
+                    (tw::differs(3, 4 == 5) ? 4 <= 5 : 4 < 5);
+  return tw::always(4, true, false) + both(true, false, 5) + (tw::differs(6, 4 == 4) ? 1 : 0) +
+         !same;
+}
 """
 
 
@@ -46,6 +66,24 @@ def test_one_build_holds_all_mutants(tmp_path: Path) -> None:
     table.switch_on(2, 9)
     assert status() == 107
     assert subprocess.run([program], check=False).returncode == 5  # without a table none is on
+
+
+def test_a_mutant_that_changes_no_value_is_not_reached(tmp_path: Path) -> None:
+    source, program = tmp_path / "p.cpp", tmp_path / "p"
+    source.write_text(SHY)
+    subprocess.run(
+        ["clang++-22", "-std=c++20", f"-I{ROOT / 'scripts' / 'mutants'}", source, "-o", program],
+        check=True,
+    )
+    table = Table(tmp_path / "table")
+    environment = {**os.environ, "TW_MUTANTS": str(tmp_path / "table")}
+
+    def status() -> int:
+        return subprocess.run([program], env=environment, check=False).returncode
+
+    assert (status(), table.reached()) == (0, [4, 5, 6])
+    table.switch_on(4, 5, 6)
+    assert status() == 3
 
 
 def endless() -> bool:
@@ -97,7 +135,7 @@ class Compiler:
 
 MUTANTS = [
     {"id": n, "room": "Layout", "file": "lib/Layout/A.cpp", "line": n, "kind": "±1", "was": f"{n}",
-     "becomes": f"{n} + 1"}
+     "becomes": f"{n} + 1", "text": f"return ‹{n}›;"}
     for n in (1, 2, 3, 4)
 ]  # fmt: skip
 
@@ -137,15 +175,28 @@ def test_the_page_counts_and_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "mutants.json").write_text(json.dumps(MUTANTS))
     reasons = tmp_path / "reasons.json"
     reasons.write_text(
-        json.dumps([{**{k: MUTANTS[2][k] for k in ("file", "was", "becomes")}, "why": "same"}])
+        json.dumps([{**{k: MUTANTS[2][k] for k in ("file", "text", "becomes")}, "why": "same"}])
     )
     monkeypatch.setattr("mutants.page.REASONS", reasons)
     monkeypatch.setattr("mutants.page.PAGE", tmp_path / "page.md")
+    monkeypatch.setattr("mutants.page.KILLERS", tmp_path / "killers.txt")
     write_page(tmp_path, tmp_path)
     text = (tmp_path / "page.md").read_text()
     assert "| Layout | 4 | 4 | 2 | 1 | 0 | 1 | 67% |" in text
     assert "| lib/Layout/A.cpp:3 | ±1 | `3` | `3 + 1` | 1 | same |" in text
     assert "| lib/Layout/A.cpp:4 | ±1 | `4` | `4 + 1` | 0 |  |" in text
+    killers = read_killers(tmp_path / "killers.txt")
+    assert killers == {key_of(MUTANTS[0]): "unit:both", key_of(MUTANTS[1]): "seed:x:0"}
+
+
+def test_the_killer_of_an_earlier_run_comes_first(tmp_path: Path) -> None:
+    made = judge(tmp_path)
+    for name in ("unit:a", "unit:b", "unit:c"):
+        made.items[name] = Item(name, lambda: True)
+        made.known[name] = Known(0.0, True, frozenset({1}))
+    assert made.order(MUTANTS[0], set())[0] != "unit:c"
+    made.options.killers = {key_of(MUTANTS[0]): "unit:c"}
+    assert made.order(MUTANTS[0], set())[0] == "unit:c"
 
 
 def test_what_is_left_meets_tests_together(tmp_path: Path) -> None:
@@ -203,6 +254,7 @@ template <int N> int table() { return N + 1; }
 
 def test_sites_are_expressions_inside_of_functions(tmp_path: Path) -> None:
     pytest.importorskip("clang.cindex")
+    from mutants.prepare import DECLARATION
     from mutants.sites import errors_of, fill, find, parse
 
     path = tmp_path / "a.cpp"
@@ -228,7 +280,7 @@ def test_sites_are_expressions_inside_of_functions(tmp_path: Path) -> None:
         text = SOURCE.encode()
         for edit in reversed(mutation.edits):
             text = text[: edit.start] + fill(edit.text, 1).encode() + text[edit.stop :]
-        whole = "#include <cstdint>\nnamespace tw { bool mutant(unsigned); }\n" + text.decode()
+        whole = f"#include <cstdint>\n{DECLARATION}\n" + text.decode()
         assert errors_of(parse(path, ["-std=c++20"], whole), path) == [], mutation
 
 
@@ -239,7 +291,7 @@ def test_a_changed_line_leaves_the_other_mutants(
     from mutants import prepare
     from mutants.sites import find
 
-    monkeypatch.setattr(prepare, "_drop_errors", lambda file: [])  # all of them compile
+    monkeypatch.setattr(prepare, "find_refused", lambda file: [])  # all of them compile
 
     def draw(functions: list[int]) -> set[tuple[str, str, str]]:
         path = tmp_path / "a.cpp"
@@ -249,7 +301,8 @@ def test_a_changed_line_leaves_the_other_mutants(
         file = prepare.File("a.cpp", [], path.read_text())
         for mutation in find(path, "a.cpp", ["-std=c++20"]):
             file.candidates.setdefault(mutation.line, []).append(mutation)
-        prepare.draw("room", [file], 20, seed=1)
+        with ThreadPoolExecutor(1) as pool:
+            prepare.draw("room", [file], 20, seed=1, pool=pool)
         return {(m.kind, m.was, m.becomes) for m in file.chosen}
 
     first = draw(list(range(60)))
