@@ -168,3 +168,35 @@ def test_unrolled_index_that_its_branch_keeps_inside(device: str) -> None:
     kernel(a, b)
     assert not kernel.findings
     np.testing.assert_array_equal(b, a + (np.arange(64, dtype=np.int32) % 32)[:, None, None])
+
+
+@pytest.mark.parametrize("device", ["cpu", "vgpu:sm_80", "vgpu:sm_90"])
+def test_an_equality_says_nothing_of_its_other_branch(device: str) -> None:
+    """Where `i == 3` fails, `A[i]` may lie outside; where `i != 3` fails, `i` is 3."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((16,), "float32"),
+        B: T.Tensor((32,), "float32"),
+        C: T.Tensor((32,), "float32"),
+    ):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(32):
+                if i == 3:
+                    B[i] = -1.0
+                else:
+                    B[i] = A[i]
+            for i in T.Parallel(32):
+                if i != 3:
+                    C[i] = A[i]
+                else:
+                    C[i] = A[i + 1]
+
+    kernel = tilewright.compile(main, device=device)
+    a = np.arange(1, 17, dtype=np.float32)
+    b, c = np.full(32, 7, np.float32), np.full(32, 7, np.float32)
+    kernel(a, b, c)
+    inside = np.concatenate([a, np.zeros(16, np.float32)])
+    np.testing.assert_array_equal(b, np.where(np.arange(32) == 3, -1, inside))
+    np.testing.assert_array_equal(c, np.where(np.arange(32) == 3, a[4], inside))
+    assert not kernel.findings

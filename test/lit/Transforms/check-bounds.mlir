@@ -105,3 +105,37 @@ func.func @slices_and_views() {
   }
   return
 }
+
+// -----
+
+// Too many iterations to try them all: the corners are tried.
+func.func @last_of_many(%x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<382xf32, #tile.space<shared>>
+    tile.parallel (%i, %j) in (256, 128) {
+      %k = arith.addi %i, %j : index
+      // expected-error @+1 {{write to 's' at [382] is outside its extents (382), in iteration (255, 127); correct the index, or put the access under a condition}}
+      tile.store %x, %s[%k] : memref<382xf32, #tile.space<shared>>
+    }
+  }
+  return
+}
+
+// -----
+
+// Two reads of a thread's number give the same.
+func.func @one_thread_read_twice(%x: f32) {
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %t = tile.thread_id 0
+    %u = tile.thread_id 0
+    %s = tile.alloc "s" : memref<16xf32, #tile.space<shared>>
+    %few = arith.cmpi slt, %t, %c16 : index
+    scf.if %few {
+      tile.store %x, %s[%u] : memref<16xf32, #tile.space<shared>>
+    }
+  }
+  return
+}

@@ -28,6 +28,10 @@ func.func @proved(%U: memref<?xui8, #tile.space<global>>, %n: index {tile.symbol
         tile.store %x, %s[%at] : memref<16xf32, #tile.space<shared>>
       }
     }
+    %isOne = arith.cmpi eq, %m, %c1 : index
+    scf.if %isOne {
+      tile.store %x, %s[%m] : memref<16xf32, #tile.space<shared>>
+    }
     %few = arith.cmpi sle, %n, %c16 : index
     tile.assume %few
     scf.for %k = %c0 to %n step %c1 {

@@ -105,3 +105,33 @@ TEST(SeparateTest, SplitsSumsIntoDimsAndSymbols) {
   EXPECT_FALSE(separate(floorDiv(i + n, 2)));
   EXPECT_FALSE(separate(i * n));
 }
+
+TEST(SeparateTest, AgreesWithTheWholeWithTheHelpOfFacts) {
+  IndexExpr i = IndexExpr::dim(0), n = IndexExpr::symbol(0), m = IndexExpr::symbol(1);
+  const IndexFacts dims = IndexFacts::inExtent(8);
+  IndexFacts eights = IndexFacts::multipleOf(8), any = IndexFacts::multipleOf(1);
+  auto agrees = [&](const IndexExpr &expr) {
+    std::optional<SeparatedExpr> parts = separate(expr, {dims}, {eights, any});
+    if (!parts)
+      return false;
+    for (int64_t iValue = 0; iValue < 8; ++iValue)
+      for (int64_t nValue : {0, 8, 40})
+        for (int64_t mValue : {0, 3})
+          EXPECT_EQ(*parts->dims.evaluate({iValue}) +
+                        *parts->symbols.evaluate({}, {nValue, mValue}),
+                    *expr.evaluate({iValue}, {nValue, mValue}));
+    return true;
+  };
+  EXPECT_TRUE(agrees(n ^ i)); // on either side
+  EXPECT_TRUE(agrees(i ^ n));
+  EXPECT_TRUE(agrees((n + 2) ^ i));
+  EXPECT_TRUE(agrees(i ^ (n + 2)));
+  EXPECT_FALSE(agrees(i ^ m)); // bits that both may have
+  EXPECT_FALSE(agrees((i + 1) ^ n));
+  EXPECT_FALSE(agrees((i - 1) ^ n));
+  EXPECT_FALSE(agrees((n + i) ^ m));
+  EXPECT_TRUE(agrees(n ^ m)); // of symbols alone
+  EXPECT_TRUE(agrees(floorDiv(i + n, 8)));
+  EXPECT_TRUE(agrees((i + n + 3) % 4));
+  EXPECT_FALSE(agrees((i + m) % 4));
+}
