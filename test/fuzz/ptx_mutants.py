@@ -621,6 +621,25 @@ def _is_covered_group(lines: list[str], mutant: Mutant) -> bool:
     return len(after) > 2 and "commit" in after[1] and after[2].endswith(" 0;") and releases > 1
 
 
+def _is_covered_end(lines: list[str], mutant: Mutant) -> bool:
+    """Whether all products are waited for before the last release of an iteration."""
+    after = lines[mutant.line :]
+    ends = (n for n, text in enumerate(after) if "wgmma.wait_group.sync.aligned 0" in text)
+    end = next(ends, len(after))
+    rest = _until(after[end:], r"\bbra\b")
+    return (
+        "wgmma.wait_group" in mutant.what
+        and not any("wgmma.mma" in text for text in after[:end])
+        and all(any("mbarrier.arrive" in text for text in part) for part in (after[:end], rest))
+    )
+
+
+def _until(lines: list[str], pattern: str) -> list[str]:
+    """The lines before the first one with the pattern."""
+    found = (n for n, text in enumerate(lines) if re.search(pattern, text))
+    return lines[: next(found, len(lines))]
+
+
 def _is_between_strangers(lines: list[str], mutant: Mutant) -> bool:
     """Whether nothing but single elements is written to shared memory since the last barrier."""
     before = _since(lines, mutant.line, "bar.sync")
@@ -683,6 +702,11 @@ REASONS = (
         "its products end with the next group, before the warp releases the tile for which the "
         "producer waits first",
         _is_covered_group,
+    ),
+    Reason(
+        "its products end with the next wait, before the warp releases the tile for which the "
+        "producer waits first",
+        _is_covered_end,
     ),
     Reason(
         "a warp writes over rows of a product's operand that it alone has read", _is_before_rows
