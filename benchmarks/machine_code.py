@@ -1,6 +1,7 @@
 """What a cubin says of a kernel: its instructions, its main loop, its warps on a processor.
 
-Instructions are read by `nvdisasm`, found on PATH, by NVDISASM, or in Triton's wheel.
+Instructions are read by `nvdisasm`: that of NVDISASM, on PATH, in Triton's wheel, or where the
+compiler finds it (PyPI's nvidia-cuda-nvdisasm).
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ def find_nvdisasm() -> Path | None:
     triton = importlib.util.find_spec("triton")
     if triton and triton.origin:
         wheel = Path(triton.origin).parent / "backends" / "nvidia" / "bin" / "nvdisasm"
-        return wheel if wheel.is_file() else None
-    return None
+        if wheel.is_file():
+            return wheel
+    from tilewright.ptxas import find_nvdisasm as find_installed
+
+    return find_installed()
 
 
 def warps_per_processor(threads: int, registers: int, shared_bytes: int) -> int:
