@@ -388,6 +388,28 @@ def test_a_store_next_to_a_product_and_a_producer() -> None:
     assert "mbarrier.arrive.shared" in kernel.ptx
 
 
+@pytest.mark.parametrize("mode", ["", "late"])
+@pytest.mark.parametrize("dtype, start", [("bool", 1), ("int8", 8), ("float16", 3), ("int32", 1)])
+def test_blocks_whose_boxes_share_sixteen_bytes(dtype: str, start: int, mode, monkeypatch) -> None:
+    """Boxes may begin anywhere in a row, and what they write ends and begins inside 16 bytes."""
+    monkeypatch.setenv("TILEWRIGHT_VGPU_MODE", mode)
+
+    @T.prim_func
+    def main(A: T.Tensor((512,), dtype), B: T.Tensor((512,), dtype)):
+        with T.Kernel(2, threads=128) as block:
+            s = T.alloc_shared((256,), dtype)
+            T.copy(A[block * 256 + start], s)
+            T.copy(s, B[block * 256 + start])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    a = np.random.default_rng(1).integers(0, 2, 512).astype(dtype)
+    b = np.zeros_like(a)
+    kernel(a, b)
+    np.testing.assert_array_equal(b[start:], a[start:])
+    assert not b[:start].any() and not kernel.findings
+    assert "cp.async.bulk.tensor.1d.global.shared::cta" in kernel.ptx
+
+
 @pytest.mark.parametrize("use", ["read", "ticket"])
 def test_stores_that_others_look_at_are_not_bulk(use: str) -> None:
     @T.prim_func

@@ -1,7 +1,7 @@
 //===- GlobalAsyncCheck.h - global memory that bulk copies use --------------------------------===//
 //
-// The other end of what TileCheck watches. For each 16 bytes of global memory it remembers, and
-// reports when it does not fit,
+// The other end of what TileCheck watches. For each byte of global memory it remembers, and reports
+// when it does not fit,
 //
 //   - what a bulk copy writes: no thread may touch it before the group was waited for, and others
 //     must be ordered after that wait. `.read` waits for the copy's reading of shared memory only,
@@ -19,6 +19,7 @@
 #include "vgpu/Events/CheckSet.h"
 #include "vgpu/Events/Finding.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace vgpu {
 
@@ -34,19 +35,21 @@ public:
 private:
   static constexpr unsigned lineBytes = 16;
 
-  /// An access of one lane; `lane` 0xff: there was none.
+  /// A write of one lane.
   struct Deed {
     uint64_t block = 0;
     uint32_t clock = 0;
     uint32_t pc = 0;
-    uint16_t warp = 0;
-    uint8_t lane = 0xff;
-    bool isReduction = false;
     uint32_t group = 0; ///< of the lane's bulk groups
+    uint16_t warp = 0;
+    uint16_t bytes = 0; ///< of the line, which no thread has written since in this way
+    uint8_t lane = 0;
+    bool isReduction = false;
   };
+  /// Boxes may begin anywhere, so that blocks may share 16 bytes and each write some of them.
   struct Line {
-    Deed store; ///< the last ordinary one
-    Deed copy;  ///< the last of the asynchronous proxy
+    llvm::SmallVector<Deed, 1> stores; ///< the last ordinary ones
+    llvm::SmallVector<Deed, 1> copies; ///< the last of the asynchronous proxy
   };
   /// The groups of one thread: how many were committed, and when each was over.
   struct Groups {
@@ -57,9 +60,10 @@ private:
   Groups &groupsOf(const Block &block, uint32_t thread) {
     return groups[{block.linearIndex, thread}];
   }
-  void visitLine(const MemoryAccess &access, unsigned lane, Line &line, uint64_t address);
-  void checkCopied(const MemoryAccess &access, unsigned lane, const Deed &copy, uint64_t address);
-  void checkFenced(const MemoryAccess &access, unsigned lane, const Deed &store, uint64_t address);
+  void visitLine(const MemoryAccess &access, unsigned lane, Line &line, uint64_t start,
+                 uint16_t bytes);
+  bool checkCopied(const MemoryAccess &access, unsigned lane, const Deed &copy, uint64_t address);
+  bool checkFenced(const MemoryAccess &access, unsigned lane, const Deed &store, uint64_t address);
   void report(const MemoryAccess &access, unsigned lane, uint64_t address, FindingKind kind,
               const Deed &other, const std::string &what);
 
