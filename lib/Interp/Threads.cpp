@@ -161,7 +161,14 @@ int ThreadRunner::compareTurns(const Strand &a, const Strand &b) const {
     return frame.next < frame.body->steps.size() ? plan->at(frame.body->steps[frame.next]).roleGroup
                                                  : 0;
   };
-  if (unsigned group = groupOf(a); group != 0 && group == groupOf(b)) {
+  // Loops with waits run side by side. A role that has none takes its turn in the order of the text.
+  auto isBesideLoops = [&](const Strand &strand) {
+    return strand.frames.size() > depth + 1 &&
+           llvm::none_of(strand.frames[depth + 1].body->steps,
+                         [&](const Step &step) { return plan->at(step).isWaitLoop; });
+  };
+  if (unsigned group = groupOf(a);
+      group != 0 && group == groupOf(b) && !isBesideLoops(a) && !isBesideLoops(b)) {
     auto first = getProgress(a, depth), second = getProgress(b, depth);
     if (first != second)
       return first < second ? -1 : 1;

@@ -230,3 +230,33 @@ def test_a_variable_that_all_threads_begin_and_each_role_counts(device: str) -> 
     run(main, device, a, b)
     np.testing.assert_array_equal(b[0], a[1:4])
     np.testing.assert_array_equal(b[1], a[[1, 4, 7]] * 10 + np.array([7, 4, 7])[:, None])
+
+
+@ON_ALL
+def test_a_role_without_waits_keeps_its_turn(device: str) -> None:
+    """The consumers forget to wait: the order of the text, in which the producer comes first, makes
+    the program right. The interpreter ran them first, and called that a deadlock."""
+
+    @T.prim_func
+    def main(A: T.Tensor((3, 64), "int32"), B: T.Tensor((2, 64), "int32")):
+        with T.Kernel(1, threads=384):
+            s = T.alloc_shared((3, 64), "int32")
+            empty = T.alloc_barrier([256] * 3)
+            with T.ws(2):
+                for k in T.serial(3):
+                    T.barrier_wait(empty[k], 1)
+                    T.copy(A[k, 0], s[k, :])
+            with T.ws(0):
+                for k in T.serial(3):
+                    for j in T.Parallel(64):
+                        B[0, j] += s[k, j]
+                    T.barrier_arrive(empty[k])
+            with T.ws(1):
+                for k in T.serial(3):
+                    for j in T.Parallel(64):
+                        B[1, j] += 2 * s[k, j]
+                    T.barrier_arrive(empty[k])
+
+    a, b = np.arange(192, dtype=np.int32).reshape(3, 64), np.zeros((2, 64), np.int32)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, [a.sum(0), 2 * a.sum(0)])
