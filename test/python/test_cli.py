@@ -119,6 +119,24 @@ def test_stand_in_torch_names_what_it_lacks(tmp_path: Path) -> None:
     assert done.stderr.startswith("script.py:4:1: error: 'torch.randn' is not part of the stand-in")
 
 
+def test_queries_answer_for_the_device_that_runs_kernels(tmp_path: Path) -> None:
+    """A script that asks for the capability sees that of the device."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tilelang, tilelang.testing\nfrom tilelang.contrib import nvcc\n"
+        "@tilelang.testing.requires_cuda_compute_version_ge(9, 0)\ndef test(): pass\n"
+        "print(nvcc.get_target_compute_version(), hasattr(test, 'pytestmark'))\n"
+    )
+    for options, said in (
+        ((), "8.0 True\n"),
+        (("--device", "vgpu:sm_90a"), "9.0 False\n"),
+        (("--device", "vgpu:sm_120"), "12.0 False\n"),
+        (("--device", "vgpu:sm_90a", "--arch", "sm_86"), "8.6 True\n"),
+        (("--device", "interp"), "8.0 True\n"),
+    ):
+        assert tw("run", *options, script.name, cwd=tmp_path).stdout == said
+
+
 @pytest.mark.parametrize("name", ["tilelang.quantize", "tvm.relay"])
 def test_modules_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"

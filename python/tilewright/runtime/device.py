@@ -179,9 +179,24 @@ def target_name(target: Any) -> str:
     return kind
 
 
+def _arch_of_device() -> str | None:
+    """The architecture of the GPU that runs kernels which name no device, if one does."""
+    device = environment.text("TILEWRIGHT_DEVICE") or "cuda:0"
+    if device.startswith("vgpu:"):
+        return device.removeprefix("vgpu:")
+    number = device.removeprefix("cuda").removeprefix(":") or "0"
+    if not device.startswith("cuda") or not number.isdecimal():
+        return None
+    found = gpus()[0]
+    return found[int(number)].arch if int(number) < len(found) else None
+
+
 def default_arch() -> str:
-    """The architecture where none is named."""
-    arch = environment.text("TILEWRIGHT_ARCH") or "sm_80"
+    """The architecture where none is named: of the GPU that kernels run on, without one sm_80."""
+    arch = environment.text("TILEWRIGHT_ARCH")
+    if arch is None:
+        device_arch = _arch_of_device()
+        return device_arch if device_arch in ARCHS else "sm_80"
     if arch not in ARCHS:
         raise LanguageError(
             f"TILEWRIGHT_ARCH: unknown architecture '{arch}'", hint=f"use {', '.join(ARCHS)}"

@@ -18,7 +18,8 @@ _OFF, _ON = ("0", "off", "no", "false"), ("1", "on", "yes", "true")
 #: scripts, tests and benchmarks.
 MEANINGS = {
     "TILEWRIGHT_ARCH": "the architecture of GPU code that no target names, and of device queries; "
-    "`tw --arch` sets it. The default is `sm_80`",
+    "`tw --arch` sets it. The default is that of the GPU, real or virtual, that runs kernels which "
+    "name no device, and without one `sm_80`",
     "TILEWRIGHT_CACHE": "`0`: keep no compiled code on disk",
     "TILEWRIGHT_CACHE_DIR": "where compiled code is kept, a path from the root. The default is "
     "`tilewright` in `XDG_CACHE_HOME`, else in `.cache` of the home directory",
