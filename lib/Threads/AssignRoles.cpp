@@ -400,6 +400,11 @@ void Assigner::checkValues() {
 
 /// Each role has a number at which its threads meet, which is none of the user's.
 void Assigner::nameMeetings() {
+  constexpr int64_t kMostArrivals = (1 << 20) - 1;
+  kernel.walk([&](BarrierAllocOp alloc) {
+    if (llvm::any_of(alloc.getArrivals(), [&](int64_t count) { return count > kMostArrivals; }))
+      refuse(alloc, "a barrier of a GPU counts to " + Twine(kMostArrivals));
+  });
   llvm::SmallBitVector used(kNamedBarriers);
   used.set(0);
   kernel.walk([&](Operation *op) {
@@ -498,7 +503,7 @@ void Assigner::findBulkCopies() {
 /// The registers that roles request (`T.set_max_nreg`), if the block has them: a warpgroup that
 /// requests more than others have given away would wait for ever.
 void Assigner::assignRegisters() {
-  constexpr int64_t kRegisters = 65536, kWarpgroup = 128, kFewest = 24, kMost = 256;
+  constexpr int64_t kRegisters = 65536, kWarpgroup = 128, kMost = 256;
   Builder b(kernel.getContext());
   llvm::MapVector<Operation *, int64_t> asked;
   int64_t blocks = 1;
@@ -522,14 +527,16 @@ void Assigner::assignRegisters() {
   for (RoleOp role : getTeamRoles(kernel)) {
     Team team = getTeam(role);
     int64_t count = asked.contains(role) ? asked[role] : granted;
-    isLegal &= team.first % kWarpgroup == 0 && team.count % kWarpgroup == 0 && count % 8 == 0 &&
-               count >= kFewest && count <= kMost;
+    isLegal &= team.first % kWarpgroup == 0 && team.count % kWarpgroup == 0;
     sum += team.count * count;
   }
   if (!isLegal || sum > kRegisters / blocks || blocks > 1 || granted >= kMost - 8) {
     InFlightDiagnostic diag = hint->emitRemark();
-    diag << "registers stay as they are, " << granted << " at most for each thread: roles request "
-         << sum << " of the " << kRegisters / blocks << " that a block has";
+    diag << "registers stay as they are, " << granted << " at most for each thread: ";
+    if (!isLegal)
+      diag << "roles that change them are whole warpgroups";
+    else
+      diag << "roles request " << sum << " of the " << kRegisters / blocks << " that a block has";
     describeRemark(diag, "roles", "", {{"registers", granted}, {"asked", sum}});
     return;
   }
@@ -609,9 +616,21 @@ void remarkRepairs(const Assigner &assigner) {
   }
 }
 
+/// Tells that a program's wish for registers is dropped.
+void remarkRegisters(KernelOp kernel) {
+  kernel.walk([](HintOp hint) {
+    if (hint.getName() != "set_max_nreg")
+      return WalkResult::advance();
+    InFlightDiagnostic diag = hint.emitRemark();
+    diag << "registers stay as they are: only roles that run at once change them";
+    describeRemark(diag, "roles", "", {});
+    return WalkResult::interrupt();
+  });
+}
+
 void assignRoles(KernelOp kernel, bool disjoint) {
   if (!Assigner(kernel, disjoint).hasRoles())
-    return;
+    return remarkRegisters(kernel);
   OpBuilder b(kernel);
   auto copy = cast<KernelOp>(b.clone(*kernel));
   Assigner assigner(copy, disjoint);
@@ -624,7 +643,7 @@ void assignRoles(KernelOp kernel, bool disjoint) {
       diag << "; TileLang would race here";
     describeRemark(diag, "roles", "", {{"form", "turns"}, {"reason", obstacle->reason}});
     copy.erase();
-    return;
+    return remarkRegisters(kernel);
   }
   kernel.erase();
   remarkRepairs(assigner);

@@ -218,6 +218,58 @@ def test_registers_that_a_block_does_not_have() -> None:
     assert "setmaxnreg" not in kernel.ptx
 
 
+def test_more_arrivals_than_a_barrier_counts() -> None:
+    """Roles take turns, with a counter in place of the mbarrier."""
+
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), C: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=256):
+            s = T.alloc_shared((64,), "float32")
+            ready = T.alloc_barrier(1 << 20)
+            with T.ws(0):
+                for _ in T.serial(8192):
+                    T.barrier_arrive(ready)
+                T.copy(A, s)
+            with T.ws(1):
+                T.barrier_wait(ready, 0)
+                T.copy(s, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    assert "a barrier of a GPU counts to 1048575" in messages(kernel)
+    assert "roles take turns" in messages(kernel)
+
+
+@pytest.mark.parametrize("statement, message", [
+    ("T.set_max_nreg(300, 1)", "a thread has 24 to 256 registers, a multiple of 8, got 300"),
+    ("T.set_max_nreg(23, 0)", "a thread has 24 to 256 registers, a multiple of 8, got 23"),
+    ("T.annotate_min_blocks_per_sm(0)", "takes a positive number of blocks, got 0"),
+    ("T.PersistentTileScheduler(4, 4, 0)", "num_workers of T.PersistentTileScheduler is a"),
+    ("T.PersistentTileScheduler(4, 4, 2, swizzle_size=0)", "swizzle_size of T.Persist"),
+    ("for i in T.Persistent([4], 0, bx): pass", "wave_size of T.Persistent is positive, got 0"),
+])  # fmt: skip
+def test_numbers_that_mean_nothing(statement: str, message: str, tmp_path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "import tilewright.language as T\n@T.prim_func\n"
+        'def main(A: T.Tensor((64,), "float32")):\n'
+        f"    with T.Kernel(2, threads=256) as bx:\n        {statement}\n"
+    )
+    with pytest.raises(tilewright.TilewrightError) as caught:
+        exec(compile(file.read_text(), str(file), "exec"), {})
+    assert message in str(caught.value) and "program.py:5:" in str(caught.value)
+
+
+def test_registers_where_no_roles_run_at_once() -> None:
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), C: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=128):
+            T.set_max_nreg(240, 1)
+            T.copy(A, C)
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    assert "registers stay as they are: only roles that run at once change them" in messages(kernel)
+
+
 def test_more_stages_than_memory() -> None:
     text = refusal(lambda: gemm(64, 64, 640, stages=100))
     assert "lower num_stages or a tile" in text and "'a' takes 819200 bytes (100 stages" in text

@@ -175,6 +175,9 @@ class PersistentLoop(TileLoop):
         self.wave_size = check_bound(wave_size, "wave_size of T.Persistent")
         self.index = check_bound(index, "the block index of T.Persistent")
         self.group_size = check_bound(group_size, "group_size of T.Persistent")
+        for name, value in (("wave_size", self.wave_size), ("group_size", self.group_size)):
+            if isinstance(value, int) and value < 1:
+                raise LanguageError(f"{name} of T.Persistent is positive, got {value}")
 
     def open(self, state: TraceState, line: int) -> Any:
         state.open("persistent", line)

@@ -276,6 +276,8 @@ def set_max_nreg(reg_count: int, is_inc: int) -> None:
         raise LanguageError(
             f"a number of registers is a positive Python integer, got {describe(reg_count)}"
         )
+    if not 24 <= reg_count <= 256 or reg_count % 8:
+        raise LanguageError(f"a thread has 24 to 256 registers, a multiple of 8, got {reg_count}")
     state.core.hint("set_max_nreg", [], {"count": reg_count})
 
 

@@ -216,8 +216,18 @@ class PersistentTileScheduler:
         name: str | None = None,
     ) -> None:
         state = _in_kernel("T.PersistentTileScheduler")
+        sizes = {
+            "num_workers": num_workers,
+            "swizzle_size": swizzle_size,
+            "cluster_size": cluster_size,
+        }
+        for size, value in sizes.items():
+            if isinstance(value, int | float) and (isinstance(value, bool | float) or value < 1):
+                raise LanguageError(
+                    f"{size} of T.PersistentTileScheduler is a positive integer, got {value!r}"
+                )
         if num_workers is None:
-            num_workers = multiprocessors() // cluster_size
+            num_workers = max(1, multiprocessors() // cluster_size)
         self.num_workers, self.swizzle_size = num_workers, swizzle_size
         self.cluster_size = cluster_size
         rows = scalars.ceildiv(num_m_tiles, cluster_size)

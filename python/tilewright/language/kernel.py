@@ -202,9 +202,12 @@ def annotate_min_blocks_per_sm(count: int) -> None:
         T.annotate_min_blocks_per_sm(2)
         T.copy(A, B)
     """
-    _in_kernel("T.annotate_min_blocks_per_sm").core.hint(
-        "min_blocks_per_sm", [], {"count": int(count)}
-    )
+    state = _in_kernel("T.annotate_min_blocks_per_sm")
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise LanguageError(
+            f"'T.annotate_min_blocks_per_sm' takes a positive number of blocks, got {count!r}"
+        )
+    state.core.hint("min_blocks_per_sm", [], {"count": count})
 
 
 def annotate_restrict_buffers(*buffers: Buffer) -> None:
