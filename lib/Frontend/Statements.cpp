@@ -6,7 +6,6 @@
 #include "tilewright/Tile/Statements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -31,52 +30,6 @@ void Statements::copy(const TileOperand &source, const TileOperand &dest,
     op.setCoalescedWidth(*width);
   if (loopLayout)
     op.setLoopLayoutAttr(tile::FragmentAttr::get(emitter.getContext(), *loopLayout));
-  op->setDiscardableAttrs(hints);
-  emitter.verified(op);
-}
-
-/// The value with other numbers in place of those that are mapped; null where memory decides it.
-static Value recompute(Value value, IRMapping &mapping, OpBuilder &builder) {
-  if (Value known = mapping.lookupOrNull(value))
-    return known;
-  Operation *op = value.getDefiningOp();
-  if (!op || isa<tile::AllocOp>(op))
-    return value;
-  bool isPart = isa<tile::SliceOp, tile::ViewOp>(op);
-  if (op->getNumRegions() != 0 || !(isPart || tile::isPureScalar(op)))
-    return Value();
-  bool isSame = true;
-  for (Value operand : op->getOperands()) {
-    Value other = recompute(operand, mapping, builder);
-    if (!other)
-      return Value();
-    isSame &= other == operand;
-    mapping.map(operand, other);
-  }
-  return isSame ? value : builder.clone(*op, mapping)->getResult(0);
-}
-
-void Statements::copyOfBlock(const TileOperand &source, const TileOperand &dest,
-                             ArrayRef<std::pair<Scalar, Scalar>> blocks, DictionaryAttr hints) {
-  regions.requireKernel("'T.copy_cluster'");
-  auto [from, to] = buffers.matchExtents(source, dest, "'T.copy_cluster'");
-  emitter.checkOwn(from.traceId);
-  emitter.checkOwn(to.traceId);
-  if (tile::getSpace(tile::getRoot(from.value)) != tile::Space::Global ||
-      tile::getSpace(tile::getRoot(to.value)) != tile::Space::Shared)
-    emitter.fail("'T.copy_cluster' of several blocks copies from a tensor to a shared tile");
-  IRMapping mapping;
-  for (auto &[number, other] : blocks) {
-    emitter.checkOwn(number.traceId);
-    emitter.checkOwn(other.traceId);
-    mapping.map(number.value, other.value);
-  }
-  Value theirs = recompute(from.value, mapping, builder);
-  if (!theirs)
-    emitter.fail(
-        "'T.copy_cluster' of several blocks: where it copies from is read from memory; use "
-        "numbers of blocks and loops, and arithmetic");
-  auto op = emitter.create<tile::CopyOp>(theirs, to.value, IntegerAttr(), tile::FragmentAttr());
   op->setDiscardableAttrs(hints);
   emitter.verified(op);
 }

@@ -43,6 +43,7 @@ static void eraseDeadOps(Operation *root) {
 std::unique_ptr<Program> Trace::finish(bool fastMath) {
   if (regions.getDepth() > 0)
     emitter.fail("a '" + regions.getKind() + "' region is still open");
+  clusters.forget();
   func::FuncOp function = signature.getFunction();
   eraseDeadOps(function);
   signature.close();

@@ -200,15 +200,6 @@ void bindStatements(nb::class_<Trace> &cls) {
     self.statements.copy(toTile(source, "'T.copy' source"), toTile(dest, "'T.copy' destination"),
                          width, layout, toAttributes(self.getContext(), rest));
   });
-  cls.def("copy_of_block",
-          [](Trace &self, nb::object source, nb::object dest, nb::list blocks, nb::dict hints) {
-            std::vector<std::pair<Scalar, Scalar>> pairs;
-            for (nb::handle pair : blocks)
-              pairs.emplace_back(nb::cast<Scalar>(pair[0]), nb::cast<Scalar>(pair[1]));
-            self.statements.copyOfBlock(toTile(source, "'T.copy_cluster' source"),
-                                        toTile(dest, "'T.copy_cluster' destination"), pairs,
-                                        toAttributes(self.getContext(), hints));
-          });
   cls.def("fill", [](Trace &self, nb::object dest, nb::object value) {
     self.statements.fill(toTile(dest, "'T.fill'"), toOperand(value, "value of 'T.fill'"));
   });
@@ -263,6 +254,30 @@ void bindStatements(nb::class_<Trace> &cls) {
                                    toOperand(row, "'T.im2col'"), toOperand(column, "'T.im2col'"),
                                    kernel, stride, dilation, pad);
           });
+}
+
+void bindClusters(nb::class_<Trace> &cls) {
+  cls.def("cluster_begin",
+          [](Trace &self, const std::vector<int64_t> &extents) { self.clusters.begin(extents); });
+  cls.def("cluster_end", [](Trace &self) { self.clusters.end(); });
+  cls.def("cluster_arrive", [](Trace &self) { self.clusters.arrive(); });
+  cls.def("cluster_wait", [](Trace &self) { self.clusters.wait(); });
+  cls.def("copy_of_block",
+          [](Trace &self, nb::object source, nb::object dest, nb::list blocks, nb::dict hints) {
+            std::vector<std::pair<Scalar, Scalar>> pairs;
+            for (nb::handle pair : blocks)
+              pairs.emplace_back(nb::cast<Scalar>(pair[0]), nb::cast<Scalar>(pair[1]));
+            self.clusters.copyOfBlock(toTile(source, "'T.copy_cluster' source"),
+                                      toTile(dest, "'T.copy_cluster' destination"), pairs,
+                                      toAttributes(self.getContext(), hints));
+          });
+  cls.def("copy_to_block", [](Trace &self, nb::object source, nb::object dest, int64_t rank) {
+    self.clusters.copyToBlock(toTile(source, "'T.copy_cluster' source"),
+                              toTile(dest, "'T.copy_cluster' destination"), rank);
+  });
+  cls.def("arrive_at_block", [](Trace &self, const Element &barrier, int64_t rank, bool once) {
+    self.clusters.arriveAtBlock(barrier, rank, once);
+  });
 }
 
 void bindNotes(nb::class_<Trace> &cls) {
@@ -379,6 +394,7 @@ void tilewright::bindings::bindTraces(nb::module_ &module) {
   bindRegions(cls);
   bindBuffers(cls);
   bindStatements(cls);
+  bindClusters(cls);
   bindNotes(cls);
   bindScalarOperations(cls);
 }

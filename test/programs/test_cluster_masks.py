@@ -193,8 +193,6 @@ def wrong(text: str):
                     T.copy_cluster(A[rows[bx], 0], tile, cluster_mask=3)
                 elif text == "no tensor":
                     T.copy_cluster(other, tile, cluster_mask=3)
-                elif text == "other block":
-                    T.copy_cluster(other, tile, dst_block=1)
                 elif text == "annotation":
                     T.copy(A[bx * ROWS, 0], tile, annotations={"cluster_mask": 3})
                 T.copy(tile, A[bx * ROWS, 0])
@@ -209,7 +207,6 @@ def wrong(text: str):
         ("mask of no cluster", "expected 1 to 15 in a cluster of 4, got 17"),
         ("table", "where it copies from is read from memory"),
         ("no tensor", "copies from a tensor to a shared tile"),
-        ("other block", "to the shared memory of another block is not supported"),
         ("annotation", "use T.copy_cluster"),
     ],
 )

@@ -25,9 +25,6 @@ public:
   // Movement and products.
   void copy(const TileOperand &source, const TileOperand &dest, std::optional<int64_t> width,
             const Fragment *loopLayout, mlir::DictionaryAttr hints);
-  /// Copies from where another block would: `blocks` pairs numbers of this block with those of that one.
-  void copyOfBlock(const TileOperand &source, const TileOperand &dest,
-                   llvm::ArrayRef<std::pair<Scalar, Scalar>> blocks, mlir::DictionaryAttr hints);
   void fill(const TileOperand &dest, const Operand &value);
   void gemm(const Buffer &a, const Buffer &b, const Buffer &c, bool transposeA, bool transposeB,
             tile::GemmPolicy policy, std::optional<Operand> clear, int64_t kPack);

@@ -19,6 +19,7 @@
 //     buffers            allocations, elements and slices
 //     statements         copies, products, reductions, ...
 //     threadStatements   thread indices, barriers, grid syncs
+//     clusters           copies and arrivals between the blocks of a cluster
 //
 // Errors of the user are thrown as UserError.
 //
@@ -27,6 +28,7 @@
 #ifndef TILEWRIGHT_FRONTEND_TRACE_H
 #define TILEWRIGHT_FRONTEND_TRACE_H
 
+#include "tilewright/Frontend/Clusters.h"
 #include "tilewright/Frontend/Conditionals.h"
 #include "tilewright/Frontend/ControlFlow.h"
 #include "tilewright/Frontend/Program.h"
@@ -68,6 +70,7 @@ public:
   Buffers buffers{emitter, signature, scalars, arithmetic, regions};
   Statements statements{emitter, scalars, regions, buffers, variables};
   ThreadStatements threadStatements{emitter, scalars, regions};
+  Clusters clusters{emitter, regions, buffers};
 };
 
 } // namespace tilewright::frontend

@@ -78,6 +78,19 @@ void planCluster(KernelOp kernel) {
   describeRemark(diag, "cluster", "", {{"blocks", blocks}, {"reason", obstacle}});
 }
 
+/// Tells of a cluster whose blocks the front end made one block (Frontend/Clusters.h).
+void tellJoined(KernelOp kernel) {
+  HintOp hint = findHint(kernel, "joined_cluster");
+  if (!hint)
+    return;
+  int64_t blocks = hint->getAttrOfType<IntegerAttr>("blocks").getInt();
+  int64_t threads = kernel.getNumThreads();
+  InFlightDiagnostic diag = kernel.emitRemark();
+  diag << "the " << blocks << " blocks of a cluster run as one block of " << threads
+       << " threads: they reach into each other's shared memory";
+  describeRemark(diag, "cluster", "", {{"blocks", blocks}, {"threads", threads}});
+}
+
 /// Why the kernel may not start before the launch in front of it is over; empty if it may.
 std::string findLaunchObstacle(KernelOp kernel, HintOp sync) {
   if (sync->getBlock() != &kernel.getBody().front())
@@ -116,6 +129,7 @@ struct PlanLaunchPass : tilewright::impl::PlanLaunchBase<PlanLaunchPass> {
     const Arch *target = requireArch(getOperation(), arch);
     if (!target)
       return signalPassFailure();
+    getOperation()->walk(tellJoined);
     if (target->version < 90)
       return;
     getOperation()->walk([](KernelOp kernel) {

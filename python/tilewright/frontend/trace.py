@@ -66,7 +66,9 @@ class TraceState:
         self.threads: list[int] = []  # extents of the block's threads in the open kernel,
         self.blocks: list[Any] = []  # and the indices of the block,
         self.grid: list[Any] = []  # of so many
-        self.cluster: list[int] = []  # extents of the cluster of blocks
+        self.cluster: list[int] = []  # extents of the cluster of blocks,
+        self.reaches_blocks = False  # whether one touches the shared memory of another
+        self.meets_grid = False  # whether the blocks of the grid meet
         self.thread_indices: list[tuple[Any, int]] = []  # values, with their dimensions
         self.reducers: list[Any] = []  # of the open T.attr, outermost first
         self.generator: Any = None  # of random numbers, in the open kernel

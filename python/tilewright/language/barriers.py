@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tilewright.frontend.trace import describe, is_kernel_value
+from tilewright.language.clusters import arrive_at, for_block
 from tilewright.language.kernel import _in_kernel
 from tilewright.language.threads import _meet
 from tilewright.support.errors import LanguageError
@@ -67,6 +68,11 @@ def listed_barrier(index: Any, what: str) -> Barrier:
     return barriers[index]
 
 
+def element_of(value: Any, what: str) -> Any:
+    """One barrier of a row, as an element of it."""
+    return _barrier(value, what).element
+
+
 def alloc_barrier(arrive_count: int | list[int]) -> Barriers:
     """Barriers whose phases end when so many threads have arrived.
 
@@ -92,7 +98,8 @@ def alloc_barrier(arrive_count: int | list[int]) -> Barriers:
 
 
 def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
-    """Each thread that comes here arrives once.
+    """Each thread that comes here arrives once; with `cta_id` at the barrier of that block of the
+    cluster.
 
     Example:
         with T.Kernel(1, threads=256):
@@ -106,7 +113,9 @@ def mbarrier_arrive(mbarrier: Any, cta_id: Any = None) -> None:
                 T.copy(x, B)
     """
     if cta_id is not None:
-        raise LanguageError("'T.mbarrier_arrive' at another block of a cluster is not supported")
+        for_block(cta_id, "T.mbarrier_arrive", "cta_id",
+                  lambda rank: arrive_at(mbarrier, rank, "T.mbarrier_arrive"))  # fmt: skip
+        return
     _arrive(mbarrier, "T.mbarrier_arrive")
 
 
@@ -190,6 +199,11 @@ def _named(barrier_id: Any, count: Any, what: str) -> Barrier:
     if not is_kernel_value(barrier_id) and not (is_number and 0 <= barrier_id < _NAMED_BARRIERS):
         raise LanguageError(
             f"'{what}': a block has the barriers 0 to {_NAMED_BARRIERS - 1}, got {barrier_id!r}"
+        )
+    if state.reaches_blocks:
+        raise LanguageError(
+            f"'{what}' in a kernel whose blocks reach into each other's shared memory",
+            hint="use T.alloc_barrier",
         )
     if state.named_barriers is None:
         counts = [0] * _NAMED_BARRIERS  # each use says its own

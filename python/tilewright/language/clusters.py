@@ -1,16 +1,19 @@
 """Clusters of blocks: `T.ClusterKernel`, and the order in which persistent blocks visit tiles.
 
-Blocks are independent, also those of a cluster: which blocks run beside each other changes no
-value. Statements that reach into the memory of another block are refused where they are written.
+Blocks of a cluster are independent like all others, until one reaches into the shared memory of
+another (`T.copy_cluster(…, dst_block=…)`, `T.mbarrier_arrive(…, cta_id)`). Then those of each
+cluster run as one block, with a role for each of them (lib/Frontend/Clusters.h).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from tilewright.frontend import trace
-from tilewright.frontend.trace import is_kernel_value
+from tilewright.frontend.loops import truth
+from tilewright.frontend.trace import is_kernel_value, plain
 from tilewright.language import scalars
 from tilewright.language.kernel import Kernel, _in_kernel
 from tilewright.language.threads import _meet
@@ -53,6 +56,8 @@ class ClusterKernel(Kernel):
         state = trace.require("T.ClusterKernel")
         state.cluster = self._cluster
         state.core.hint("cluster", [], dict(zip("xyz", [*self._cluster, 1, 1], strict=False)))
+        state.core.cluster_begin(self._cluster)
+        self._region.after.append(state.core.cluster_end)
         return blocks
 
 
@@ -74,7 +79,8 @@ def block_rank_in_cluster() -> Any:
 
 
 def cluster_arrive() -> None:
-    """The blocks of a cluster are independent: it adds nothing.
+    """The threads of the block arrive where those of the whole cluster meet; `T.cluster_wait` waits
+    for all. It adds nothing where blocks of the cluster do not reach each other's shared memory.
 
     Example:
         with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
@@ -82,6 +88,7 @@ def cluster_arrive() -> None:
             T.cluster_arrive()
     """
     _meet("T.cluster_arrive")
+    _in_kernel("T.cluster_arrive").core.cluster_arrive()
 
 
 def cluster_arrive_relaxed() -> None:
@@ -93,10 +100,11 @@ def cluster_arrive_relaxed() -> None:
             T.cluster_arrive_relaxed()
     """
     _meet("T.cluster_arrive_relaxed")
+    _in_kernel("T.cluster_arrive_relaxed").core.cluster_arrive()
 
 
 def cluster_wait() -> None:
-    """The blocks of a cluster are independent: it adds nothing.
+    """Waits until all threads of the cluster have come to their `T.cluster_arrive`.
 
     Example:
         with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
@@ -104,10 +112,11 @@ def cluster_wait() -> None:
             T.cluster_wait()
     """
     _meet("T.cluster_wait")
+    _in_kernel("T.cluster_wait").core.cluster_wait()
 
 
 def cluster_sync() -> None:
-    """The blocks of a cluster are independent: it adds nothing.
+    """All threads of the cluster meet: `T.cluster_arrive`, then `T.cluster_wait`.
 
     Example:
         with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
@@ -115,6 +124,50 @@ def cluster_sync() -> None:
             T.cluster_sync()
     """
     _meet("T.cluster_sync")
+    core = _in_kernel("T.cluster_sync").core
+    core.cluster_arrive()
+    core.cluster_wait()
+
+
+def for_block(rank: Any, what: str, name: str, build: Callable[[int], None]) -> None:
+    """Builds what is done to the block `rank` of the cluster; to each of them, where only the run
+    knows which."""
+    state = _in_kernel(what)
+    count = math.prod(state.cluster)
+    if count == 1:
+        raise LanguageError(
+            f"'{what}': {name} names a block of a cluster, and this kernel has none",
+            hint="T.ClusterKernel(…, cluster_dims=…) makes clusters",
+        )
+    if state.meets_grid:
+        raise LanguageError(f"'{what}' at another block in a kernel with 'T.sync_grid'")
+    if state.named_barriers is not None:
+        raise LanguageError(
+            f"'{what}' at another block in a kernel with barriers by number",
+            hint="use T.alloc_barrier",
+        )
+    state.reaches_blocks = True
+    rank = plain(rank)
+    if not is_kernel_value(rank):
+        if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank < count:
+            raise LanguageError(
+                f"'{what}': {name} is the rank of a block in its cluster, 0 to {count - 1}, "
+                f"got {rank!r}"
+            )
+        build(rank)
+        return
+    for number in range(count):
+        region = state.open("if")
+        state.core.if_begin(truth(state, rank == number))
+        build(number)
+        state.close(region)
+
+
+def arrive_at(mbarrier: Any, rank: int, what: str, once: bool = False) -> None:
+    """Arrives at the barrier of another block of the cluster."""
+    from tilewright.language.barriers import element_of
+
+    _in_kernel(what).core.arrive_at_block(element_of(mbarrier, what), rank, once)
 
 
 def _blocks_of_mask(state: trace.TraceState, mask: Any) -> list[tuple[Any, Any]]:
@@ -160,6 +213,9 @@ def copy_cluster(
     bit in `cluster_mask` copy what the first of them copies, the others their own. One block then
     does it for all (multicast), where the GPU has clusters.
 
+    With `dst_block`, a copy to the tile `dst` of that block of the cluster; one arrival at its
+    barrier `remote_barrier` says that the tile is there.
+
     Example:
         with T.ClusterKernel(4, cluster_dims=2, threads=128) as bx:
             x = T.alloc_shared((8, 64), "float32")
@@ -167,11 +223,21 @@ def copy_cluster(
             T.copy(x, B[bx * 8, 0])
     """
     state = _in_kernel("T.copy_cluster")
-    if dst_block is not None or remote_barrier is not None:
-        raise LanguageError(
-            "'T.copy_cluster' to the shared memory of another block is not supported",
-            hint="exchange data through global memory and T.sync_grid",
-        )
+    if dst_block is not None:
+        if cluster_mask is not None:
+            raise LanguageError("'T.copy_cluster': dst_block and cluster_mask exclude each other")
+        require_tile(src, "T.copy_cluster", "the source", element=True)
+        require_tile(dst, "T.copy_cluster", "the destination", element=True)
+
+        def send(rank: int) -> None:
+            state.core.copy_to_block(src, dst, rank)
+            if remote_barrier is not None:
+                arrive_at(remote_barrier, rank, "T.copy_cluster", once=True)
+
+        for_block(dst_block, "T.copy_cluster", "dst_block", send)
+        return
+    if remote_barrier is not None:
+        raise LanguageError("'T.copy_cluster': remote_barrier needs dst_block")
     if cluster_mask is None:
         copy(src, dst, eviction_policy=eviction_policy, coalesced_width=coalesced_width,
              loop_layout=loop_layout)  # fmt: skip

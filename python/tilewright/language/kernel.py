@@ -86,6 +86,7 @@ class Kernel:
         blocks = state.core.kernel_begin(self._grid, self._threads)
         state.threads, state.blocks, state.grid = self._threads, blocks, self._grid
         state.cluster = []
+        state.meets_grid = state.reaches_blocks = False
         state.generator = state.named_barriers = state.barrier_list = None
         return blocks[0] if len(blocks) == 1 else tuple(blocks)
 
@@ -145,6 +146,11 @@ def sync_grid() -> None:
         )
     if state.returned_in_kernel:
         raise LanguageError("'T.sync_grid' after a 'return': not all blocks reach it")
+    if state.reaches_blocks:
+        raise LanguageError(
+            "'T.sync_grid' in a kernel whose blocks reach into each other's shared memory"
+        )
+    state.meets_grid = True
     state.core.grid_sync()
 
 
