@@ -148,6 +148,72 @@ def test_arrivals_at_another_block(device: str, first: int) -> None:
     np.testing.assert_array_equal(b, np.arange(8) % 4)
 
 
+def test_roles_inside_blocks(device: str) -> None:
+    """Each block has a role that sends and one that waits, for the other block and for its own."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 128), "float32"), B: T.Tensor((4, 128), "float32")):
+        with T.ClusterKernel(4, threads=256, cluster_dims=2) as bx:
+            own = T.alloc_shared((128,), "float32")
+            theirs = T.alloc_shared((128,), "float32")
+            there = T.alloc_cluster_barrier([1])
+            ready = T.alloc_barrier([128])
+            with T.ws(0):
+                T.copy(A[bx, 0], own)
+                T.copy_cluster(own, theirs, dst_block=1 - bx % 2, remote_barrier=there)
+                T.barrier_arrive(ready)
+            with T.ws(1):
+                T.barrier_wait(ready, 0)
+                T.mbarrier_wait_parity(there, 0)
+                for i in T.Parallel(128):
+                    B[bx, i] = own[i] + 2 * theirs[i]
+
+    a = np.random.default_rng(3).standard_normal((4, 128)).astype(np.float32)
+    b = np.zeros_like(a)
+    said = run(main, device, a, b)
+    np.testing.assert_array_equal(b, a + 2 * a[[1, 0, 3, 2]])
+    if device.startswith("vgpu"):
+        assert "4 roles run at once" in said
+
+
+def test_threads_that_have_names(device: str) -> None:
+    """Numbers of threads, and lanes of warps, are those of the block, not of the cluster."""
+
+    @T.prim_func
+    def main(A: T.Tensor((4, 128), "float32"), B: T.Tensor((4, 128), "float32")):
+        with T.ClusterKernel(4, threads=128, cluster_dims=2) as bx:
+            tx = T.get_thread_binding()
+            own = T.alloc_shared((128,), "float32")
+            theirs = T.alloc_shared((128,), "float32")
+            value = T.alloc_local((1,), "float32")
+            value[0] = A[bx, tx]
+            value[0] = T.shfl_xor(value[0], 31)
+            own[(127 - tx) // 32 * 32 + tx % 32] = value[0]
+            T.copy_cluster(own, theirs, dst_block=1 - bx % 2)
+            T.cluster_sync()
+            B[bx, tx] = theirs[tx]
+
+    a = np.random.default_rng(4).standard_normal((4, 128)).astype(np.float32)
+    b = np.zeros_like(a)
+    run(main, device, a, b)
+    np.testing.assert_array_equal(b, a[[1, 0, 3, 2], ::-1])
+
+
+def test_a_number_of_a_block_that_has_ended() -> None:
+    with pytest.raises(tilewright.TilewrightError, match="of another T.Kernel, which ended"):
+
+        @T.prim_func
+        def main(A: T.Tensor((4, 128), "float32")):
+            with T.ClusterKernel(4, threads=128, cluster_dims=2) as bx:
+                tile = T.alloc_shared((128,), "float32")
+                T.copy(A[bx, 0], tile)
+                T.copy_cluster(tile, tile, dst_block=0)
+            with T.Kernel(bx + 1, threads=128):
+                T.copy(tile, A[bx, 0])
+
+        tilewright.compile(main, device="interp")
+
+
 def test_an_arrival_that_never_comes(device: str) -> None:
     @T.prim_func
     def main(B: T.Tensor((2,), "int32")):
