@@ -139,3 +139,26 @@ func.func @one_thread_read_twice(%x: f32) {
   }
   return
 }
+
+// -----
+
+// Conditions on negative numbers.
+func.func @below_zero(%x: f32) {
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %least = arith.constant -3 : index
+  %c16 = arith.constant 16 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<16xf32, #tile.space<shared>>
+    tile.parallel (%i) in (8) {
+      %below = arith.subi %i, %c4 : index
+      %is = arith.cmpi eq, %below, %least : index
+      scf.if %is {
+        %k = arith.addi %i, %c16 : index
+        // expected-error @+1 {{write to 's' at [17] is outside its extents (16), in iteration (1); correct the index, or put the access under a condition}}
+        tile.store %x, %s[%k] : memref<16xf32, #tile.space<shared>>
+      }
+    }
+  }
+  return
+}

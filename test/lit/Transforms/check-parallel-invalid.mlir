@@ -447,3 +447,21 @@ func.func @next_element_through_views(%A: memref<64xf32, #global> {tile.name = "
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+// Stores of one value may meet, and so may atomic stores of it, but not one with the other.
+func.func @store_and_atomic_store(%B: memref<4xi32, #global> {tile.name = "B"}) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  // expected-note @+1 {{the loop starts here}}
+  tile.parallel (%i) in (64) {
+    // expected-error @+1 {{(1) writes and (0) updates the same element of 'B'[0]; use an atomic, a reduction, or two loops}}
+    tile.store %one, %B[%c0] : memref<4xi32, #global>
+    // expected-note @+1 {{the other access is here}}
+    %old = tile.atomic_element exchange %one, %B[%c0] order relaxed : memref<4xi32, #global>
+  }
+  return
+}

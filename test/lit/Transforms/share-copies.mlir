@@ -6,6 +6,7 @@
 !big = memref<2x16384xf32, #tile.space<shared>>
 !one = memref<128xf32, #tile.space<shared>>
 !t = memref<1024xf32, #tile.space<global>>
+!count = memref<i64, #tile.space<local>>
 #bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
 
 // A is the same for both blocks along x, B is not; both versions are released together.
@@ -137,6 +138,61 @@ func.func @uneven(%A: !t, %C: !one) {
           // expected-remark @below {{a: each block of the cluster copies its own}}
           tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
             %e = tile.load %A[%i] : !t
+            tile.store %e, %x[%i] : !one
+          }
+        }
+      }
+    }
+  }
+  return
+}
+
+// A variable counts as far as the block's number: what it selects differs.
+// CHECK-LABEL: func.func @counted
+// CHECK-NOT: tile.multicast
+func.func @counted(%A: !t, %C: !one, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0 : i64
+  %step = arith.constant 1 : i64
+  tile.kernel (%bx) in (%c2) threads [64] attributes {tile.cluster = array<i64: 2, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %a = tile.alloc "a" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+      tile.copy %x, %x : !one to !one
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      %t = tile.alloc "t" : !count
+      tile.store %zero, %t[] : !count
+      scf.while : () -> () {
+        %now = tile.load %t[] : !count
+        %last = arith.index_cast %bx : index to i64
+        %more = arith.cmpi slt, %now, %last : i64
+        scf.condition(%more)
+      } do {
+        %was = tile.load %t[] : !count
+        %next = arith.addi %was, %step : i64
+        tile.store %next, %t[] : !count
+        scf.yield
+      }
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        %count = tile.load %t[] : !count
+        %from = arith.index_cast %count : i64 to index
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+          // expected-remark @below {{a: each block of the cluster copies its own}}
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %j = arith.addi %i, %from : index
+            %e = tile.load %A[%j] : !t
             tile.store %e, %x[%i] : !one
           }
         }

@@ -91,6 +91,16 @@ TEST(ConversionTest, RefusesWhatIsNotLinear) {
   EXPECT_FALSE(planExchange(from, to));
 }
 
+TEST(ConversionTest, RefusesWhatNoLaneHolds) {
+  OwnerTable from{kLanes, 1, {}, std::vector<int64_t>(kLanes, 0)}, to = from;
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    from.element.push_back(2 * lane + 1);
+    to.element.push_back(2 * lane);
+  }
+  EXPECT_TRUE(planExchange(from, from));
+  EXPECT_FALSE(planExchange(from, to)); // each lane holds the next one
+}
+
 /// Any permutation of the bits of lane and slot, with some bits mixed in.
 OwnerTable randomTable(SeededRandom &random, unsigned slotBits, int64_t blocks) {
   unsigned bits = 5 + slotBits;
