@@ -60,6 +60,26 @@ func.func @loaded(%I: memref<8xi32, #tile.space<global>>, %x: f32) {
   return
 }
 
+// A masked value may be zero.
+// CHECK-LABEL: func.func @before_masked
+// CHECK:         tile.assert
+// CHECK-NEXT:    tile.store
+func.func @before_masked(%U: memref<8xui8, #tile.space<global>>, %x: f32) {
+  %c1 = arith.constant 1 : index
+  %c15_i8 = arith.constant 15 : i8
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<16xf32, #tile.space<shared>>
+    tile.parallel (%i) in (8) {
+      %v = tile.load %U[%i] : memref<8xui8, #tile.space<global>>
+      %low = arith.andi %v, %c15_i8 : i8
+      %k = tile.cast %low from ui8 to index
+      %before = arith.subi %k, %c1 : index
+      tile.store %x, %s[%before] : memref<16xf32, #tile.space<shared>>
+    }
+  }
+  return
+}
+
 // First and last element of a slice, unless it is empty.
 // CHECK-LABEL: func.func @sliced
 // CHECK:         arith.cmpi ult, %arg0

@@ -91,6 +91,16 @@ TEST(ConversionTest, RefusesWhatIsNotLinear) {
   EXPECT_FALSE(planExchange(from, to));
 }
 
+TEST(ConversionTest, RotatingTheBitsOfLanesLeavesThem) {
+  OwnerTable from = tableOf("(i) -> thread i, slot 0", {32});
+  OwnerTable to = tableOf("(i) -> thread 2 * (i % 16) + i // 16, slot 0", {32});
+  std::optional<ExchangePlan> plan = planExchange(from, to);
+  ASSERT_TRUE(plan);
+  EXPECT_TRUE(isRight(*plan, from, to));
+  EXPECT_FALSE(plan->staysInThread());
+  EXPECT_EQ(plan->countShuffles(4), 1);
+}
+
 TEST(ConversionTest, RefusesWhatNoLaneHolds) {
   OwnerTable from{kLanes, 1, {}, std::vector<int64_t>(kLanes, 0)}, to = from;
   for (int64_t lane = 0; lane < kLanes; ++lane) {

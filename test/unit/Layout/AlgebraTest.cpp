@@ -36,6 +36,11 @@ TEST(AlgebraTest, ComposeKeepsSymbolsApart) {
   EXPECT_EQ(llvm::cantFail(compose(outer, inner)).str(), "(i)[s0, s1] -> (i * s0 + s1)");
 }
 
+TEST(AlgebraTest, ProductsKeepSymbolsApart) {
+  Layout first = layout("(i)[n] -> (i * n)", {kDynamic}), second = layout("(i)[m] -> (i + m)", {4});
+  EXPECT_EQ(product(first, second).str(), "(i, j)[s0, s1] -> (i * s0, j + s1)");
+}
+
 TEST(AlgebraTest, LoopOverAFragmentFollowsTheAccess) {
   Fragment sums = fragment("(i) rep r of 4 -> thread 4 * (i % 8) + r, slot i // 8", {16});
   Layout access = layout("(i, j) -> (i)", {16, 3});
@@ -150,6 +155,13 @@ TEST(AlgebraTest, RowSumsOfSwizzledSlots) {
   Fragment swizzled =
       fragment("(i, j) -> thread i // 2, slot (i % 2 ^ j % 2) + 2 * (j // 2)", {8, 8});
   EXPECT_EQ(projectAway(swizzled, 1)->str(), "(i) -> thread i // 2, slot i % 2");
+}
+
+TEST(AlgebraTest, RowsWithThreadsThatHoldNothingAreNotProjected) {
+  // Of five columns the digits j // 4 and j // 2 % 2 are never both 1: thread 3 holds nothing.
+  Fragment uneven =
+      fragment("(i, j) -> thread 4 * i + 2 * (j // 4) + j // 2 % 2, slot j % 2", {4, 5});
+  EXPECT_FALSE(projectAway(uneven, 1));
 }
 
 TEST(AlgebraTest, SimplifyShortens) {

@@ -155,6 +155,8 @@ TEST(IndexFactsTest, DimensionsAndSymbolsWithoutFactsAreUnknown) {
   EXPECT_EQ(analyzeIndexExpr(j, {eight}), IndexFacts());
   EXPECT_EQ(analyzeIndexExpr(n - i, {eight}, {IndexFacts::multipleOf(16)}),
             (IndexFacts{-7, kOpenHigh, 1, 0}));
+  EXPECT_EQ(analyzeIndexExpr(i - n, {eight}, {IndexFacts::multipleOf(16)}),
+            (IndexFacts{kOpenLow, 7, 1, 0}));
   EXPECT_EQ(analyzeIndexExpr(n, {eight}), IndexFacts());
   EXPECT_TRUE(staysWithin(i * 4, {eight}, 0, 28));
   EXPECT_FALSE(staysWithin(i * 4, {eight}, 0, 27));

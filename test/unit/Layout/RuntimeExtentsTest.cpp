@@ -35,5 +35,6 @@ TEST(RuntimeExtentsTest, GroupsOfRowsKeepTheirConstantStrides) {
 TEST(RuntimeExtentsTest, AnOutputThatNeedNotGrowHasNoFormula) {
   EXPECT_FALSE(getRuntimeOffset(layout("(i, j) -> (i, i ^ j)", {kDynamic, kDynamic})));
   EXPECT_FALSE(getRuntimeOffset(layout("(i, j)[n] -> (i, j + n)", {kDynamic, 8})));
+  EXPECT_FALSE(getRuntimeOffset(layout("(i)[n] -> (i + n)", {kDynamic}))); // has no value for n
   EXPECT_TRUE(getRuntimeOffset(layout("(i, j) -> (i ^ j, j)", {kDynamic, 8}))) << "no stride";
 }
