@@ -132,8 +132,9 @@ void buildNvvmPipeline(OpPassManager &pm, bool fastMath) {
 }
 
 void buildHostCodePipeline(OpPassManager &pm, const cpu::HostTarget &host, const CallFacts &calls) {
-  pm.addPass(createLowerToHost(LowerToHostOptions{calls.disjointArguments, host.vectorWidth,
-                                                  host.hasRange, host.tilesInSoftware}));
+  pm.addPass(
+      createLowerToHost(LowerToHostOptions{calls.disjointArguments, host.vectorWidth, host.hasRange,
+                                           host.tilesInSoftware, host.readAheadBytes}));
 }
 
 void buildHostLlvmPipeline(OpPassManager &pm) {

@@ -23,19 +23,25 @@ using environment::Variable;
 
 namespace {
 struct CoreFacts {
-  std::string_view name;    ///< As LLVM and TILEWRIGHT_CORE have it.
-  bool hasFastBf16Dots;     ///< vdpbf16ps beats widening and float32 multiply-adds.
-  int64_t productsPerCycle; ///< Of float32, that are added.
+  std::string_view name;  ///< As LLVM and TILEWRIGHT_CORE have it.
+  bool hasFastBf16Dots;   ///< vdpbf16ps beats widening and float32 multiply-adds.
+  int64_t fmaPorts;       ///< Multiply-adds that start in a cycle,
+  int64_t fmaBytes;       ///< each of vectors of this size.
+  int64_t readAheadBytes; ///< How far ahead rows of large tensors are prefetched.
+
+  /// Products of float32 that are added in a cycle.
+  int64_t productsPerCycle() const { return fmaPorts * fmaBytes / 4; }
 };
 } // namespace
 
 /// Zen 4 has vectors of 512 bits whose halves it adds one after the other, Zen 5 adds whole ones. On
-/// Sapphire Rapids a bfloat16 gemm by vdpbf16ps ran at 0.6 of our float32 one, on Zen 5 at 2.0.
+/// Sapphire Rapids a bfloat16 gemm by vdpbf16ps ran at 0.6 of our float32 one, on Zen 5 at 2.0. The
+/// distance of prefetches was measured on Zen 4, and is the same for all until another one is.
 static constexpr CoreFacts kCores[] = {
-    {"sapphirerapids", false, 32},
-    {"znver4", true, 16},
-    {"znver5", true, 32},
-    {"haswell", false, 16},
+    {"sapphirerapids", false, 2, 64, 8192},
+    {"znver4", true, 2, 32, 8192},
+    {"znver5", true, 2, 64, 8192},
+    {"haswell", false, 2, 32, 8192},
 };
 
 /// The core of the table that is most like this one. (A hypervisor may give a processor the number of
@@ -79,7 +85,8 @@ HostTarget HostTarget::detect() {
   target.vectorWidth = hasAvx512 ? 16 : 8;
   auto has = [&](llvm::StringRef feature) { return hasAvx512 && features.lookup(feature); };
   const CoreFacts &core = findCore(target);
-  target.productsPerCycle = core.productsPerCycle;
+  target.productsPerCycle = core.productsPerCycle();
+  target.readAheadBytes = core.readAheadBytes;
   target.secondCacheBytes = rt::getSecondCacheBytes();
   if (Result<uint64_t> kilobytes = environment::readNumber(Variable::L2Kb, 0);
       kilobytes && *kilobytes)
@@ -114,7 +121,7 @@ std::optional<HostTarget> HostTarget::find(llvm::StringRef name) {
 
 std::string HostTarget::getChoices() const {
   std::string text = std::to_string(vectorWidth) + '.' + std::to_string(productsPerCycle) + '.' +
-                     std::to_string(secondCacheBytes >> 10);
+                     std::to_string(secondCacheBytes >> 10) + '.' + std::to_string(readAheadBytes);
   for (bool choice :
        {hasBf16Dots, hasInt8Dots, hasBf16Tiles, hasInt8Tiles, tilesInSoftware, hasRange})
     text += choice ? '+' : '-';

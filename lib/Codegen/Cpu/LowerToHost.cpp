@@ -27,6 +27,7 @@ struct LowerToHostPass : tilewright::impl::LowerToHostBase<LowerToHostPass> {
     options.vectorWidth = unsigned(vectorWidth.getValue());
     options.hasRange = range;
     options.tilesInSoftware = tilesInSoftware;
+    options.readAheadBytes = readAheadBytes;
     OwningOpRef<ModuleOp> host = cpu::lowerToHost(getOperation(), options);
     if (!host)
       return signalPassFailure();

@@ -9,8 +9,7 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
-/// How far prefetches run ahead, and for how long rows.
-static constexpr int64_t kReadAheadBytes = 8192;
+/// Shorter rows are not read ahead.
 static constexpr int64_t kReadAheadRowBytes = 256;
 
 /// Whether rows of so many elements of a tensor are read ahead and written past the caches.
@@ -26,7 +25,7 @@ static bool isStreamed(const Root &root, Value rowLength) {
 
 void tilewright::cpu::prefetchAfter(Emitter &e, Value address) {
   Value ahead = LLVM::GEPOp::create(e.b, address.getType(), e.b.getI8Type(), address,
-                                    ArrayRef<LLVM::GEPArg>{int32_t(kReadAheadBytes)});
+                                    ArrayRef<LLVM::GEPArg>{int32_t(e.options.readAheadBytes)});
   LLVM::Prefetch::create(e.b, ahead, /*rw=*/0, /*hint=*/2, /*cache=*/1);
 }
 

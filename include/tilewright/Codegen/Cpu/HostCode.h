@@ -39,6 +39,7 @@ struct HostTarget {
   bool hasRange = false;                       ///< See LowerOptions.
   int64_t productsPerCycle = 16;               ///< Of float32, that a core adds.
   int64_t secondCacheBytes = int64_t(1) << 20; ///< Of a core.
+  int64_t readAheadBytes = 8192;               ///< See LowerOptions.
 
   /// What code depends on beside `cpu` and `features`, for names of cache entries.
   std::string getChoices() const;

@@ -25,6 +25,8 @@ struct LowerOptions {
   bool hasRange = false;
   /// Instructions of the matrix unit are calls of functions that do the same (Rt/TileUnit.h).
   bool tilesInSoftware = false;
+  /// How far ahead rows of large tensors are prefetched.
+  int64_t readAheadBytes = 8192;
 };
 
 /// The name of the host function built for the function `name`; its type is host::Entry.

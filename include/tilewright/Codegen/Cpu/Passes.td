@@ -26,7 +26,9 @@ def LowerToHost : Pass<"tile-lower-to-host", "::mlir::ModuleOp"> {
     Option<"vectorWidth", "vector-width", "int64_t", "8", "float32 elements of the widest vector">,
     Option<"range", "range", "bool", "false", "the host has VRANGEPS (AVX512-DQ)">,
     Option<"tilesInSoftware", "tiles-in-software", "bool", "false",
-           "functions stand for the instructions of the matrix unit">];
+           "functions stand for the instructions of the matrix unit">,
+    Option<"readAheadBytes", "read-ahead-bytes", "int64_t", "8192",
+           "how far ahead rows of large tensors are prefetched">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

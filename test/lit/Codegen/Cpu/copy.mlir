@@ -1,4 +1,5 @@
 // RUN: tw-opt %s -tile-lower-to-host=vector-width=16 -split-input-file | FileCheck %s
+// RUN: tw-opt %s -tile-lower-to-host='vector-width=16 read-ahead-bytes=4096' -split-input-file | FileCheck %s --check-prefix=NEAR
 // Forms of a copy: element by element, clipped, strided, read ahead, past the caches, prefetching.
 
 #global = #tile.space<global>
@@ -143,8 +144,9 @@ func.func @fenced(%A: memref<4096x4096xf32, #global>, %flag: memref<1xi32, #glob
 #shared = #tile.space<shared>
 
 // One stretch of memory is copied by lines and read ahead, unless the plan says that it was
-// prefetched: then the loop is LLVM's.
+// prefetched: then the loop is LLVM's. How far ahead is a fact of the processor.
 // CHECK-LABEL: llvm.func internal @read_ahead.kernel0
+// NEAR-LABEL: llvm.func internal @read_ahead.kernel0
 func.func @read_ahead(%A: memref<64x128xf32, #global>) {
   %c4 = arith.constant 4 : index
   %c16 = arith.constant 16 : index
@@ -156,6 +158,7 @@ func.func @read_ahead(%A: memref<64x128xf32, #global>) {
     // CHECK: llvm.load {{.*}} -> vector<16xf32>
     // CHECK: llvm.store {{.*}} : vector<16xf32>
     // CHECK: llvm.getelementptr %{{.*}}[8192]
+    // NEAR: llvm.getelementptr %{{.*}}[4096]
     // CHECK: llvm.intr.prefetch
     // CHECK: llvm.load {{.*}} -> f32
     // CHECK-NOT: llvm.intr.prefetch
