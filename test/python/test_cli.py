@@ -137,7 +137,7 @@ def test_queries_answer_for_the_device_that_runs_kernels(tmp_path: Path) -> None
         assert tw("run", *options, script.name, cwd=tmp_path).stdout == said
 
 
-@pytest.mark.parametrize("name", ["tilelang.quantize", "tvm.relay"])
+@pytest.mark.parametrize("name", ["tilelang.primitives", "tvm.relay"])
 def test_modules_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(f"import {name}\n")

@@ -46,7 +46,7 @@ CALLS = {
     "T.fmul(A, A)": "'T.fmul' cannot take the tile 'A': unsupported operand",
     "T.index_to_coordinates('x', (3, 4))": "'T.index_to_coordinates' cannot take a Python str",
     "T.annotate_l2_hit_ratio([])": "'T.annotate_l2_hit_ratio' cannot take a Python list",
-    "T.annotate_min_blocks_per_sm(2**70)": "cannot take the Python number 1180591620717411303424",
+    "T.annotate_min_blocks_per_sm(2**70)": "the number 1180591620717411303424 does not fit int64",
     "T.c2d_im2col(A)": "'T.c2d_im2col': im2col() missing 7 required positional arguments",
 }
 
