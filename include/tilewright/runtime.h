@@ -70,7 +70,7 @@ extern "C" {
 #endif
 
 /** What libraries and libtilewright_rt must agree on: these structs, and the image of a library. */
-#define TW_ABI_VERSION 2
+#define TW_ABI_VERSION 3
 
 typedef enum tw_code {
   TW_OK = 0,
