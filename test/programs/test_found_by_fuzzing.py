@@ -443,7 +443,7 @@ def test_a_loop_that_certainly_ends_the_product_before_it() -> None:
             y = T.alloc_shared((16, 16), "bfloat16")
             c = T.alloc_fragment((128, 16), "float32")
             d = T.alloc_fragment((128, 16), "float32")
-            T.copy(B, b)
+            T.copy(B[0, 0], b)
             T.clear(c)
             T.clear(d)
             for k in T.serial(2):
