@@ -463,3 +463,53 @@ def test_a_loop_that_certainly_ends_the_product_before_it() -> None:
         return [*inputs, *(np.zeros((128, 16), np.float32) for _ in range(2))]
 
     hopper_finds_nothing(main, arguments)
+
+
+def test_what_threads_copy_while_a_warpgroup_has_the_turn() -> None:
+    """The turn at issuing products held a copy by threads (rows of a run-time length are no bulk
+    copies) and the product that reads it: the barrier between them stopped the other warpgroup."""
+    K = T.dynamic("K")
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((2, 32, K), "float16"),
+        B: T.Tensor((512, K), "float16"),
+        D: T.Tensor((32, K), "float16"),
+        E: T.Tensor((2, K, 512), "float16"),
+        V: T.Tensor((392, 64), "float16"),
+        O: T.Tensor((4, 64, 64), "float32"),
+    ):
+        with T.ClusterKernel(4, 1, cluster_dims=(4, 1), threads=256) as (bx, by):
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((128, 32), "float16")
+            c = T.alloc_fragment((64, 128), "float32")
+            d = T.alloc_shared((64, 32), "float16")
+            e = T.alloc_shared((32, 128), "float16")
+            f = T.alloc_fragment((64, 128), "float32")
+            o = T.alloc_fragment((64, 64), "float32")
+            p = T.alloc_fragment((64, 128), "float16")
+            v = T.alloc_shared((128, 64), "float16")
+            T.clear(c)
+            T.copy_cluster(E[0, 0, bx * 128], e, cluster_mask=15)
+            T.clear(f)
+            T.clear(o)
+            for k in T.Pipelined(2, num_stages=2):
+                T.copy(A[bx % 2, by * 64, k * 32], a)
+                T.copy_cluster(B[bx * 128, k * 32], b, cluster_mask=11)
+                T.gemm(a, b, c, transpose_B=True)
+                T.copy(D[by * 64, k * 32], d)
+                T.gemm(d, e, f)
+                T.copy(V[k * 128, 0], v)
+                for i, j in T.Parallel(64, 128):
+                    p[i, j] = T.cast(T.if_then_else(f[i, j] > 0, 1, 0), "float16")
+                T.gemm(p, v, o)
+            for i, j in T.Parallel(64, 64):
+                O[bx, i, j] = o[i, j] + c[i, j]
+
+    def arguments() -> list[np.ndarray]:
+        rng = np.random.default_rng(6010990)
+        shapes = ((2, 32, 112), (512, 112), (32, 112), (2, 112, 512), (392, 64))
+        inputs = [rng.integers(-3, 4, shape).astype("float16") for shape in shapes]
+        return [*inputs, np.zeros((4, 64, 64), np.float32)]
+
+    hopper_finds_nothing(main, arguments)

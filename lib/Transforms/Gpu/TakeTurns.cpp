@@ -26,6 +26,7 @@
 #include "TakeTurns.h"
 #include "Roles.h"
 #include "tilewright/Analysis/Distribution.h"
+#include "tilewright/Analysis/SharedTiles.h"
 #include "tilewright/Tile/Teams.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -72,6 +73,23 @@ bool isAlone(Operation *op, int64_t threads) {
   return isa<ParallelOp>(op) || (effects && op->getNumRegions() == 0);
 }
 
+bool isInRegisters(Value root) {
+  auto alloc = root.getDefiningOp<AllocOp>();
+  return alloc && (getSpace(root) == Space::Local ||
+                   isa_and_present<FragmentAttr>(alloc->getAttr(kPlacementAttr)));
+}
+
+/// Whether the threads of a block meet between two statements: one writes memory of all of them that the
+/// other touches. A barrier in front of the turn would come too early for what is written in it.
+bool mustMeetBetween(Operation *writer, Operation *other) {
+  std::optional<SmallVector<Effect>> effects = getEffects(writer);
+  SmallVector<Value> written;
+  for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
+    if (effect.kind != EffectKind::Read && !isInRegisters(effect.root))
+      written.push_back(effect.root);
+  return !effects || (!written.empty() && analysis::touchesAny(other, written));
+}
+
 } // namespace
 
 std::optional<TurnPlan> tilewright::planTurns(PipelinedOp loop,
@@ -100,8 +118,13 @@ std::optional<TurnPlan> tilewright::planTurns(PipelinedOp loop,
     return std::nullopt;
   int64_t last = products[before], first = products[(before + 1) % products.size()];
   TurnPlan plan{statements[first].op, statements[last].op, /*wraps=*/first > last};
+  SmallVector<Operation *> inside{plan.last};
   for (int64_t j = first; j != last; j = (j + 1) % count)
-    if (!isAlone(statements[j].op, threads))
+    inside.push_back(statements[j].op);
+  for (Operation *op : inside)
+    if (!isAlone(op, threads) || llvm::any_of(inside, [&](Operation *other) {
+          return op != other && mustMeetBetween(op, other);
+        }))
       return std::nullopt;
   return plan;
 }
