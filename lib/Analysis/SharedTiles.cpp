@@ -50,6 +50,15 @@ bool shareBytes(Value a, Value b) {
          begin(second) < begin(first) + getPlacedBytes(first);
 }
 
+bool isSharedByThreads(Value root) {
+  if (getSpace(root) == Space::Local)
+    return false;
+  if (getSpace(root) != Space::Fragment)
+    return true;
+  auto alloc = root.getDefiningOp<AllocOp>();
+  return alloc && isa_and_present<LayoutAttr>(alloc->getAttr(kPlacementAttr));
+}
+
 bool haveConflict(Operation *a, Operation *b) {
   std::optional<SmallVector<Effect>> first = getEffects(a), second = getEffects(b);
   auto isOfTensor = [](const Effect &effect) { return getSpace(effect.root) == Space::Global; };

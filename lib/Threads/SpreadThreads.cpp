@@ -90,8 +90,9 @@ private:
   /// Whether all threads must have finished the group before one begins with `op`: one touches what the
   /// other writes, or tells other blocks, or learns from them, what concerns all threads.
   bool comesAfterGroup(Operation *op, ArrayRef<SharedAccess> accesses) {
-    auto isOrdered = [](Operation *statement) { return bool(getBlockOrder(statement)); };
-    return mayMeet(groupAccesses, accesses) || isOrdered(op) || llvm::any_of(group, isOrdered);
+    // What speaks for all threads begins a group, so that only the last of one can have done so.
+    bool isOrdered = getBlockOrder(op) || (!group.empty() && getBlockOrder(group.back()));
+    return isOrdered || mayMeet(groupAccesses, accesses);
   }
   /// Ends the group as a loop in front of `end`.
   void flush(Operation *end);

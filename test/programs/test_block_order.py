@@ -19,6 +19,14 @@ def run(func: T.PrimFunc, device: str, *arrays: np.ndarray) -> None:
     assert [found for found in kernel.findings if found["severity"] != "note"] == []
 
 
+def adds_twice_the_rows(func: T.PrimFunc, device: str) -> None:
+    """Of eight blocks, each with a row of its own."""
+    a = np.arange(512, dtype=np.float32).reshape(8, 64)
+    o = np.zeros(64, np.float32)
+    run(func, device, a, np.zeros_like(a), np.zeros(1, np.int32), o)
+    np.testing.assert_array_equal(o, 2 * a.sum(0))
+
+
 @ON_ALL
 @pytest.mark.parametrize("order", ["acq_rel", "seq_cst"])
 def test_the_last_block_adds_what_all_have_written(device: str, order: str) -> None:
@@ -40,10 +48,7 @@ def test_the_last_block_adds_what_all_have_written(device: str, order: str) -> N
                         total[i] += W[k, i]
                 T.copy(total, O)
 
-    a = np.arange(512, dtype=np.float32).reshape(8, 64)
-    o = np.zeros(64, np.float32)
-    run(main, device, a, np.zeros_like(a), np.zeros(1, np.int32), o)
-    np.testing.assert_array_equal(o, 2 * a.sum(0))
+    adds_twice_the_rows(main, device)
 
 
 @ON_ALL
@@ -70,10 +75,7 @@ def test_one_thread_speaks_for_its_block(device: str) -> None:
                     total = total + W[k, tx]
                 O[tx] = total
 
-    a = np.arange(512, dtype=np.float32).reshape(8, 64)
-    o = np.zeros(64, np.float32)
-    run(main, device, a, np.zeros_like(a), np.zeros(1, np.int32), o)
-    np.testing.assert_array_equal(o, 2 * a.sum(0))
+    adds_twice_the_rows(main, device)
 
 
 @ON_ALL

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,19 +46,21 @@ int main() {
 """
 
 
-def test_one_build_holds_all_mutants(tmp_path: Path) -> None:
+def build(tmp_path: Path, text: str) -> tuple[Table, Callable[[], int]]:
+    """The table of a program with mutants, and what runs the program."""
     source, program = tmp_path / "p.cpp", tmp_path / "p"
-    source.write_text(PROGRAM)
+    source.write_text(text)
     subprocess.run(
         ["clang++-22", "-std=c++20", f"-I{ROOT / 'scripts' / 'mutants'}", source, "-o", program],
         check=True,
     )
     table = Table(tmp_path / "table")
     environment = {**os.environ, "TW_MUTANTS": str(tmp_path / "table")}
+    return table, lambda: subprocess.run([program], env=environment, check=False).returncode
 
-    def status() -> int:
-        return subprocess.run([program], env=environment, check=False).returncode
 
+def test_one_build_holds_all_mutants(tmp_path: Path) -> None:
+    table, status = build(tmp_path, PROGRAM)
     assert (status(), table.reached()) == (5, [2, 9])
     table.switch_on(2)
     assert status() == 7
@@ -65,22 +68,12 @@ def test_one_build_holds_all_mutants(tmp_path: Path) -> None:
     assert status() == 105
     table.switch_on(2, 9)
     assert status() == 107
-    assert subprocess.run([program], check=False).returncode == 5  # without a table none is on
+    alone = subprocess.run([tmp_path / "p"], check=False)
+    assert alone.returncode == 5  # without a table none is on
 
 
 def test_a_mutant_that_changes_no_value_is_not_reached(tmp_path: Path) -> None:
-    source, program = tmp_path / "p.cpp", tmp_path / "p"
-    source.write_text(SHY)
-    subprocess.run(
-        ["clang++-22", "-std=c++20", f"-I{ROOT / 'scripts' / 'mutants'}", source, "-o", program],
-        check=True,
-    )
-    table = Table(tmp_path / "table")
-    environment = {**os.environ, "TW_MUTANTS": str(tmp_path / "table")}
-
-    def status() -> int:
-        return subprocess.run([program], env=environment, check=False).returncode
-
+    table, status = build(tmp_path, SHY)
     assert (status(), table.reached()) == (0, [4, 5, 6])
     table.switch_on(4, 5, 6)
     assert status() == 3

@@ -21,8 +21,11 @@ int64_t getPlacedBytes(tile::AllocOp alloc);
 /// is any buffer.
 bool shareBytes(mlir::Value a, mlir::Value b);
 
-/// Whether the order of two statements matters: one of them writes what the other one touches, or its
-/// effects are not known.
+/// Whether all threads of a block see this memory; registers and variables are a thread's own.
+bool isSharedByThreads(mlir::Value root);
+
+/// Whether the order of two statements matters: one of them writes what the other one touches, or orders
+/// blocks while the other one touches a tensor, or its effects are not known.
 bool haveConflict(mlir::Operation *a, mlir::Operation *b);
 
 /// Whether a statement touches one of these tiles, or its effects are not known.

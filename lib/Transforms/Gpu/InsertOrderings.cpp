@@ -165,16 +165,6 @@ private:
   llvm::DenseMap<Operation *, std::unique_ptr<Statement>> statements;
 };
 
-/// Registers and variables are a thread's own.
-bool isSharedByThreads(Value root) {
-  if (getSpace(root) == Space::Local)
-    return false;
-  if (getSpace(root) != Space::Fragment)
-    return true;
-  auto alloc = root.getDefiningOp<AllocOp>();
-  return alloc && alloc->hasAttr(kPlacementAttr) && isa<LayoutAttr>(alloc->getAttr(kPlacementAttr));
-}
-
 bool isLoop(Operation &op) { return isa<PipelinedOp, scf::ForOp, scf::WhileOp>(op); }
 
 //===----------------------------------------------------------------------------------------===//
@@ -197,7 +187,7 @@ const Statement &Inserter::describe(Operation &op) {
   }
   OpenAccesses each; // every access once
   for (const Effect &effect : *touched) {
-    bool isPrivate = !isSharedByThreads(effect.root);
+    bool isPrivate = !analysis::isSharedByThreads(effect.root);
     if (isPrivate && !productRegisters.contains(effect.root))
       continue;
     OpenAccess access = OpenAccess::get(effect);

@@ -73,19 +73,13 @@ bool isAlone(Operation *op, int64_t threads) {
   return isa<ParallelOp>(op) || (effects && op->getNumRegions() == 0);
 }
 
-bool isInRegisters(Value root) {
-  auto alloc = root.getDefiningOp<AllocOp>();
-  return alloc && (getSpace(root) == Space::Local ||
-                   isa_and_present<FragmentAttr>(alloc->getAttr(kPlacementAttr)));
-}
-
 /// Whether the threads of a block meet between two statements: one writes memory of all of them that the
 /// other touches. A barrier in front of the turn would come too early for what is written in it.
 bool mustMeetBetween(Operation *writer, Operation *other) {
   std::optional<SmallVector<Effect>> effects = getEffects(writer);
   SmallVector<Value> written;
   for (const Effect &effect : effects.value_or(SmallVector<Effect>()))
-    if (effect.kind != EffectKind::Read && !isInRegisters(effect.root))
+    if (effect.kind != EffectKind::Read && analysis::isSharedByThreads(effect.root))
       written.push_back(effect.root);
   return !effects || (!written.empty() && analysis::touchesAny(other, written));
 }
