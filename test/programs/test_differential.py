@@ -29,6 +29,7 @@ THREADS = campaign.Plan(kind="threads")
 VALUES = campaign.Plan(kind="values")
 STATEMENTS = campaign.Plan(kind="statements")
 PIPELINES = campaign.Plan(kind="pipelines")
+BLOCKS = campaign.Plan(kind="blocks")
 
 
 def assert_clean(outcome: campaign.Outcome, plan: campaign.Plan = campaign.TILES) -> None:
@@ -105,6 +106,17 @@ def test_engines_agree_on_many_random_programs_of_pipelines() -> None:
     assert_clean(campaign.run(list(range(30, 2000)), PIPELINES), PIPELINES)
 
 
+def test_engines_agree_on_random_programs_whose_blocks_talk() -> None:
+    outcome = campaign.run(list(range(40)), BLOCKS)
+    assert outcome.programs == 40
+    assert_clean(outcome, BLOCKS)
+
+
+@pytest.mark.slow
+def test_engines_agree_on_many_random_programs_whose_blocks_talk() -> None:
+    assert_clean(campaign.run(list(range(40, 2000)), BLOCKS), BLOCKS)
+
+
 # ---- Coverage ----
 
 
@@ -129,6 +141,7 @@ def test_no_cell_of_the_language_stays_empty() -> None:
     """Few programs that draw every cell run on each engine that owes it."""
     counts = {
         "tiles": 1000, "threads": 300, "values": 4000, "statements": 3000, "pipelines": 300,
+        "blocks": 200,
     }  # fmt: skip
     drawn = campaign.draw(counts)
     assert campaign.covering(drawn, coverage.REQUIRED)[1] == set(), "no program draws these"

@@ -8,7 +8,10 @@
     generator.py    random programs: tensors, grid, tiles, statements
     threads.py      random programs that name their threads
     values.py       random programs of values of every dtype
-    kinds.py        tiles, threads or values: what a seed stands for
+    composed.py     random programs of statements on every form of operand
+    pipelines.py    random programs of pipelined loops, bulk copies and products
+    blocks.py       random programs whose blocks talk
+    kinds.py        the kinds: what a seed stands for
     lockstep.py     what a program of threads means, in numpy
     meaning.py      what a program of values means, by typed_numbers.py
     emit.py         a program as a Python file that can be read and run by itself

@@ -477,6 +477,11 @@ def _required() -> set[Cell]:
     owe(("T.view",), DTYPES, _MEMORIES)
     owe(("T.cummax", "T.atomic_load", "T.atomic_store"), NUMBERS, ("anywhere",))
     owe(("T.atomic_and", "T.atomic_or", "T.atomic_xor"), INTEGERS, ("anywhere",))
+    # Blocks that talk.
+    for order in ("release", "acq_rel", "seq_cst"):
+        owe(("T.atomic_add", "T.atomic_max"), ("",), (f"memory_order='{order}'",))
+    owe(("T.atomic_load",), ("",), ("memory_order='acquire'", "memory_order='seq_cst'"))
+    owe(("T.atomic_store",), ("",), ("memory_order='release'", "memory_order='seq_cst'"))
     owe(("T.any_of", "T.all_of"), ("bool", *INTEGERS), ("anywhere",))
     owe(("T.atomic_addx2", "T.atomic_addx4"), ("float32",), ("anywhere",))
     owe(("T.im2col",), ("float16", "float32"), ("anywhere",))

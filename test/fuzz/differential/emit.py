@@ -45,7 +45,8 @@ def emit(
     mode = "exact" if program.exact else "bounded"
     parts = [HEADER.format(seed=program.seed, mode=mode, file=file)]
     static = {n: v for n, v in program.extents.items() if n not in program.dynamic}
-    parts.append(f"{', '.join(static)} = {', '.join(map(str, static.values()))}\n")
+    if static:
+        parts.append(f"{', '.join(static)} = {', '.join(map(str, static.values()))}\n")
     for name in program.dynamic:
         parts.append(f'{name} = T.dynamic("{name}")\n')
     parts.append("\n\n" + "\n".join(_kernel(program)) + "\n")

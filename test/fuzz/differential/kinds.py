@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from differential import composed, emit, generator, pipelines, ranges, threads, values
+from differential import blocks, composed, emit, generator, pipelines, ranges, threads, values
 from differential.program import Program
 
 
@@ -24,4 +24,5 @@ KINDS = {
     "values": Kind(values.generate, values.emit, values.is_sound),
     "statements": Kind(composed.generate, composed.emit, composed.is_sound),
     "pipelines": Kind(pipelines.generate, pipelines.emit, pipelines.is_sound),
+    "blocks": Kind(blocks.generate, blocks.emit, blocks.is_sound),
 }
