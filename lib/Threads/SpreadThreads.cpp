@@ -127,15 +127,33 @@ private:
 // Groups
 //===----------------------------------------------------------------------------------------===//
 
+/// Whether an update leaves the element as it is: `T.atomic_load`, `T.atomic_or(F[0], 0)`.
+static bool changesNothing(AtomicElementOp atomic) {
+  switch (atomic.getKind()) {
+  case AtomicKind::Add:
+    return matchPattern(atomic.getValue(), m_Zero()) ||
+           matchPattern(atomic.getValue(), m_NegZeroFloat());
+  case AtomicKind::Or:
+  case AtomicKind::Xor:
+    return matchPattern(atomic.getValue(), m_Zero());
+  default:
+    return false;
+  }
+}
+
+/// Whether an update that one thread makes does what it does if all threads make it.
+static bool isOnceEnough(AtomicElementOp atomic) {
+  bool isSum = atomic.getKind() == AtomicKind::Add || atomic.getKind() == AtomicKind::Xor;
+  return changesNothing(atomic) || (!isSum && atomic.getPrevious().use_empty());
+}
+
 /// An update that every thread would make, though nothing in it is a thread's.
 static LogicalResult refuseAtomics(Operation *op) {
   WalkResult result = op->walk<WalkOrder::PreOrder>([](Operation *inner) {
     if (isa<ParallelOp>(inner))
       return WalkResult::skip();
     auto atomic = dyn_cast<AtomicElementOp>(inner);
-    bool isStore = atomic && atomic.getKind() == AtomicKind::Exchange &&
-                   atomic.getPrevious().use_empty(); // once is as often as many times
-    if (!atomic || isStore)
+    if (!atomic || isOnceEnough(atomic))
       return WalkResult::advance();
     inner->emitError("in a kernel that names its threads, an atomic outside a condition on the "
                      "thread index does not say how often it runs; write 'if tx == 0:' around it");

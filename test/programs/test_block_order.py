@@ -194,3 +194,34 @@ def test_a_pipeline_waits_for_other_blocks(device: str, stages: int) -> None:
     c = np.zeros((64, 64), np.float32)
     run(main, device, a, np.zeros_like(a), np.zeros(4, np.int32), c)
     np.testing.assert_array_equal(c, sum(x @ x for x in a.astype(np.float32)))
+
+
+@ON_ALL
+def test_all_threads_may_wait_and_tell(device: str) -> None:
+    """Atomics that do the same however often they run need no `if tx == 0:`."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((4, 64), "int32"), W: T.Tensor((4, 64), "int32"), F: T.Tensor((4,), "int32"),
+        M: T.Tensor((1,), "int32"),
+    ):  # fmt: skip
+        with T.Kernel(4, threads=64) as b:
+            tx = T.get_thread_binding()
+            W[b, tx] = A[b, tx]
+            if b > 0:
+                while T.atomic_load(F[b - 1], memory_order="acquire") == 0:
+                    T.evaluate(0)
+                while T.atomic_or(F[b - 1], 0, memory_order="acquire", return_prev=True) == 0:
+                    T.evaluate(0)
+                W[b, tx] = A[b, tx] + W[b - 1, 63 - tx]
+            T.atomic_max(M[0], W[b, 0])
+            T.atomic_or(F[b], 1, memory_order="release")
+
+    a = np.arange(256, dtype=np.int32).reshape(4, 64)
+    w, m = np.zeros_like(a), np.zeros(1, np.int32)
+    run(main, device, a, w, np.zeros(4, np.int32), m)
+    expected = a.copy()
+    for k in range(1, 4):
+        expected[k] += expected[k - 1, ::-1]
+    np.testing.assert_array_equal(w, expected)
+    assert m[0] == expected[:, 0].max()
