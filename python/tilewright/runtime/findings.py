@@ -40,8 +40,9 @@ def headline(finding: dict[str, Any]) -> str:
 
 
 def location_of(finding: dict[str, Any]) -> Location | None:
-    """The statement in the user's source, if it has one."""
-    if not finding["file"]:
+    """The statement in the user's source, if it has one. Code of several lines that became one
+    instruction has line 0."""
+    if not finding["file"] or not finding["line"]:
         return None
     if finding["column"]:
         return widen(Location(finding["file"], finding["line"], finding["column"]))
@@ -56,7 +57,10 @@ def notes_of(finding: dict[str, Any]) -> list[Note]:
     notes = []
     if finding.get("other"):
         file, _, line = finding["other"].rpartition(":")
-        notes.append(Note(Location(file, int(line)), "the other access is here"))
+        text = "the other access is here"
+        if line == "0":
+            text = "the other access stands on several lines, which became one instruction"
+        notes.append(Note(Location(file, int(line)) if line != "0" else None, text))
     details = (
         text.removeprefix(f"{finding['message']}\n").strip() for text in finding.get("details", ())
     )
