@@ -26,12 +26,12 @@ from differential.coverage import Coverage, cells_of
 from differential.kinds import KINDS
 from differential.program import Program
 from differential.progress import Progress
-from differential.witnesses import ENGINES, Verdict, examine, examine_file
+from differential.witnesses import ENGINES, Verdict, examine, examine_file, find_engine
 
 
 def shrunk(program: Program, verdict: Verdict, options: argparse.Namespace) -> Program:
     """A small program that fails on the same engine in the same way."""
-    engines = [verdict.engine] if verdict.engine in ENGINES else options.engines
+    engines = [verdict.engine] if find_engine(verdict.engine) else options.engines
 
     def fails(candidate: Program) -> bool:
         return any(v.kind == verdict.kind for v in examine(candidate, engines))
@@ -122,7 +122,11 @@ def main() -> int:
     what.add_argument("--coverage", type=int, metavar="N", help="the cells of N programs a kind")
     parser.add_argument("--print", action="store_true", help="show the program of --seed")
     parser.add_argument("--kind", choices=KINDS, default="tiles", help="of programs")
-    parser.add_argument("--engines", type=lambda text: text.split(","), help=", ".join(ENGINES))
+    parser.add_argument(
+        "--engines",
+        type=lambda text: text.split(","),
+        help=f"{', '.join(ENGINES)}, and devices (vgpu:sm_120)",
+    )
     parser.add_argument("--thorough", action="store_true", help="all engines for each seed")
     parser.add_argument("--resume", action="store_true", help="go on where --seeds A:… ended")
     parser.add_argument("--minutes", type=float, help="stop handing out seeds after this time")
@@ -130,8 +134,8 @@ def main() -> int:
     parser.add_argument("--shrink", type=float, default=120, help="seconds for a failure; 0: none")
     parser.add_argument("--failures", type=Path, default=Path("failures"), help="where they go")
     options = parser.parse_args()
-    if unknown := set(options.engines or ()) - set(ENGINES):
-        parser.error(f"no engine {', '.join(sorted(unknown))}; there are {', '.join(ENGINES)}")
+    if unknown := [name for name in options.engines or () if find_engine(name) is None]:
+        parser.error(f"no engine {', '.join(unknown)}; there are {', '.join(ENGINES)}, and devices")
     if options.resume and (options.kind != "tiles" or options.engines):
         parser.error("--resume counts the programs of tiles, on the engines in turn")
     if options.coverage:
