@@ -2,10 +2,13 @@
 
 #include "PlayRoles.h"
 
+#include "LaterIterations.h"
 #include "ThreadFacts.h"
 #include "Waits.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tilewright::tile;
@@ -16,13 +19,27 @@ namespace {
 
 /// What is played at most, in all: beyond it, a kernel is undecided.
 constexpr size_t kMostEvents = 1 << 20;
+/// The longest run of one loop that is tried, and of two loops.
+constexpr int64_t kLongestRun = 64, kLongestOfTwo = 32;
 
 //===----------------------------------------------------------------------------------------===//
 // What a role does, as a list
 //===----------------------------------------------------------------------------------------===//
 
+/// The elements from `low` to before `high`, in one dimension.
+struct Span {
+  int64_t low = INT64_MIN, high = INT64_MAX;
+  /// Where it goes on with the iterations of a loop without a known end: by `drift` in `period` of
+  /// them, from `start / period` on.
+  int64_t drift = 0, period = 1, start = 0;
+
+  friend bool operator==(const Span &a, const Span &b) {
+    return a.low == b.low && a.high == b.high;
+  }
+};
+
 /// The rows and columns of a root that an access may touch; empty: all of it.
-using Box = SmallVector<std::pair<int64_t, int64_t>, 4>;
+using Box = SmallVector<Span, 4>;
 
 struct Access {
   EffectKind kind;
@@ -41,16 +58,32 @@ struct Event {
   SmallVector<Access, 2> accesses{};
 };
 
-/// A loop bound that only a launch knows, and what is tried for it.
+/// A loop bound that only a launch knows, and what is tried for it: `start + step * trips`.
 struct Assumption {
   Value bound;
-  int64_t value = 0;
+  int64_t start = 0, step = 1, trips = 0;
+  unsigned counter = 0;
+
+  int64_t getValue() const { return start + step * trips; }
+};
+
+/// What is assumed of a kernel, and how its numbers go on.
+struct Trial {
+  std::vector<Assumption> assumptions;
+  LaterIterations later;
+  /// Which assumption a value is equal to, of all that were looked up.
+  llvm::DenseMap<Value, std::optional<unsigned>> equals;
+  llvm::DenseMap<Operation *, std::optional<SmallVector<Effect>>> effects;
+  llvm::DenseMap<Value, unsigned> counters; ///< Of loops that these bounds end, by their variable.
+
+  bool isOfLoop(unsigned counter) const {
+    return llvm::any_of(counters, [&](auto entry) { return entry.second == counter; });
+  }
 };
 
 class Recorder {
 public:
-  Recorder(KernelOp kernel, std::vector<Assumption> &assumptions)
-      : kernel(kernel), assumptions(assumptions) {}
+  Recorder(KernelOp kernel, Trial &trial) : kernel(kernel), trial(trial) {}
 
   /// The list of a region's statements, run by `threads` threads.
   std::vector<Event> record(Block::iterator from, Block::iterator to, int64_t threads) {
@@ -82,20 +115,43 @@ private:
   void visitLoop(Operation *op, Value variable, Value lower, Value upper, int64_t step,
                  Block &body);
   void visitBarrier(Operation *op, Value row, Value index, Event event);
+  bool repeatsModulo2(Operation *op, Value value);
   void touch(Operation *op);
   Box findBox(const Effect &effect);
+  Span findSpan(const DimRange &range);
+  bool endsAtAssumption(Operation *op, Value upper, int64_t start, int64_t step);
+  Assumption *findAssumption(Value bound);
 
+  std::optional<int64_t> evaluateIndex(Value value);
+  std::optional<int64_t> combineIndices(Operation *op);
   Attribute evaluate(Value value) {
-    if (Attribute bound = known.lookup(value))
-      return bound;
-    for (const Assumption &assumption : assumptions)
-      if (assumption.bound.getType() == value.getType() && areEqual(assumption.bound, value))
-        return IntegerAttr::get(value.getType(), assumption.value);
-    return foldScalar(value, [&](Value operand) { return evaluate(operand); });
+    if (!value.getType().isIntOrIndex())
+      return foldScalar(value, [&](Value operand) { return evaluate(operand); });
+    std::optional<int64_t> number = evaluateIndex(value);
+    if (!number)
+      return {};
+    unsigned width = value.getType().isIndex() ? 64 : value.getType().getIntOrFloatBitWidth();
+    return IntegerAttr::get(value.getType(), APInt(width, *number, true, /*implicitTrunc=*/true));
   }
-  std::optional<int64_t> evaluateIndex(Value value) {
-    auto number = dyn_cast_or_null<IntegerAttr>(evaluate(value));
-    return number ? std::optional(number.getInt()) : std::nullopt;
+  /// A loop's variable has another value, or a number is assumed: what was computed with it is void.
+  void forgetComputed() {
+    for (Value value : computed)
+      known.erase(value);
+    computed.clear();
+    trial.later.forget();
+  }
+  auto evaluator() {
+    return [this](Value value) { return evaluateIndex(value); };
+  }
+  /// Whether a number that decides what a role does is tried in all its cases.
+  bool repeats(Operation *op, const std::optional<Growth> &growth) {
+    bool result = trial.later.repeats(growth);
+    if (!result)
+      stop(op, "what this does in later iterations does not follow from the first ones");
+    return result;
+  }
+  bool repeats(Operation *op, Value value) {
+    return !trial.later.hasCounters() || repeats(op, trial.later.find(value, evaluator()));
   }
   std::optional<int64_t> evaluateSum(const IndexSum &sum) {
     int64_t result = sum.constant;
@@ -109,12 +165,54 @@ private:
   }
 
   KernelOp kernel;
-  std::vector<Assumption> &assumptions;
+  Trial &trial;
   std::vector<Event> events;
   int64_t numThreads = 0;
-  llvm::DenseMap<Value, Attribute> known; ///< Variables of the loops that are run through.
+  /// Variables of the loops that are run through, and what has been computed in this iteration.
+  llvm::DenseMap<Value, std::optional<int64_t>> known;
+  SmallVector<Value> computed;
   llvm::MapVector<std::pair<Value, int64_t>, unsigned> barriers;
 };
+
+std::optional<int64_t> Recorder::evaluateIndex(Value value) {
+  if (auto number = known.find(value); number != known.end())
+    return number->second;
+  std::optional<int64_t> result;
+  Operation *op = value.getDefiningOp();
+  if (const Assumption *assumption = findAssumption(value))
+    result = assumption->getValue();
+  else if (op && value.getType().isIndex())
+    result = combineIndices(op);
+  if (!result) {
+    Attribute folded = foldScalar(value, [&](Value operand) { return evaluate(operand); });
+    if (auto number = dyn_cast_or_null<IntegerAttr>(folded))
+      result = number.getInt();
+  }
+  computed.push_back(value);
+  return known[value] = result;
+}
+
+/// What most indices are made of, without the cost of folding an op.
+std::optional<int64_t> Recorder::combineIndices(Operation *op) {
+  if (op->getNumOperands() != 2)
+    return std::nullopt;
+  std::optional<int64_t> lhs = evaluateIndex(op->getOperand(0)),
+                         rhs = lhs ? evaluateIndex(op->getOperand(1)) : std::nullopt;
+  int64_t result;
+  if (!rhs)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op) && !llvm::AddOverflow(*lhs, *rhs, result))
+    return result;
+  if (isa<arith::SubIOp>(op) && !llvm::SubOverflow(*lhs, *rhs, result))
+    return result;
+  if (isa<arith::MulIOp>(op) && !llvm::MulOverflow(*lhs, *rhs, result))
+    return result;
+  if (isa<FloorDivOp>(op) && *rhs > 0)
+    return llvm::divideFloorSigned(*lhs, *rhs);
+  if (isa<FloorModOp>(op) && *rhs > 0)
+    return llvm::mod(*lhs, *rhs);
+  return std::nullopt;
+}
 
 void Recorder::visit(Operation *op) {
   if (at || (isPureScalar(op) && op->getNumRegions() == 0) || isa<AllocOp, BarrierAllocOp>(op))
@@ -132,6 +230,8 @@ void Recorder::visit(Operation *op) {
       std::optional<int64_t> number = evaluateIndex(wait.getParity());
       if (!number)
         return stop(op, "which phase this waits for is only known when it runs");
+      if (!repeatsModulo2(op, wait.getParity()))
+        return;
       parity = *number & 1;
     }
     return visitBarrier(op, wait.getBarriers(), wait.getIndex(),
@@ -154,6 +254,8 @@ void Recorder::visit(Operation *op) {
     if (!condition)
       return stop(op,
                   "whether a role comes to a barrier in this branch is only known when it runs");
+    if (!repeats(op, branch.getCondition()))
+      return;
     Region &side = condition.getValue().isZero() ? branch.getElseRegion() : branch.getThenRegion();
     if (!side.empty())
       visit(side.front());
@@ -162,19 +264,98 @@ void Recorder::visit(Operation *op) {
   stop(op, "how often a role comes to a barrier in here is only known when it runs");
 }
 
+/// A parity is the last bit of a number, which need not repeat itself.
+bool Recorder::repeatsModulo2(Operation *op, Value value) {
+  if (!trial.later.hasCounters())
+    return true;
+  std::optional<Growth> growth = trial.later.find(value, evaluator());
+  return repeats(op, growth ? LaterIterations::takeModulo(*growth, 2) : std::nullopt);
+}
+
+/// The assumption about a number, or about one that is equal to it.
+Assumption *Recorder::findAssumption(Value bound) {
+  auto [entry, isNew] = trial.equals.try_emplace(bound);
+  if (isNew)
+    for (auto [number, assumption] : llvm::enumerate(trial.assumptions))
+      if (assumption.bound.getType() == bound.getType() && areEqual(assumption.bound, bound)) {
+        entry->second = number;
+        trial.later.bind(bound, assumption.counter, assumption.step, /*isEnd=*/true);
+      }
+  return entry->second ? &trial.assumptions[*entry->second] : nullptr;
+}
+
+/// Whether a number is the same in all iterations of the roles' loops.
+static bool isFixed(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return isa<KernelOp, func::FuncOp>(argument.getOwner()->getParentOp());
+  Operation *op = value.getDefiningOp();
+  if (!isPureScalar(op))
+    return isa<KernelOp, RoleOp>(op->getParentOp());
+  return llvm::all_of(op->getOperands(), isFixed);
+}
+
+/// Assumes an end for the loop `op`, or finds what was assumed for another one with this end.
+bool Recorder::endsAtAssumption(Operation *op, Value upper, int64_t start, int64_t step) {
+  Assumption *assumed = findAssumption(upper);
+  if (!assumed && evaluateIndex(upper))
+    return false;
+  if (!assumed) {
+    if (!isFixed(upper)) {
+      stop(op, "how often this loop runs changes while its role runs");
+      return false;
+    }
+    trial.assumptions.push_back({upper, start, step, 0, trial.later.add()});
+    trial.equals.clear();
+    forgetComputed();
+    assumed = findAssumption(upper);
+  }
+  if (assumed->step != step) {
+    stop(op, "loops of several steps end at a number that is only known when it runs");
+    return false;
+  }
+  if (start != assumed->start)
+    trial.later.noteChange(std::abs(start - assumed->start) / step + 1);
+  return true;
+}
+
 void Recorder::visitLoop(Operation *op, Value variable, Value lower, Value upper, int64_t step,
                          Block &body) {
-  std::optional<int64_t> first = evaluateIndex(lower), end = evaluateIndex(upper);
+  std::optional<int64_t> first = evaluateIndex(lower);
   if (!first)
     return stop(op, "where this loop starts is only known when it runs");
-  if (!end) {
-    assumptions.push_back({upper, *first});
-    end = *first;
+  bool isOpen = endsAtAssumption(op, upper, *first, step);
+  if (at)
+    return;
+  if (!isOpen && trial.later.hasCounters()) { // its end may follow from one that is assumed
+    std::optional<Growth> growth = trial.later.find(upper, evaluator());
+    isOpen = growth && !growth->repeats();
+    bool isTriangular = isOpen && llvm::any_of(growth->drifts, [&](auto drift) {
+                          return trial.isOfLoop(drift.first);
+                        });
+    if (isTriangular || (isOpen && (step != 1 || !growth->isLinear)))
+      return stop(op, "how often this loop runs changes while its role runs");
+    if (!isOpen && !repeats(op, growth))
+      return;
   }
-  for (int64_t index = *first; index < *end && !at; index += step) {
-    known[variable] = IntegerAttr::get(variable.getType(), index);
+  if (!repeats(op, lower))
+    return;
+  std::optional<unsigned> counter;
+  if (isOpen) {
+    auto [entry, isNew] = trial.counters.try_emplace(variable, 0);
+    if (isNew)
+      entry->second = trial.later.add();
+    counter = entry->second;
+    trial.later.bind(variable, *counter, step);
+  }
+  int64_t end = *evaluateIndex(upper);
+  for (int64_t index = *first, count = 0; index < end && !at; index += step, ++count) {
+    forgetComputed();
+    known[variable] = index;
+    if (counter)
+      trial.later.setCount(*counter, count);
     visit(body);
   }
+  forgetComputed();
   known.erase(variable);
 }
 
@@ -182,6 +363,8 @@ void Recorder::visitBarrier(Operation *op, Value row, Value index, Event event) 
   std::optional<int64_t> element = evaluateIndex(index);
   if (!element)
     return stop(op, "which barrier this is is only known when it runs");
+  if (!repeats(op, index))
+    return;
   int64_t extent = cast<MemRefType>(row.getType()).getNumElements();
   if (*element < 0 || *element >= extent)
     return stop(op, "there is no barrier " + Twine(*element) + " in a row of " + Twine(extent));
@@ -201,7 +384,10 @@ static bool isCommon(Value root, Operation *op) {
 void Recorder::touch(Operation *op) {
   Event event{Event::Touch, op};
   event.isAtArrival = op->hasAttr(kAtArrivalAttr);
-  std::optional<SmallVector<Effect>> effects = getEffects(op);
+  auto [entry, isNew] = trial.effects.try_emplace(op);
+  if (isNew)
+    entry->second = getEffects(op);
+  const std::optional<SmallVector<Effect>> &effects = entry->second;
   if (!effects)
     return stop(op, "what this statement touches is not known");
   for (const Effect &effect : *effects)
@@ -215,15 +401,71 @@ Box Recorder::findBox(const Effect &effect) {
   Box box;
   if (effect.region.isWhole())
     return box;
-  auto shape = cast<MemRefType>(effect.root.getType()).getShape();
-  for (auto [range, extent] : llvm::zip_equal(*effect.region.ranges, shape)) {
-    std::optional<int64_t> offset = evaluateSum(range.offset), size = evaluateSum(range.size);
-    if (offset && size)
-      box.push_back({*offset, *offset + std::max<int64_t>(0, (*size - 1)) * range.step + 1});
-    else
-      box.push_back({INT64_MIN, INT64_MAX});
-  }
+  for (const DimRange &range : *effect.region.ranges)
+    box.push_back(findSpan(range));
   return box;
+}
+
+Span Recorder::findSpan(const DimRange &range) {
+  std::optional<int64_t> offset = evaluateSum(range.offset), size = evaluateSum(range.size);
+  if (!offset || !size)
+    return {};
+  Span span{*offset, *offset + std::max<int64_t>(0, (*size - 1)) * range.step + 1};
+  LaterIterations &later = trial.later;
+  if (!later.hasCounters())
+    return span;
+  std::optional<Growth> growth = later.find(range.offset, evaluator());
+  if (!growth || !later.repeats(later.find(range.size, evaluator())))
+    return {};
+  if (later.repeats(growth))
+    return span;
+  if (!growth->isLinear || growth->drifts.size() != 1)
+    return {};
+  auto [counter, drift] = growth->drifts.front();
+  if (!trial.isOfLoop(counter))
+    return {};
+  span.drift = drift;
+  span.period = growth->period;
+  span.start = span.low * span.period - drift * later.getCount(counter);
+  return span;
+}
+
+/// Elements that go on with the iterations of a loop keep their distance from others only if these
+/// go on at the same pace. If they do not, or are far apart, they may meet in iterations that are
+/// not tried: then they may be anywhere.
+void widenMovingSpans(MutableArrayRef<std::vector<Event>> lists, LaterIterations &later) {
+  llvm::MapVector<Value, SmallVector<Access *>> byRoot;
+  for (std::vector<Event> &list : lists)
+    for (Event &event : list)
+      for (Access &access : event.accesses)
+        byRoot[access.root].push_back(&access);
+  for (auto &[root, accesses] : byRoot) {
+    if (llvm::all_of(accesses, [](Access *a) { return a->kind == EffectKind::Read; }))
+      continue;
+    int64_t rank = cast<MemRefType>(root.getType()).getRank();
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      SmallVector<Span *> spans;
+      for (Access *access : accesses)
+        if (!access->box.empty())
+          spans.push_back(&access->box[dim]);
+      auto *moving = llvm::find_if(spans, [](Span *span) { return span->drift != 0; });
+      if (moving == spans.end())
+        continue;
+      const Span &first = **moving;
+      int64_t nearest = INT64_MAX, farthest = INT64_MIN;
+      bool isOnePace = llvm::all_of(spans, [&](Span *span) {
+        nearest = std::min(nearest, span->start);
+        farthest = std::max(farthest, span->start + (span->high - span->low) * span->period);
+        return span->drift == first.drift && span->period == first.period;
+      });
+      int64_t distance = isOnePace ? (farthest - nearest) / std::abs(first.drift) : kLongestRun;
+      if (distance < kLongestRun)
+        later.noteChange(distance);
+      else
+        for (Span *span : spans)
+          *span = {};
+    }
+  }
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -412,7 +654,7 @@ private:
       return true;
     return llvm::all_of(llvm::zip_equal(a.box, b.box), [](auto pair) {
       auto [x, y] = pair;
-      return x.first < y.second && y.first < x.second;
+      return x.low < y.high && y.low < x.high;
     });
   }
 
@@ -460,10 +702,9 @@ private:
 };
 
 /// Plays with these trip counts.
-void playOnce(KernelOp kernel, std::vector<Assumption> &assumptions, bool disjoint,
-              Played &result) {
+void playOnce(KernelOp kernel, Trial &trial, bool disjoint, Played &result) {
   SmallVector<RoleOp> roles = getTeamRoles(kernel);
-  Recorder recorder(kernel, assumptions);
+  Recorder recorder(kernel, trial);
   Block &body = kernel.getBody().front();
   std::vector<Event> before =
       recorder.record(body.begin(), roles.front()->getIterator(), kernel.getNumThreads());
@@ -478,6 +719,7 @@ void playOnce(KernelOp kernel, std::vector<Assumption> &assumptions, bool disjoi
     result.at = recorder.at;
     return;
   }
+  widenMovingSpans(lists, trial.later);
   Player player(roles.size(), recorder.getNumBarriers(), disjoint);
   player.begin(before);
   if (!player.at)
@@ -491,38 +733,51 @@ void playOnce(KernelOp kernel, std::vector<Assumption> &assumptions, bool disjoi
       result.conflicts.push_back(conflict);
 }
 
-/// Past this many iterations versions and parities have come round twice.
-int64_t findLongestRun(KernelOp kernel) {
-  int64_t longest = 1;
+/// The most iterations by which one role can be ahead of another.
+int64_t findMostVersions(KernelOp kernel) {
+  int64_t most = 1;
   kernel.walk(
-      [&](BarrierAllocOp row) { longest = std::max(longest, int64_t(row.getArrivals().size())); });
-  return std::min<int64_t>(2 * longest + 2, 18);
+      [&](BarrierAllocOp row) { most = std::max(most, int64_t(row.getArrivals().size())); });
+  return most;
 }
 
 } // namespace
 
 Played playRoles(KernelOp kernel, bool disjoint) {
   Played result;
-  std::vector<Assumption> assumptions;
-  int64_t longest = findLongestRun(kernel);
-  auto play = [&](size_t number, int64_t value) {
-    if (number < assumptions.size())
-      assumptions[number].value = value;
+  Trial trial;
+  int64_t versions = findMostVersions(kernel);
+  // All roles get going, what they do repeats once, and the last iterations follow.
+  auto needed = [&] {
+    return 2 * trial.later.getLastChange() + trial.later.getPeriod() + versions + 2;
+  };
+  auto longest = [&] {
+    return std::min(needed(), trial.assumptions.size() > 1 ? kLongestOfTwo : kLongestRun);
+  };
+  auto play = [&](size_t number, int64_t trips) {
+    if (number < trial.assumptions.size()) {
+      trial.assumptions[number].trips = trips;
+      trial.later.setCount(trial.assumptions[number].counter, trips);
+    }
     if (result.obstacle.empty())
-      playOnce(kernel, assumptions, disjoint, result); // also finds the unknown bounds
+      playOnce(kernel, trial, disjoint, result); // also finds the unknown bounds
   };
   play(0, 0);
-  for (int64_t first = 0; first <= longest && !assumptions.empty(); ++first) {
+  for (int64_t first = 0; first <= longest() && !trial.assumptions.empty(); ++first) {
     play(0, first);
-    for (int64_t second = 1; second <= longest && assumptions.size() > 1; ++second)
+    for (int64_t second = 1; second <= longest() && trial.assumptions.size() > 1; ++second)
       play(1, second);
-    if (assumptions.size() > 1)
-      assumptions[1].value = 0;
+    if (trial.assumptions.size() > 1)
+      play(1, 0);
   }
-  if (assumptions.size() > 2 && result.obstacle.empty()) {
+  if (!result.obstacle.empty())
+    return result;
+  if (trial.assumptions.size() > 2)
     result.obstacle = "the bounds of more than two loops are only known when it runs";
+  else if (!trial.assumptions.empty() && longest() < needed())
+    result.obstacle = "its roles do something new after more iterations than are tried";
+  if (!result.obstacle.empty())
     result.at = kernel;
-  }
   return result;
 }
 

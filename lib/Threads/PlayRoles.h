@@ -11,8 +11,9 @@
 // and an arrival in a phase that several roles share must know that the phase before is over. What
 // does not follow this form is undecided.
 //
-// Trip counts that only a launch brings are tried from 0 on, past the point where versions and
-// parities repeat.
+// Trip counts that only a launch brings are tried from 0 on, until all roles have got going, what
+// they do has repeated once, and the last iterations have followed (LaterIterations.h). Roles that
+// do something else in iterations that are not reached so are undecided.
 //
 //===----------------------------------------------------------------------------------------===//
 
