@@ -78,8 +78,8 @@ std::optional<Growth> LaterIterations::takeModulo(const Growth &growth, int64_t 
   return checked(repeating(growth.period * findPeriods(growth, divisor)));
 }
 
-/// A difference that grows with one counter, or with how far one is from another, has one sign
-/// from some count on.
+/// A difference that grows with one counter has one sign from some count on; one that grows with
+/// how far an iteration is from an end, up to some count before it.
 std::optional<Growth> LaterIterations::change(const Growth &difference, int64_t now) {
   if (difference.repeats())
     return difference;
@@ -117,7 +117,7 @@ std::optional<Growth> LaterIterations::find(Value value, Evaluate evaluate) {
   std::optional<Growth> growth;
   if (auto leaf = leaves.find(value); leaf == leaves.end())
     growth = number ? findNew(value, evaluate) : std::nullopt;
-  else if (!leaf->second.isEnd || leaf->second.step == 1) // else only multiples are tried
+  else if (!isEnd(leaf->second.counter) || leaf->second.step == 1) // else only multiples are tried
     growth = checked({1, {{leaf->second.counter, leaf->second.step}}, true});
   return found[value] = growth;
 }

@@ -35,16 +35,18 @@ public:
   /// What a value is in the iteration at hand; nothing if only the run knows.
   using Evaluate = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
 
-  /// A new counter.
-  unsigned add() {
+  /// A new counter: of iterations, or the end of loops.
+  unsigned add(bool isEnd) {
     counts.push_back(0);
+    ends.push_back(isEnd);
     return counts.size() - 1;
   }
   /// The variable of a loop, or the end of one, is `step` times the counter and something that
   /// stays. `evaluate` binds an end before it gives its value.
-  void bind(mlir::Value number, unsigned counter, int64_t step, bool isEnd = false) {
-    leaves[number] = {counter, step, isEnd};
+  void bind(mlir::Value number, unsigned counter, int64_t step) {
+    leaves[number] = {counter, step};
   }
+  bool isEnd(unsigned counter) const { return ends[counter]; }
   int64_t getCount(unsigned counter) const { return counts[counter]; }
   void setCount(unsigned counter, int64_t count) { counts[counter] = count; }
   /// Another iteration begins: what values are may have changed.
@@ -72,7 +74,6 @@ private:
   struct Leaf {
     unsigned counter;
     int64_t step;
-    bool isEnd;
   };
 
   std::optional<Growth> findNew(mlir::Value value, Evaluate evaluate);
@@ -81,6 +82,7 @@ private:
 
   llvm::DenseMap<mlir::Value, Leaf> leaves;
   llvm::SmallVector<int64_t> counts;
+  llvm::SmallVector<bool> ends;
   llvm::DenseMap<mlir::Value, std::optional<Growth>> found; ///< In this iteration.
   int64_t lastChange = 0, period = 1;
 };

@@ -75,10 +75,6 @@ struct Trial {
   llvm::DenseMap<Value, std::optional<unsigned>> equals;
   llvm::DenseMap<Operation *, std::optional<SmallVector<Effect>>> effects;
   llvm::DenseMap<Value, unsigned> counters; ///< Of loops that these bounds end, by their variable.
-
-  bool isOfLoop(unsigned counter) const {
-    return llvm::any_of(counters, [&](auto entry) { return entry.second == counter; });
-  }
 };
 
 class Recorder {
@@ -279,7 +275,7 @@ Assumption *Recorder::findAssumption(Value bound) {
     for (auto [number, assumption] : llvm::enumerate(trial.assumptions))
       if (assumption.bound.getType() == bound.getType() && areEqual(assumption.bound, bound)) {
         entry->second = number;
-        trial.later.bind(bound, assumption.counter, assumption.step, /*isEnd=*/true);
+        trial.later.bind(bound, assumption.counter, assumption.step);
       }
   return entry->second ? &trial.assumptions[*entry->second] : nullptr;
 }
@@ -304,7 +300,7 @@ bool Recorder::endsAtAssumption(Operation *op, Value upper, int64_t start, int64
       stop(op, "how often this loop runs changes while its role runs");
       return false;
     }
-    trial.assumptions.push_back({upper, start, step, 0, trial.later.add()});
+    trial.assumptions.push_back({upper, start, step, 0, trial.later.add(/*isEnd=*/true)});
     trial.equals.clear();
     forgetComputed();
     assumed = findAssumption(upper);
@@ -330,7 +326,7 @@ void Recorder::visitLoop(Operation *op, Value variable, Value lower, Value upper
     std::optional<Growth> growth = trial.later.find(upper, evaluator());
     isOpen = growth && !growth->repeats();
     bool isTriangular = isOpen && llvm::any_of(growth->drifts, [&](auto drift) {
-                          return trial.isOfLoop(drift.first);
+                          return !trial.later.isEnd(drift.first);
                         });
     if (isTriangular || (isOpen && (step != 1 || !growth->isLinear)))
       return stop(op, "how often this loop runs changes while its role runs");
@@ -343,7 +339,7 @@ void Recorder::visitLoop(Operation *op, Value variable, Value lower, Value upper
   if (isOpen) {
     auto [entry, isNew] = trial.counters.try_emplace(variable, 0);
     if (isNew)
-      entry->second = trial.later.add();
+      entry->second = trial.later.add(/*isEnd=*/false);
     counter = entry->second;
     trial.later.bind(variable, *counter, step);
   }
@@ -422,7 +418,7 @@ Span Recorder::findSpan(const DimRange &range) {
   if (!growth->isLinear || growth->drifts.size() != 1)
     return {};
   auto [counter, drift] = growth->drifts.front();
-  if (!trial.isOfLoop(counter))
+  if (later.isEnd(counter))
     return {};
   span.drift = drift;
   span.period = growth->period;
