@@ -123,10 +123,7 @@ static bool isSearchFast(const IntegerPolyhedron &points) {
   for (unsigned row = 0; row < points.getNumInequalities(); ++row)
     if (!areSmall(points.getInequality(row)))
       return false;
-  for (unsigned row = 0; row < points.getNumEqualities(); ++row)
-    if (!areSmall(points.getEquality(row)))
-      return false;
-  return true;
+  return true; // there are no equalities
 }
 
 /// Whether the points have no integer one, by branch and bound: a corner that is not whole is cut off

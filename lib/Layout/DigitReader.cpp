@@ -293,9 +293,7 @@ bool DigitReader::alignBits(const DigitSum &lhs, const DigitSum &rhs) {
     for (const DigitTerm &term : cutSum.terms) {
       BitRange bits = *bitsOf(term);
       for (const DigitTerm &other : along.terms) {
-        BitRange otherBits = *bitsOf(other);
-        if (!bits.overlaps(otherBits))
-          continue;
+        BitRange otherBits = *bitsOf(other); // cuts nothing where the two do not meet
         cutAt(term, bits, otherBits.begin);
         cutAt(term, bits, otherBits.end);
       }

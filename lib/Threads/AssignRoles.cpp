@@ -97,7 +97,7 @@ private:
   void moveAllocations();
   void checkValues();
   void nameMeetings();
-  bool repair(const OpenConflict &conflict);
+  void repair(const OpenConflict &conflict);
   void findBulkCopies();
   void assignRegisters();
   void refuse(Operation *op, const Twine &reason) {
@@ -201,7 +201,7 @@ bool Assigner::findSection() {
     return op
         .walk([&](Operation *inner) {
           bool touches = llvm::any_of(inner->getOperands(), [&](Value operand) {
-            return isa<MemRefType>(operand.getType()) && owners.contains(getRoot(operand));
+            return owners.contains(getRoot(operand));
           });
           return isRoleBranch(inner) || (touches && !isPureScalar(inner)) ? WalkResult::interrupt()
                                                                           : WalkResult::advance();
@@ -233,9 +233,8 @@ std::optional<unsigned> Assigner::findOwner(Operation *op) {
   llvm::SmallSetVector<unsigned, 2> found;
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (isa<MemRefType>(operand.getType()))
-        if (auto it = owners.find(getRoot(operand)); it != owners.end())
-          found.insert_range(it->second);
+      if (auto it = owners.find(getRoot(operand)); it != owners.end())
+        found.insert_range(it->second);
   });
   return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
@@ -387,8 +386,6 @@ void Assigner::checkValues() {
       return it->second;
     bool result = !isPureScalar(op) || op->getNumRegions() != 0 ||
                   llvm::any_of(op->getOperands(), [&](Value operand) { return isRead(operand); });
-    if (getThreadDim(op))
-      result = false;
     return known[value] = result;
   };
   for (RoleOp role : getTeamRoles(kernel))
@@ -435,13 +432,11 @@ void Assigner::nameMeetings() {
 //===----------------------------------------------------------------------------------------===//
 
 /// One more barrier: the second role waits until the first one has come past its access.
-bool Assigner::repair(const OpenConflict &conflict) {
+void Assigner::repair(const OpenConflict &conflict) {
   auto inRole = [](Operation *op) {
     return getTeamRole(op).getBody().front().findAncestorOpInBlock(*op);
   };
   Operation *first = inRole(conflict.first), *second = inRole(conflict.second);
-  if (!first || !second)
-    return false;
   MLIRContext *context = kernel.getContext();
   ImplicitLocOpBuilder b(conflict.second->getLoc(), kernel.getBody().front().getTerminator());
   b.setInsertionPointToStart(&kernel.getBody().front());
@@ -457,7 +452,6 @@ bool Assigner::repair(const OpenConflict &conflict) {
   zero = arith::ConstantIndexOp::create(b, 0);
   BarrierWaitOp::create(b, row.getBarriers(), zero, zero, IntegerAttr());
   repaired.push_back({conflict.first, conflict.second});
-  return true;
 }
 
 /// The arrival at which a copy must be over: the next statement of its block that is no copy, with
@@ -595,9 +589,10 @@ std::optional<Obstacle> Assigner::run() {
     if (!played.obstacle.empty())
       return Obstacle{played.at, played.obstacle};
     const OpenConflict &conflict = played.conflicts.front();
-    if (round >= kMostRepairs || !repair(conflict))
+    if (round >= kMostRepairs)
       return Obstacle{conflict.second,
                       "no barrier orders what roles do to '" + getName(conflict.root).str() + "'"};
+    repair(conflict);
   }
   return obstacle;
 }

@@ -560,8 +560,6 @@ public:
 
 private:
   void stop(Operation *op, const Twine &reason) {
-    if (at)
-      return;
     at = op;
     obstacle = reason.str();
   }

@@ -356,7 +356,7 @@ static llvm::SetVector<Value> getUsedValues(Operation *op) {
 void Spreader::copyInto(Operation *op, Loop &loop, ImplicitLocOpBuilder &b) {
   for (Value value : getUsedValues(op))
     if (!isa<MemRefType>(value.getType()) || facts.varies(value))
-      loop.values.map(value, materialize(value, loop, b));
+      (void)materialize(value, loop, b); // from now on known
   b.setLoc(op->getLoc());
   Operation *copy = b.clone(*op, loop.values);
   replaceThreadIndices(copy, loop);
