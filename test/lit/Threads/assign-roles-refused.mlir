@@ -594,3 +594,74 @@ func.func @nine_repairs(%a: memref<64xf32, #global>, %i: memref<4xi64, #global>,
   }
   return
 }
+
+// A branch of all threads is a statement of the whole block, too.
+func.func @whole_branch_between(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    %more = arith.cmpi slt, %x, %c32 : index
+    scf.if %first {
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    }
+    scf.if %more {
+      // expected-remark@below {{roles take turns instead of running at once: a statement of the whole block stands between those of roles}}
+      tile.copy %a, %s : memref<64xf32, #global> to memref<64xf32, #shared>
+    }
+    scf.if %first {
+      tile.fill %one, %s : f32, memref<64xf32, #shared>
+    } else {
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}
+
+// Threads of the second role may not have arrived yet when the first one goes on.
+func.func @arrived_before(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    scf.if %first {
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+      // expected-remark@below {{roles take turns instead of running at once: nothing orders this arrival after the phase before}}
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}
+
+// Two roles end a phase together, a third one the next by itself.
+func.func @together_then_alone(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%x) in (%n) threads [128] {
+    %ready = tile.barrier_alloc "ready" arrivals [64] : memref<1xi64, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    %second = arith.cmpi slt, %t, %c64 : index
+    scf.if %first {
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      scf.if %second {
+        tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+      } else {
+        // expected-remark@below {{roles take turns instead of running at once: nothing orders this arrival after the phase before}}
+        tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+      }
+    }
+  }
+  return
+}

@@ -217,3 +217,140 @@ func.func @begun_before(%a: memref<64xf32, #global>, %n: index) {
   }
   return
 }
+
+// A branch is a role's, too, if it holds nothing but a statement on a whole tile.
+// CHECK-LABEL: func.func @role_without_barriers
+// CHECK-COUNT-3: tile.role
+func.func @role_without_barriers(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [96] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    %third = arith.cmpi sge, %t, %c64 : index
+    // expected-remark@below {{3 roles run at once: 32 threads from 0 on, 32 threads from 32 on, 32 threads from 64 on}}
+    scf.if %first {
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+      scf.if %third {
+        tile.fill %one, %s : f32, memref<64xf32, #shared>
+      }
+    }
+  }
+  return
+}
+
+// A pipelined loop of roles becomes one that takes one step after another.
+// CHECK-LABEL: func.func @pipelined
+// CHECK: tile.role
+// CHECK: scf.for
+// CHECK: tile.role
+func.func @pipelined(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %free = tile.barrier_alloc "free" arrivals [32] : memref<1xi64, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    // expected-remark@below {{2 roles run at once}}
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %p = tile.floormod %k, %c2 : index
+      scf.if %first {
+        tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+        tile.barrier_wait %free[%c0] parity %p : memref<1xi64, #shared>
+      } else {
+        tile.barrier_wait %ready[%c0] parity %p : memref<1xi64, #shared>
+        tile.barrier_arrive %free[%c0] : memref<1xi64, #shared>
+      }
+    }
+  }
+  return
+}
+
+// If the second loop has no iterations, nothing orders the copy after what the first one does.
+// CHECK-LABEL: func.func @no_iterations
+// CHECK: %order_s = tile.barrier_alloc "order_s"
+func.func @no_iterations(%a: memref<64xf32, #global>, %m: index, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%x) in (%n) threads [64] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %free = tile.barrier_alloc "free" arrivals [32] : memref<1xi64, #shared>
+    %mine = tile.barrier_alloc "mine" arrivals [32] : memref<1xi64, #shared>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    // expected-remark@below {{2 roles run at once}}
+    scf.if %first {
+      scf.for %k = %c0 to %m step %c1 {
+        // expected-note@below {{the other role is here}}
+        tile.fill %one, %s : f32, memref<64xf32, #shared>
+        tile.barrier_arrive %mine[%c0] : memref<1xi64, #shared>
+      }
+      scf.for %k = %c0 to %n step %c1 {
+        %p = tile.floormod %k, %c2 : index
+        tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+        tile.barrier_wait %free[%c0] parity %p : memref<1xi64, #shared>
+      }
+    } else {
+      scf.for %k = %c0 to %n step %c1 {
+        %p = tile.floormod %k, %c2 : index
+        tile.barrier_wait %ready[%c0] parity %p : memref<1xi64, #shared>
+        tile.barrier_arrive %free[%c0] : memref<1xi64, #shared>
+      }
+      // expected-remark@below {{a barrier is added in front of this statement}}
+      tile.copy %s, %a : memref<64xf32, #shared> to memref<64xf32, #global>
+    }
+  }
+  return
+}
+
+// The second coordinate of a thread tells its warp.
+// CHECK-LABEL: func.func @second_coordinate
+// CHECK-COUNT-2: tile.role
+func.func @second_coordinate(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%x) in (%n) threads [32, 2] {
+    %ready = tile.barrier_alloc "ready" arrivals [32] : memref<1xi64, #shared>
+    %t = tile.thread_id 1
+    %first = arith.cmpi slt, %t, %c1 : index
+    // expected-remark@below {{2 roles run at once: 32 threads from 0 on, 32 threads from 32 on}}
+    scf.if %first {
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}
+
+// Registers change hands between warpgroups: here the second role has two warps.
+func.func @half_a_warpgroup(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  tile.kernel (%x) in (%n) threads [192] {
+    %ready = tile.barrier_alloc "ready" arrivals [128] : memref<1xi64, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c128 : index
+    // expected-remark@below {{2 roles run at once: 128 threads from 0 on, 64 threads from 128 on}}
+    scf.if %first {
+      // expected-remark@below {{roles that change them are whole warpgroups}}
+      tile.hint "set_max_nreg" {count = 152 : i64, inc = 1 : i64}
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}

@@ -1,4 +1,5 @@
 // RUN: tw-opt %s -tile-spread-threads -split-input-file -verify-diagnostics
+// RUN: not tw-opt %s -tile-spread-threads -split-input-file > %t 2>&1
 
 #global = #tile.space<global>
 
@@ -50,6 +51,27 @@ func.func @loop(%a: memref<64xf32, #global>, %n: index) {
     scf.for %i = %c0 to %t step %c1 {
       tile.fill %zero, %s : f32, memref<64xf32, #shared>
     }
+  }
+  return
+}
+
+// -----
+
+// A branch of all threads says as little.
+#global = #tile.space<global>
+
+func.func @atomic_in_a_branch(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%b) in (%n) threads [64] {
+    %t = tile.thread_id 0
+    %more = arith.cmpi slt, %b, %c4 : index
+    scf.if %more {
+      // expected-error @+1 {{an atomic outside a condition on the thread index does not say how often it runs}}
+      tile.atomic_element add %one, %a[%c0] : memref<64xf32, #global>
+    }
+    tile.store %one, %a[%t] : memref<64xf32, #global>
   }
   return
 }

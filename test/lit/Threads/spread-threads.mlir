@@ -198,3 +198,110 @@ func.func @policy_of_a_role(%n: index) {
   }
   return
 }
+
+// A variable of a thread that holds an index has 64 bits.
+// CHECK-LABEL: func.func @index_of_a_thread
+// CHECK: %[[AT:.*]] = tile.alloc "at" : memref<64xi64, #tile.space<fragment>>
+// CHECK: %[[WIDE:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: tile.store %[[WIDE]], %[[AT]]
+func.func @index_of_a_thread(%a: memref<64xf32, #global>, %n: index) {
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%b) in (%n) threads [64] {
+    %at = tile.alloc "at" : memref<index, #local>
+    %t = tile.thread_id 0
+    tile.store %t, %at[] : memref<index, #local>
+    %i = tile.load %at[] : memref<index, #local>
+    tile.store %one, %a[%i] : memref<64xf32, #global>
+  }
+  return
+}
+
+// The elements of a thread's row are its slots, from 0 on.
+// CHECK-LABEL: func.func @slots_of_a_row
+// CHECK: tile.annotate_layout %row {{.*}}"(i, j) -> thread i, slot j"
+func.func @slots_of_a_row(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.kernel (%b) in (%n) threads [64] {
+    %row = tile.alloc "row" : memref<2xf32, #local>
+    %t = tile.thread_id 0
+    %x = tile.load %a[%t] : memref<64xf32, #global>
+    tile.store %x, %row[%c0] : memref<2xf32, #local>
+    %y = tile.load %row[%c0] : memref<2xf32, #local>
+    tile.store %y, %a[%t] : memref<64xf32, #global>
+  }
+  return
+}
+
+// A copy of one thread converts from the type of its source.
+// CHECK-LABEL: func.func @converting_copy
+// CHECK: tile.cast %{{.*}} from f32 to f16
+func.func @converting_copy(%a: memref<64x2xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.kernel (%b) in (%n) threads [64] {
+    %row = tile.alloc "row" : memref<2xf16, #local>
+    %t = tile.thread_id 0
+    %part = tile.slice %a[%t, 0] [1, 2] [1, 1] drop [0] : memref<64x2xf32, #global> to memref<2xf32, #global>
+    tile.copy %part, %row : memref<2xf32, #global> to memref<2xf16, #local>
+    %y = tile.load %row[%c0] : memref<2xf16, #local>
+    %z = tile.cast %y from f16 to f32
+    tile.store %z, %a[%t, %c0] : memref<64x2xf32, #global>
+  }
+  return
+}
+
+// A pipelined loop of single threads runs from its lower bound to its upper one.
+// CHECK-LABEL: func.func @pipelined_threads
+// CHECK: scf.for %{{.*}} = %c0 to %arg1 step
+func.func @pipelined_threads(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  tile.kernel (%b) in (%n) threads [64] {
+    %t = tile.thread_id 0
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %x = tile.load %a[%t] : memref<64xf32, #global>
+      %y = arith.addf %x, %x : f32
+      tile.store %y, %a[%t] : memref<64xf32, #global>
+    }
+  }
+  return
+}
+
+// Each thread of a role updates, though all of them add the same to the same element.
+// CHECK-LABEL: func.func @updates_of_a_role
+// CHECK: tile.parallel (%{{.*}}) in (64)
+// CHECK:   scf.if
+// CHECK:     tile.atomic_element add
+func.func @updates_of_a_role(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%b) in (%n) threads [64] {
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c32 : index
+    scf.if %first {
+      tile.atomic_element add %one, %a[%c0] : memref<64xf32, #global>
+    }
+  }
+  return
+}
+
+// A value that a branch of all threads gives is the same for all of them.
+// CHECK-LABEL: func.func @value_of_a_branch_of_all
+// CHECK-NOT: tile.parallel
+// CHECK: tile.store
+func.func @value_of_a_branch_of_all(%a: memref<64xf32, #global>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  tile.kernel (%b) in (%n) threads [64] {
+    %t = tile.thread_id 0
+    %more = arith.cmpi slt, %b, %c32 : index
+    %v = scf.if %more -> (f32) {
+      scf.yield %one : f32
+    } else {
+      scf.yield %two : f32
+    }
+    tile.store %v, %a[%c0] : memref<64xf32, #global>
+  }
+  return
+}

@@ -465,3 +465,25 @@ func.func @store_and_atomic_store(%B: memref<4xi32, #global> {tile.name = "B"}) 
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+func.func @row_and_column_through_views(%A: memref<8x8xf32, #global> {tile.name = "A"}) {
+  %c3 = arith.constant 3 : index
+  %c16 = arith.constant 16 : index
+  %c22 = arith.constant 22 : index
+  %halves = tile.view %A : memref<8x8xf32, #global> to memref<128xf16, #global>
+  // expected-note @below {{the loop starts here}}
+  tile.parallel (%i) in (6) {
+    // expected-note @below {{the other access is here}}
+    %x = tile.load %A[%i, %c3] : memref<8x8xf32, #global>
+    %row = arith.muli %i, %c16 : index
+    %next = arith.addi %row, %c22 : index
+    %h = tile.cast %x from f32 to f16
+    // expected-error @below {{(0) writes and (1) reads the same element of 'A'[1, 3]}}
+    tile.store %h, %halves[%next] : memref<128xf16, #global>
+  }
+  return
+}

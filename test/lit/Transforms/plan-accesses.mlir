@@ -222,3 +222,39 @@ func.func @rows_of_a_table(%A: memref<64x16xf32, #tile.space<global>> {tile.name
   }
   return
 }
+
+// A view that names the elements of a tile by one number: they lie where the rows of the tile do.
+// CHECK-LABEL: func.func @rows_of_a_view
+func.func @rows_of_a_view(%x: f32) {
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [32] {
+    %s = tile.alloc "s" {tile.placement = #tile.layout<[4, 32], "(i, j) -> (i, j)">} : memref<4x32xf32, #tile.space<shared>>
+    %flat = tile.view %s : memref<4x32xf32, #tile.space<shared>> to memref<128xf32, #tile.space<shared>>
+    tile.parallel (%n) in (128) attributes {tile.distribution = #tile.fragment<[128], "(n) -> thread n % 32, slot n // 32">} {
+      // CHECK: tile.store {{.*}}<width = 1 slots = [0, 1, 2, 3] anchors = [0, 0, 0, 0] deltas = [0, 32, 64, 96]>
+      tile.store %x, %flat[%n] : memref<128xf32, #tile.space<shared>>
+    }
+  }
+  return
+}
+
+// Updates of narrow elements by themselves, and by twos.
+// CHECK-LABEL: func.func @narrow_updates
+// REMARK: h: 1 x red.global.add.f16 (
+// REMARK: p: 2 x red.global.add.f16x2
+// REMARK: n: 1 x red.global.add.b16 (
+func.func @narrow_updates(%h: memref<64xf16, #tile.space<global>> {tile.name = "h"}, %p: memref<64xf16, #tile.space<global>> {tile.name = "p"}, %n: memref<64xi16, #tile.space<global>> {tile.name = "n"}, %x: f16, %y: i16) {
+  %c2 = arith.constant 2 : index
+  tile.kernel (%bx) in (%c2) threads [32] {
+    tile.parallel (%i) in (32) attributes {tile.distribution = #tile.fragment<[32], "(i) -> thread i, slot 0">} {
+      %o = tile.atomic_element add %x, %h[%i] : memref<64xf16, #tile.space<global>>
+    }
+    tile.parallel (%i) in (64) attributes {tile.distribution = #tile.fragment<[64], "(i) -> thread i // 2, slot i % 2">} {
+      %o = tile.atomic_element add %x, %p[%i] : memref<64xf16, #tile.space<global>>
+    }
+    tile.parallel (%i) in (32) attributes {tile.distribution = #tile.fragment<[32], "(i) -> thread i, slot 0">} {
+      %o = tile.atomic_element add %y, %n[%i] : memref<64xi16, #tile.space<global>>
+    }
+  }
+  return
+}

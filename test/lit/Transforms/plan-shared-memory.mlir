@@ -161,3 +161,21 @@ func.func @blocks() {
   }
   return
 }
+
+// -----
+
+// A part of a tile is no use of it: where only the part is made, another tile may still lie.
+// CHECK-LABEL: func.func @early_slice
+// CHECK: tile.kernel {{.*}} attributes {tile.shared_bytes = 512 : i64}
+func.func @early_slice() {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %a = tile.alloc "a" : memref<128xf32, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<128xf32, #tile.space<shared>>
+    %part = tile.slice %a[0] [64] [1] : memref<128xf32, #tile.space<shared>> to memref<64xf32, #tile.space<shared>>
+    tile.fill %zero, %b : f32, memref<128xf32, #tile.space<shared>>
+    tile.fill %zero, %part : f32, memref<64xf32, #tile.space<shared>>
+  }
+  return
+}

@@ -240,11 +240,11 @@ func.func @renumbered(%A: !t, %C: !one, %n: index) {
   return
 }
 
-// The program names the blocks: ranks 0 and 1 of four read what rank 0 would, the others their own. The copy stands
-// in front of every other use of its memory, so nothing has to be released.
+// The program names the blocks: ranks 0 and 1 of four read what rank 0 would, the others their own, all from the same
+// place on. The copy stands in front of every other use of its memory, so nothing has to be released.
 // CHECK-LABEL: func.func @named_blocks
 // CHECK: tile.parallel {{.*}} tile.cluster_mask = 3 : i64{{.*}} tile.multicast = array<i64: 0>
-func.func @named_blocks(%A: !t, %C: !t) {
+func.func @named_blocks(%A: !t, %C: !t, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -260,7 +260,8 @@ func.func @named_blocks(%A: !t, %C: !t) {
     %outside = arith.minsi %from, %c1 : index
     %own = arith.muli %rank, %outside : index
     %theirs = arith.addi %base, %own : index
-    %start = arith.muli %theirs, %c8 : index
+    %row = arith.muli %theirs, %c8 : index
+    %start = arith.addi %row, %n : index
     %x = tile.slice %A[%start] [128] [1] : !t to memref<128xf32, #tile.space<global>>
     tile.async_group %c0 below %c1 on %full[%c0] : memref<1xi64, #tile.space<shared>> {
       // expected-remark @below {{a: one of 2 blocks copies it for all of them (multicast)}}

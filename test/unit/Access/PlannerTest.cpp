@@ -43,6 +43,15 @@ TEST_F(PlannerTest, GroupsNeighbouringElementsOfOneThread) {
   EXPECT_EQ(found.linesPerWarp, 4);
 }
 
+TEST_F(PlannerTest, CountsTheLinesThatAWarpTouches) {
+  // 33 elements apart: 32 lines of global memory, though each lies in a bank of its own.
+  request.coordinates = {33 * IndexExpr::dim(0)};
+  EXPECT_EQ(plan("(i) -> thread i, slot 0", {32}, 32).linesPerWarp, 32);
+  // A single thread touches a line, too.
+  request.coordinates = {IndexExpr::dim(0)};
+  EXPECT_EQ(plan("(i) -> thread i, slot 0", {1}, 1).linesPerWarp, 1);
+}
+
 TEST_F(PlannerTest, GroupsSlotsInTheOrderOfTheirAddresses) {
   Plan found = plan("(i) -> thread i // 4, slot 3 - i % 4", {128}, 32);
   EXPECT_EQ(found.width, 4);
@@ -114,6 +123,7 @@ TEST_F(PlannerTest, KnowsNothingWithoutCoordinates) {
   request.coordinates.clear();
   Plan found = planAccess(request);
   EXPECT_TRUE(found.isUnknown);
+  EXPECT_EQ(found.refusal, "the offsets of a thread's elements depend on run-time values");
   EXPECT_EQ(found.slots.size(), 4u);
   EXPECT_TRUE(found.sources.empty());
   EXPECT_EQ(found.guarded, (llvm::SmallVector<int64_t>{0, 1}));

@@ -51,6 +51,13 @@ TEST(Polyhedron, WhatIsNotLinearRulesOutNothing) {
   EXPECT_TRUE(points.excludes(kK - 8));
 }
 
+TEST(Polyhedron, WhatOverflowsRulesOutNothing) {
+  Polyhedron points({64}, {});
+  const IndexExpr large(int64_t(1) << 40);
+  EXPECT_FALSE(points.excludes(IndexExpr(-1) - kI * large * large));
+  EXPECT_TRUE(points.excludes(IndexExpr(-1) - kI * large));
+}
+
 /// A small expression of i, k and n.
 IndexExpr makeExpr(SeededRandom &random, int depth) {
   if (depth == 0)

@@ -40,6 +40,11 @@ TEST(F2FormTest, FlippedBitIsNoConstant) { // j ^ 1 has the same set bits as the
   EXPECT_FALSE(F2Form::read({(j ^ 1) - j}, {1, 2}));
 }
 
+TEST(F2FormTest, NumbersHaveAtMost62Bits) {
+  EXPECT_TRUE(F2Form::read({i * (int64_t(1) << 61)}, {2}));
+  EXPECT_FALSE(F2Form::read({i * (int64_t(1) << 62)}, {2}));
+}
+
 TEST(F2MatrixTest, FindsKernelAndInverse) {
   F2Matrix singular(3, {0b011, 0b110, 0b101});
   EXPECT_EQ(singular.getRank(), 2u);
@@ -87,6 +92,12 @@ TEST(DigitFormTest, CarriesHaveNoDigits) {
   EXPECT_FALSE(DigitForm::read({floorDiv(i + j, 8)}, {8, 8}));
   EXPECT_FALSE(DigitForm::read({floorDiv(i, 4) + i % 6}, {24}));
   EXPECT_FALSE(DigitForm::read({i * j}, {8, 8}));
+}
+
+TEST(DigitFormTest, SumsStayFarFromOverflow) {
+  EXPECT_TRUE(DigitForm::read({i * (int64_t(1) << 60)}, {3}));
+  EXPECT_FALSE(DigitForm::read({i * (int64_t(1) << 60)}, {4}));
+  EXPECT_FALSE(DigitForm::read({i * -(int64_t(1) << 60)}, {4}));
 }
 
 TEST(DigitFormTest, BoundsAreExactWhereTheTopDigitIsNotFull) {

@@ -126,6 +126,20 @@ TEST(IndexFactsTest, BoundsAreTight) {
             std::pair(int64_t(2), kOpenHigh));
 }
 
+TEST(IndexFactsTest, OpenBoundsStayOpen) {
+  const IndexFacts size = IndexFacts::multipleOf(1), any;
+  EXPECT_EQ(combineFacts(Kind::FloorDiv, size, IndexFacts::constant(2)).high, IndexFacts::kNoHigh);
+  EXPECT_EQ(combineFacts(Kind::FloorDiv, any, IndexFacts::constant(2)).low, IndexFacts::kNoLow);
+}
+
+TEST(IndexFactsTest, AProductTooLargeForANumberIsNone) {
+  const IndexFacts large = IndexFacts::constant(int64_t(1) << 62);
+  for (int64_t factor : {4, -4}) {
+    IndexFacts facts = combineFacts(Kind::Mul, large, IndexFacts::constant(factor));
+    EXPECT_EQ(std::pair(facts.modulus, facts.remainder), std::pair(int64_t(1), int64_t(0)));
+  }
+}
+
 TEST(IndexFactsTest, RemaindersAreKept) {
   auto known = [](int64_t modulus, int64_t remainder) {
     return IndexFacts{kOpenLow, kOpenHigh, modulus, remainder};
