@@ -267,6 +267,7 @@ func.func @pipelined_threads(%a: memref<64xf32, #global>, %n: index) {
 
 // Each thread of a role updates, though all of them add the same to the same element.
 // CHECK-LABEL: func.func @updates_of_a_role
+// CHECK: tile.fill
 // CHECK: tile.parallel (%{{.*}}) in (64)
 // CHECK:   scf.if
 // CHECK:     tile.atomic_element add
@@ -275,9 +276,11 @@ func.func @updates_of_a_role(%a: memref<64xf32, #global>, %n: index) {
   %c32 = arith.constant 32 : index
   %one = arith.constant 1.0 : f32
   tile.kernel (%b) in (%n) threads [64] {
+    %s = tile.alloc "s" : memref<64xf32, #shared>
     %t = tile.thread_id 0
     %first = arith.cmpi slt, %t, %c32 : index
     scf.if %first {
+      tile.fill %one, %s : f32, memref<64xf32, #shared>
       tile.atomic_element add %one, %a[%c0] : memref<64xf32, #global>
     }
   }

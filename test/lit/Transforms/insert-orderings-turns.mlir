@@ -64,3 +64,24 @@ func.func @over_the_end(%A: !tensor, %n: index) {
   }
   return
 }
+
+// Nothing in the turn needs what was done before it: no thread waits for others.
+// CHECK-LABEL: func.func @nothing_before
+// CHECK: tile.copy %{{.*}}, %s
+// CHECK-NEXT: tile.turn take
+// CHECK-NEXT: tile.copy %f, %g
+// CHECK-NEXT: tile.turn pass
+func.func @nothing_before(%A: !tensor, %n: index) {
+  tile.kernel (%bx) in (%n) threads [256] {
+    %s = tile.alloc "s" : !tile
+    %f = tile.alloc "f" : !own
+    %g = tile.alloc "g" : !own
+    tile.turn open of 2 at 2
+    tile.copy %A, %s : !tensor to !tile
+    tile.turn take of 2 at 2
+    tile.copy %f, %g : !own to !own
+    tile.turn pass of 2 at 2
+    tile.turn close of 2 at 2
+  }
+  return
+}

@@ -307,3 +307,56 @@ func.func @each_its_own(%A: !t) {
   }
   return
 }
+
+// How often a loop on a condition runs may differ between blocks.
+// CHECK-LABEL: func.func @while_a_number_holds
+// CHECK: tile.barrier_alloc "empty" arrivals [2, 2]
+// CHECK-NOT: tile.multicast
+func.func @while_a_number_holds(%A: !t, %I: memref<2xi32, #tile.space<global>>, %C: !one, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0 : i32
+  tile.kernel (%bx) in (%c2) threads [64] attributes {tile.cluster = array<i64: 2, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %a = tile.alloc "a" {tile.versions = 2 : i64} : !big
+    scf.while : () -> () {
+      %number = tile.load %I[%bx] : memref<2xi32, #tile.space<global>>
+      %more = arith.cmpi ne, %number, %zero : i32
+      scf.condition(%more)
+    } do {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 0 of 2
+        tile.barrier_wait %full[%v] parity %p : !row
+        %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !big to !one
+        tile.copy %x, %x : !one to !one
+        tile.barrier_arrive %empty[%v] by_warp : !row
+      }
+      scf.yield
+    }
+    tile.role "producer" threads 32 {
+      scf.while : () -> () {
+        %number = tile.load %I[%bx] : memref<2xi32, #tile.space<global>>
+        %more = arith.cmpi ne, %number, %zero : i32
+        scf.condition(%more)
+      } do {
+        tile.pipelined %k = %c0 to %n stages 2 {
+          %v = tile.version %k from %c0 ahead 0 of 2
+          %p = tile.phase %k from %c0 ahead 2 of 2
+          tile.barrier_wait %empty[%v] parity %p : !row
+          tile.async_group %k below %n on %full[%v] : !row {
+            %x = tile.slice %a[%v, 0] [1, 128] [1, 1] drop [0] : !big to !one
+            // expected-remark @below {{a: each block of the cluster copies its own}}
+            tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+              %e = tile.load %A[%i] : !t
+              tile.store %e, %x[%i] : !one
+            }
+          }
+        }
+        scf.yield
+      }
+    }
+  }
+  return
+}

@@ -42,6 +42,18 @@ func.func @part(%A: memref<32x8xf32, #tile.space<global>>, %x: f32) {
         tile.store %x, %A[%i, %c1] : memref<32x8xf32, #tile.space<global>>
       }
     }
+    // Of two branches, each leaves other iterations.
+    // CHECK: tile.parallel (%{{.*}}) in (32) {
+    tile.parallel (%i) in (32) {
+      %above = arith.cmpi sge, %i, %c16 : index
+      scf.if %above {
+        tile.store %x, %A[%i, %c2] : memref<32x8xf32, #tile.space<global>>
+      }
+      %below = arith.cmpi slt, %i, %c16 : index
+      scf.if %below {
+        tile.store %x, %A[%i, %c1] : memref<32x8xf32, #tile.space<global>>
+      }
+    }
     // Nothing is left.
     // CHECK: tile.parallel (%{{.*}}) in (0) {
     tile.parallel (%i) in (8) {

@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cstdlib>
 #include <fstream>
 
 using namespace tilewright::rt;
@@ -50,6 +51,21 @@ TEST(CpuFeaturesTest, ALevelNeedsEachOfItsBits) {
   }
   EXPECT_TRUE(CpuFeatures::getLevel4().hasAll(CpuFeatures::getLevel3()));
   EXPECT_FALSE(CpuFeatures::getLevel3().hasAll(CpuFeatures::getLevel4()));
+}
+
+TEST(CpuFeaturesTest, WideRegistersNeedASystemThatKeepsThem) {
+  EXPECT_EQ(CpuFeatures::getLevel3().words[W::Xcr0], 0b110u); // both halves of 256 bits
+}
+
+TEST(CpuFeaturesTest, AUserMayAskForLess) {
+  ASSERT_EQ(setenv("TILEWRIGHT_CPU", "avx2", 1), 0);
+  CpuFeatures less = CpuFeatures::detect();
+  unsetenv("TILEWRIGHT_CPU");
+  CpuFeatures found = CpuFeatures::detect();
+  EXPECT_EQ(less.words[W::Leaf7Ebx] >> 16 & 1, 0u); // AVX-512
+  EXPECT_EQ(less.words[W::Xcr0] & 0b11100000, 0u);  // and its registers
+  EXPECT_EQ(less.words[W::Xcr0] & 0b110, found.words[W::Xcr0] & 0b110);
+  EXPECT_TRUE(found.hasAll(less));
 }
 
 TEST(CpuFeaturesTest, TheSecondCacheIsTheSystems) {

@@ -54,6 +54,13 @@ uint16_t toBf16(float value) {
   return uint16_t(bits >> 16);
 }
 
+float toFloat(uint16_t bf16) {
+  uint32_t bits = uint32_t(bf16) << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 Bytes drawBytes(std::mt19937 &random) {
   Bytes bytes;
   for (uint8_t &byte : bytes)
@@ -81,6 +88,27 @@ TEST(TileUnitTest, MultipliesBytesOfEachSign) {
         ASSERT_EQ(at<uint32_t>(result, m, n), uint32_t(expected)) << m << " " << n;
       }
   }
+}
+
+TEST(TileUnitTest, MultipliesBfloat16) {
+  std::mt19937 random(3);
+  auto draw = [&] { return float(int(random() % 17) - 8); };
+  Bytes sum{}, a{}, b{};
+  for (int row = 0; row < 16; ++row)
+    for (int column = 0; column < 32; ++column) {
+      put(a, row, column, toBf16(draw()));
+      put(b, row, column, toBf16(draw()));
+      if (column < 16)
+        put(sum, row, column, draw());
+    }
+  Bytes result = multiply(TileProduct::Bf16, sum, a, b);
+  for (int m = 0; m < 16; ++m)
+    for (int n = 0; n < 16; ++n) {
+      float expected = at<float>(sum, m, n); // small whole numbers, so that the order is open
+      for (int k = 0; k < 32; ++k)
+        expected += toFloat(at<uint16_t>(a, m, k)) * toFloat(at<uint16_t>(b, k / 2, 2 * n + k % 2));
+      ASSERT_EQ(at<float>(result, m, n), expected) << m << " " << n;
+    }
 }
 
 TEST(TileUnitTest, TakesSubnormalsAsZeroAndFlushesThem) {
@@ -122,6 +150,19 @@ TEST(TileUnitTest, ClearsWhatASmallTileDoesNotHave) {
     for (int column = 0; column < 16; ++column)
       EXPECT_EQ(at<uint32_t>(stored, row, column),
                 row < 9 && column < 12 ? at<uint32_t>(bytes, row, column) : 0u);
+  tw_tile_release();
+}
+
+TEST(TileUnitTest, LeavesOtherTilesAlone) {
+  std::mt19937 random(4);
+  TileConfig config = makeConfig(1, 16, 16);
+  config.rows[1] = 16;
+  tw_tile_config(&config);
+  Bytes bytes = drawBytes(random), stored{};
+  tw_tile_load(1, bytes.data(), kTileRowBytes);
+  tw_tile_load(0, drawBytes(random).data(), kTileRowBytes); // a single row
+  tw_tile_store(1, stored.data(), kTileRowBytes);
+  EXPECT_EQ(stored, bytes);
   tw_tile_release();
 }
 

@@ -135,6 +135,19 @@ TEST_F(ArgumentsTest, Strides) {
   EXPECT_EQ(call({empty}), "ok");
 }
 
+TEST_F(ArgumentsTest, DeclaredStrides) {
+  const std::string strided = "xf32, #global> {tile.name = \"A\", tile.strides = "
+                              "#tile.shape<\"() -> (16, 1)\">}";
+  define("%A: memref<4x8" + strided);
+  EXPECT_EQ(call({tensor({4, 8})}),
+            "parameter 'A': stride 0: expected 16, got 8 in strides (8, 1) for shape (4, 8)");
+  // A dimension of extent 1 may have any stride here, too.
+  define("%A: memref<1x8" + strided);
+  TensorView row = tensor({1, 8});
+  row.strides = {100, 1};
+  EXPECT_EQ(call({row}), "ok");
+}
+
 TEST_F(ArgumentsTest, Data) {
   define(kMatrix);
   TensorView view = tensor({4, 8});
@@ -164,6 +177,13 @@ TEST_F(ArgumentsTest, SymbolsComeFromShapes) {
   EXPECT_EQ(std::get<int64_t>(bound[3]), 3);
   ASSERT_EQ(call({tensor({0, 8}), tensor({0}), tensor({0})}), "ok");
   EXPECT_EQ(std::get<int64_t>(bound[3]), 0);
+}
+
+TEST_F(ArgumentsTest, TheFirstTensorAloneGivesASymbol) {
+  define("%A: memref<?x8xf32, #global> {tile.name = \"A\", tile.shape = #tile.shape<\"()[n] -> (n, "
+         "8)\">}, %n: index {tile.symbol = \"n\"}");
+  ASSERT_EQ(call({tensor({3, 8})}), "ok");
+  EXPECT_EQ(std::get<int64_t>(bound[1]), 3);
 }
 
 TEST_F(ArgumentsTest, SymbolsHaveOneValue) {

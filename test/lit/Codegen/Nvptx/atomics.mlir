@@ -180,3 +180,21 @@ func.func @shared_bytes(%x: i8) {
   }
   return
 }
+
+// Pairs of bytes of a tile that starts behind another one are cleared where it lies.
+// CHECK-LABEL: llvm.func @cleared_behind_kernel
+// CHECK: llvm.getelementptr %{{.*}}[512] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+func.func @cleared_behind(%a: memref<128xf32, #tile.space<global>>, %o: memref<32xi8, #tile.space<global>>, %x: i8) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %s = tile.alloc "s" : memref<128xf32, #tile.space<shared>>
+    %counts = tile.alloc "counts" : memref<32xi8, #tile.space<shared>>
+    tile.copy %a, %s : memref<128xf32, #tile.space<global>> to memref<128xf32, #tile.space<shared>>
+    tile.parallel (%i) in (32) {
+      %old = tile.atomic_element add %x, %counts[%i] : memref<32xi8, #tile.space<shared>>
+    }
+    tile.copy %counts, %o : memref<32xi8, #tile.space<shared>> to memref<32xi8, #tile.space<global>>
+    tile.copy %s, %a : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+  }
+  return
+}

@@ -46,3 +46,21 @@ func.func @backwards(%A: memref<8x128xf32, #tile.space<global>>) {
   }
   return
 }
+
+// Sums have the type of the result.
+// CHECK-LABEL: llvm.func @wider_sums_kernel
+// CHECK: arith.extsi %{{.*}} : i32 to i64
+// CHECK: arith.addi %{{.*}}, %{{.*}} : i64
+// CHECK-NOT: arith.addi %{{.*}}, %{{.*}} : i32
+// CHECK: llvm.store %{{.*}} : i64
+func.func @wider_sums(%A: memref<1x32xi32, #tile.space<global>>, %B: memref<1x32xi64, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %a = tile.alloc "a" : memref<1x32xi32, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<1x32xi64, #tile.space<shared>>
+    tile.copy %A, %a : memref<1x32xi32, #tile.space<global>> to memref<1x32xi32, #tile.space<shared>>
+    tile.cumsum %a, %b dim 1 : memref<1x32xi32, #tile.space<shared>> to memref<1x32xi64, #tile.space<shared>>
+    tile.copy %b, %B : memref<1x32xi64, #tile.space<shared>> to memref<1x32xi64, #tile.space<global>>
+  }
+  return
+}

@@ -54,3 +54,15 @@ llvm.func @powers(%x: f32, %i: i64, %j: i64) -> i64 {
   llvm.inline_asm has_side_effects "", "f" %a : (f32) -> ()
   llvm.return %q : i64
 }
+
+// The approximation is to base 2: only another base takes a factor.
+// FAST-LABEL: llvm.func @logarithms
+// FAST: %[[BINARY:.*]] = llvm.inline_asm "lg2.approx.f32 $0, $1;", "=f,f" %{{.*}}
+// FAST-NEXT: llvm.inline_asm "lg2.approx.f32 $0, $1;", "=f,f" %[[BINARY]]
+// FAST: %[[LN:.*]] = arith.mulf
+// FAST-NEXT: llvm.return %[[LN]]
+llvm.func @logarithms(%x: f32) -> f32 {
+  %a = math.log2 %x : f32
+  %b = math.log %a : f32
+  llvm.return %b : f32
+}

@@ -1,3 +1,4 @@
+// RUN: tw-opt %s -tile-plan-gpu=arch=sm_89 -tile-lower-to-threads=arch=sm_89 | FileCheck %s
 // RUN: tw-opt %s -tile-plan-gpu=arch=sm_90 -tile-lower-to-threads=arch=sm_90 | FileCheck %s
 // From sm_89 on float8 is converted by an instruction, two at a time.
 

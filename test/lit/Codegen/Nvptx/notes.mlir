@@ -1,4 +1,5 @@
 // RUN: tw-opt %s -tile-plan-gpu=arch=sm_80 -tile-lower-to-threads=arch=sm_80 | FileCheck %s
+// RUN: tw-opt %s -tile-plan-gpu=arch=sm_80 -tile-lower-to-threads=arch=sm_80 | FileCheck %s --check-prefix=TEXT
 // One thread prints; an assertion ends the launch.
 
 // CHECK-DAG: llvm.mlir.global internal constant @{{.*}}("x is %lld\0A\00")
@@ -26,12 +27,24 @@ func.func @notes(%x: i32, %ok: i1) {
 // A tile is printed element by element.
 // CHECK-LABEL: llvm.func @tile_kernel
 // CHECK: scf.for
+// CHECK: %[[LATER:.*]] = arith.cmpi ne, %{{.*}}, %c0
+// CHECK: scf.if %[[LATER]]
 // CHECK: arith.extf {{.*}} f32 to f64
 // CHECK: llvm.call @vprintf
 func.func @tile(%a: memref<4xf32, #tile.space<global>>) {
   %c1 = arith.constant 1 : index
   tile.kernel (%bx) in (%c1) threads [32] {
     tile.print "a", %a : memref<4xf32, #tile.space<global>>
+  }
+  return
+}
+
+// Unsigned numbers have no sign.
+// TEXT: llvm.mlir.global {{.*}}("%llu\00")
+func.func @unsigned(%a: memref<4xui32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.print "a", %a : memref<4xui32, #tile.space<global>>
   }
   return
 }

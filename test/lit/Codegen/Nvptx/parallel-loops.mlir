@@ -86,3 +86,17 @@ func.func @one_branch_for_a_group(%a: memref<128xf32, #tile.space<global>>, %b: 
   }
   return
 }
+
+// Of two extents one is only known when it runs.
+// CHECK-LABEL: llvm.func @mixed_extents_kernel
+// CHECK: %[[TOTAL:.*]] = arith.muli %{{.*}}, %c4{{.*}} : index
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[TOTAL]] step %c32
+func.func @mixed_extents(%a: memref<4x64xf32, #tile.space<global>>, %n: index, %x: f32) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.parallel (%i, %j) in (4, %n) {
+      tile.store %x, %a[%i, %j] : memref<4x64xf32, #tile.space<global>>
+    }
+  }
+  return
+}

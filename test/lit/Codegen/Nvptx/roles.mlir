@@ -48,3 +48,25 @@ func.func @at_once(%a: memref<64xf32, #global>, %b: memref<64xf32, #global>, %n:
   }
   return
 }
+
+// Registers go from one role to the other.
+// CHECK-LABEL: llvm.func @registers_kernel
+// CHECK: nvvm.setmaxregister  decrease 24
+// CHECK: nvvm.setmaxregister  increase 240
+func.func @registers(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  tile.kernel (%x) in (%n) threads [384] {
+    %ready = tile.barrier_alloc "ready" arrivals [128] : memref<1xi64, #shared>
+    %t = tile.thread_id 0
+    %first = arith.cmpi slt, %t, %c128 : index
+    scf.if %first {
+      tile.hint "set_max_nreg" {count = 24 : i64, inc = 0 : i64}
+      tile.barrier_arrive %ready[%c0] : memref<1xi64, #shared>
+    } else {
+      tile.hint "set_max_nreg" {count = 240 : i64, inc = 1 : i64}
+      tile.barrier_wait %ready[%c0] parity %c0 : memref<1xi64, #shared>
+    }
+  }
+  return
+}

@@ -47,6 +47,7 @@ func.func @held() {
 // CHECK: %[[ROUND:.*]] = arith.shrsi %[[K]], %c1
 // CHECK: arith.andi %[[ROUND]], %c1
 // CHECK: mbarrier.try_wait.parity.shared::cta.b64
+// CHECK: nvvm.bar.warp.sync %c-1_i32
 // CHECK: @first mbarrier.arrive.shared::cta.b64 _, [$0];
 func.func @channel() {
   %c0 = arith.constant 0 : index
