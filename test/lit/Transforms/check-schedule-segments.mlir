@@ -652,3 +652,52 @@ func.func @two_loops_out_of_step(%A: memref<1024xf32, #tile.space<global>>, %B: 
   }
   return
 }
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
+
+func.func @two_loops_with_a_gap(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index, %split: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    tile.pipelined %k = %c0 to %split stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.pipelined %k = %split to %n stages 2 {
+      %v = tile.version %k from %c0 ahead 0 of 2
+      %p = tile.phase %k from %c0 ahead 0 of 2
+      // expected-error @below {{internal error: the schedule is wrong: iterations are left out or come twice}}
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+      tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+      tile.barrier_arrive %empty[%v] by_warp : !row
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}

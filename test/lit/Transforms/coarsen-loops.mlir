@@ -18,7 +18,9 @@ func.func @both(%A: memref<64x1024xf32, #global>, %B: memref<64x1024xf32, #globa
     // CHECK: %b = tile.alloc "b" : memref<64x256xf32
     %b = tile.alloc "b" : memref<64x32xf32, #shared>
     %c = tile.alloc "c" : memref<64x64xf32, #fragment>
-    // CHECK: tile.pipelined %[[N:.*]] = %[[ZERO:.*]] to %[[COUNT:.*]] stages 2 {
+    // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+    // CHECK: %[[COUNT:.*]] = arith.constant 4 : index
+    // CHECK: tile.pipelined %[[N:.*]] = %[[ZERO]] to %[[COUNT]] stages 2 {
     // CHECK: %[[SCALED:.*]] = arith.muli %[[N]], %c8{{.*}}
     // CHECK: arith.addi %[[SCALED]], %c2{{.*}}
     tile.pipelined %k = %c2 to %c34 stages 2 {

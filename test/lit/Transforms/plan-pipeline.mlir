@@ -53,6 +53,7 @@ func.func @two_stages(%a: !global, %b: !global) {
 // CHECK-NOT: tile.async_group
 // CHECK: tile.store {{.*}} : memref<64x64xf16, #tile.space<global>>
 // CHECK: tile.async_group
+// CHECK-NOT: tile.slice %s
 // CHECK: tile.parallel
 func.func @one_stage(%a: !global, %b: !global) {
   %c0 = arith.constant 0 : index

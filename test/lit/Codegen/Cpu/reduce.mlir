@@ -88,3 +88,20 @@ func.func @running() {
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+// The largest magnitude of no elements is 0.
+// CHECK-LABEL: llvm.func internal @run_time.kernel0
+// CHECK: %[[EMPTY:.*]] = arith.cmpi sle, %{{.*}}, %c0{{.*}} : index
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK-NEXT: arith.select %[[EMPTY]], %[[ZERO]]
+func.func @run_time(%A: memref<4x?xf32, #global> {tile.shape = #tile.shape<"()[n] -> (4, n)">}, %B: memref<4xf32, #global>, %n: index {tile.symbol = "n"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    tile.reduce absmax %A, %B dim 1 clear : memref<4x?xf32, #global> to memref<4xf32, #global>
+  }
+  return
+}
