@@ -17,7 +17,6 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -123,7 +122,8 @@ void buildThreadCodePipeline(OpPassManager &pm, StringRef arch, const CallFacts 
 void buildNvvmPipeline(OpPassManager &pm, bool fastMath) {
   pm.addPass(nvptx::createLowerMath({fastMath}));
   pm.addPass(createShareValues());
-  pm.addPass(createSCFToControlFlowPass());
+  // Modules of real programs have less than a hundred loops.
+  pm.addPass(createLowerToBlocks(LowerToBlocksOptions{/*rotateFrom=*/96}));
   pm.addPass(nvptx::createConvertToLlvm());
   pm.addPass(createReconcileUnrealizedCastsPass());
   // .file and .loc lines, and no other debug information: it would change what ptxas optimises.
@@ -139,7 +139,7 @@ void buildHostCodePipeline(OpPassManager &pm, const cpu::HostTarget &host, const
 
 void buildHostLlvmPipeline(OpPassManager &pm) {
   pm.addPass(createShareValues());
-  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createLowerToBlocks());
   pm.addPass(createConvertVectorToLLVMPass());
   ConvertMathToLLVMPassOptions math;
   math.approximateLog1p = false; // not log(1 + x), which is 0 for small x

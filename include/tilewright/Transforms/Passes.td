@@ -716,4 +716,23 @@ def ShareValues : Pass<"tile-share-values"> {
   }];
 }
 
+def LowerToBlocks : Pass<"tile-lower-to-blocks"> {
+  let summary = "Write structured loops and branches as blocks";
+  let description = [{
+    MLIR's patterns for structured control flow, from the last operation of a block to the first. MLIR's
+    own pass begins with the first; its time grows with the square of the branches of a block.
+
+    ```mlir
+    scf.if %c {                            cf.cond_br %c, ^bb1, ^bb2
+      llvm.store %x, %p : f32, !llvm.ptr   ^bb1:
+    }                                ->      llvm.store %x, %p : f32, !llvm.ptr
+                                             cf.br ^bb2
+                                           ^bb2:
+    ```
+  }];
+  let options = [Option<"rotateFrom", "rotate-from", "int64_t", "0",
+                        "how many loops of a module test at their end; 0: they never do">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 #endif
