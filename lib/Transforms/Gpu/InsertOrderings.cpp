@@ -30,7 +30,9 @@
 // loop's body is walked until what its own end leaves open is known where it starts: that is the
 // back edge. Two things are looked ahead for, by counting the barriers that the rest of the block
 // would need: whether a barrier should wait for groups that only a later statement reads, and
-// whether a barrier belongs in front of a loop or branch and not inside.
+// whether a barrier belongs in front of a loop or branch and not inside. Both compare two choices, and
+// look only as far as these leave something else open, and at no more than kMaxAhead statements: a look
+// at the rest of the block from each branch would take time that grows with its square.
 //===----------------------------------------------------------------------------------------===//
 
 #include "OpenAccesses.h"
@@ -135,10 +137,7 @@ private:
   int64_t walkRole(RoleOp role, OpenAccesses &open, Mode mode);
   int64_t walkTurn(TurnOp op, OpenAccesses &open, Mode mode);
   int64_t countInTurn(Block::iterator from, OpenAccesses open);
-
-  int64_t countFrom(Operation &op, OpenAccesses open) {
-    return walk(op.getIterator(), open, Mode::Count);
-  }
+  int64_t countMore(Operation &from, OpenAccesses open, OpenAccesses other);
   /// Waits and a barrier in front of `op`, as needed.
   void order(Operation &op, OpenAccesses &open, const Needs &needs, Mode mode);
   std::optional<int64_t> chooseWait(Operation &op, const OpenAccesses &open, const Needs &needs);
@@ -162,8 +161,13 @@ private:
   llvm::SmallSetVector<Value, 4> asyncTiles;
   /// What products that are left open touch; those in registers are held until a wait.
   llvm::SmallSetVector<Value, 4> productRegisters;
+  /// What statements touch that are neither products of warpgroups nor copies to their operands.
+  std::optional<llvm::SmallSetVector<Value, 8>> touchedByOthers;
   llvm::DenseMap<Operation *, std::unique_ptr<Statement>> statements;
 };
+
+/// Statements that a choice looks ahead at. Blocks of real programs have fewer.
+constexpr int64_t kMaxAhead = 128;
 
 bool isLoop(Operation &op) { return isa<PipelinedOp, scf::ForOp, scf::WhileOp>(op); }
 
@@ -187,6 +191,9 @@ const Statement &Inserter::describe(Operation &op) {
   }
   OpenAccesses each; // every access once
   for (const Effect &effect : *touched) {
+    if (effect.kind == EffectKind::Read && !effect.until &&
+        getSpace(effect.root) == Space::Global && !isOfBlocks(effect.root))
+      continue; // nothing conflicts with it
     bool isPrivate = !analysis::isSharedByThreads(effect.root);
     if (isPrivate && !productRegisters.contains(effect.root))
       continue;
@@ -312,18 +319,19 @@ std::optional<int64_t> Inserter::chooseWait(Operation &op, const OpenAccesses &o
   llvm::erase_if(choices, [&](int64_t pending) { return required && pending >= *required; });
   if (choices.empty())
     return required;
-  auto count = [&](std::optional<int64_t> pending) {
+  auto choose = [&](std::optional<int64_t> pending) {
     OpenAccesses after = open;
     Needs with = needs;
     with.copies = pending;
     with.barrier = true;
     order(op, after, with, Mode::Count);
-    return countFrom(op, std::move(after));
+    return after;
   };
-  int64_t least = count(choices.back());
-  if (count(required) <= least)
-    return required;
-  return *llvm::partition_point(choices, [&](int64_t pending) { return count(pending) > least; });
+  OpenAccesses least = choose(choices.back());
+  auto costsMore = [&](std::optional<int64_t> pending) {
+    return countMore(op, choose(pending), least) > 0;
+  };
+  return costsMore(required) ? *llvm::partition_point(choices, costsMore) : required;
 }
 
 /// Whether products of other sums are under way. ptxas counts groups from where a loop begins: if one
@@ -387,8 +395,8 @@ bool Inserter::orderInFront(Operation &op, OpenAccesses &open, Mode mode) {
   needs.copies = chooseWait(op, open, needs);
   OpenAccesses after = open;
   order(op, after, needs, Mode::Count);
-  int64_t without = countFrom(op, open), with = 1 + countFrom(op, after);
-  bool isBetter = with < without || (with == without && isLoop(op) && countInside(after) < inside);
+  int64_t saved = countMore(op, open, after) - 1;
+  bool isBetter = saved > 0 || (saved == 0 && isLoop(op) && countInside(after) < inside);
   if (isBetter)
     order(op, open, needs, mode);
   return isBetter;
@@ -523,20 +531,21 @@ void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
 
 /// Whether products, and no statement of the program besides, touch these tiles.
 bool Inserter::areReadByProducts(ArrayRef<Value> tiles) {
-  return !kernel
-              .walk([&](TileEffectsOpInterface op) {
-                if (op->getParentOfType<RoleOp>() || op->getParentOfType<AsyncGroupOp>() ||
-                    (isa<GemmOp>(op) && op->hasAttr(kGroupsAttr)))
-                  return WalkResult::advance();
-                SmallVector<Effect> effects;
-                op.getTileEffects(effects);
-                bool touches = llvm::any_of(effects, [&](const Effect &effect) {
-                  return llvm::any_of(tiles,
-                                      [&](Value tile) { return mayMeet(effect.root, tile); });
-                });
-                return touches ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
+  if (!touchedByOthers) {
+    touchedByOthers.emplace();
+    kernel.walk([&](TileEffectsOpInterface op) {
+      if (op->getParentOfType<RoleOp>() || op->getParentOfType<AsyncGroupOp>() ||
+          (isa<GemmOp>(op) && op->hasAttr(kGroupsAttr)))
+        return;
+      SmallVector<Effect> effects;
+      op.getTileEffects(effects);
+      for (const Effect &effect : effects)
+        touchedByOthers->insert(effect.root);
+    });
+  }
+  return llvm::none_of(*touchedByOthers, [&](Value root) {
+    return llvm::any_of(tiles, [&](Value tile) { return mayMeet(root, tile); });
+  });
 }
 
 /// The arrival of a user's barrier tells of all that its threads have done.
@@ -579,6 +588,18 @@ int64_t Inserter::walkRole(RoleOp role, OpenAccesses &open, Mode mode) {
   end.barrier = true;
   order(*next, open, end, mode);
   return count + 1;
+}
+
+/// How many barriers more the rest of the block takes, `from` included, with `open` than with `other`.
+int64_t Inserter::countMore(Operation &from, OpenAccesses open, OpenAccesses other) {
+  int64_t more = 0, numStatements = 0;
+  for (Operation &op : llvm::make_range(from.getIterator(), from.getBlock()->end())) {
+    if (open == other || numStatements > kMaxAhead)
+      break;
+    more += walkOp(op, open, Mode::Count) - walkOp(op, other, Mode::Count);
+    numStatements += !isMemoryEffectFree(&op);
+  }
+  return more;
 }
 
 /// The barriers from here until the turn is passed on, which may be inside a loop or in its next
@@ -644,7 +665,7 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     open.wait(FlightKind::Store, wait.getPending(), wait.getRead());
     return 0;
   }
-  if (getTeamRole(&op) == &op)
+  if (isa<RoleOp>(op) && getTeamRole(&op) == &op)
     return walkRole(cast<RoleOp>(op), open, mode);
   // Copies that wait for such arrivals are ordered by them alone (check-schedule), and so is a role.
   auto group = dyn_cast<AsyncGroupOp>(op);

@@ -39,6 +39,8 @@ struct Flight {
   mlir::Value barriers = {};     ///< Where a bulk copy arrives; null for copies that groups count.
   tile::BulkGroupOp stores = {}; ///< Bulk stores.
 
+  friend bool operator==(const Flight &, const Flight &) = default;
+
   FlightKind getKind() const {
     if (stores)
       return FlightKind::Store;
@@ -59,6 +61,7 @@ struct OpenAccess {
   /// others of its block once they have met.
   bool isLearned = false;
 
+  friend bool operator==(const OpenAccess &, const OpenAccess &) = default;
   static OpenAccess get(const tile::Effect &effect);
   static OpenAccess getLearned();
   /// A write to the version of a tile that has this number (`tile.version`).
@@ -87,6 +90,8 @@ class OpenAccesses {
 public:
   llvm::ArrayRef<OpenAccess> get() const { return accesses; }
   bool empty() const { return accesses.empty(); }
+  /// Whether the same is open, in the same order.
+  friend bool operator==(const OpenAccesses &, const OpenAccesses &) = default;
   /// Whether something of this kind is under way.
   bool has(FlightKind kind) const {
     return llvm::any_of(accesses, [&](const OpenAccess &access) {

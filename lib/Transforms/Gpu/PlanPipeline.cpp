@@ -91,10 +91,14 @@ struct Channel {
   Value full, empty;                           ///< A barrier for each version.
 };
 
+/// Tensors with a value of their own out of bounds, each with the kernel that says so.
+using SafeValues = llvm::DenseSet<std::pair<Operation *, Value>>;
+
 class Pipeliner {
 public:
-  Pipeliner(PipelinedOp loop, bool disjoint, bool mayHaveRoles)
-      : loop(loop), body(loop.getBody().front()), disjoint(disjoint), mayHaveRoles(mayHaveRoles) {}
+  Pipeliner(PipelinedOp loop, const SafeValues &safeValues, bool disjoint, bool mayHaveRoles)
+      : loop(loop), body(loop.getBody().front()), safeValues(safeValues), disjoint(disjoint),
+        mayHaveRoles(mayHaveRoles) {}
   void run();
 
 private:
@@ -117,6 +121,7 @@ private:
 
   PipelinedOp loop;
   Block &body;
+  const SafeValues &safeValues;
   bool disjoint; ///< No other argument shares memory with one that is written.
   bool mayHaveRoles;
   SmallVector<Prefetch> prefetches;
@@ -222,10 +227,7 @@ std::optional<Prefetch> Pipeliner::analyze(ParallelOp copy, std::string &obstacl
   if (!indices || total != tile.getBuffer().getType().getNumElements() ||
       !isInjective(Layout::get(*extents, *indices)).isYes())
     return refuse("it does not write all of '" + tile.getName() + "'");
-  bool hasSafeValue = false;
-  loop->getParentOfType<KernelOp>().walk(
-      [&](AnnotateSafeValueOp note) { hasSafeValue |= note.getBuffer() == source; });
-  if (hasSafeValue && !isBulk)
+  if (!isBulk && safeValues.contains({loop->getParentOfType<KernelOp>(), source}))
     return refuse("'" + tile::getName(source) + "' has a value of its own out of bounds");
   if (std::string conflict = findConflict(copy, tile, source); !conflict.empty())
     return refuse(conflict);
@@ -655,9 +657,15 @@ struct PlanPipelinePass : tilewright::impl::PlanPipelineBase<PlanPipelinePass> {
 
   void runOnOperation() override {
     SmallVector<PipelinedOp> loops;
-    getOperation()->walk([&](PipelinedOp loop) { loops.push_back(loop); });
+    SafeValues safeValues;
+    getOperation()->walk([&](Operation *op) {
+      if (auto loop = dyn_cast<PipelinedOp>(op))
+        loops.push_back(loop);
+      if (auto note = dyn_cast<AnnotateSafeValueOp>(op))
+        safeValues.insert({note->getParentOfType<KernelOp>(), note.getBuffer()});
+    });
     for (PipelinedOp loop : loops)
-      Pipeliner(loop, disjoint, roles).run();
+      Pipeliner(loop, safeValues, disjoint, roles).run();
     getOperation()->walk(placeAtArrivals);
   }
 };
