@@ -80,6 +80,10 @@ Scalar Conditionals::end(const Operand &value) {
   return emitter.wrap(result, dtype);
 }
 
+/// What a helper builds beyond this in one expression stays as it is, and what lies further back. Each choice
+/// looks for what it can defer: without an end, the choices of a long expression take quadratic time.
+static constexpr size_t kMaxDeferred = 256, kMaxDistance = 1024;
+
 /// The operations of this block that only `value` needs, in order, if evaluating them later is the
 /// same: pure ones, and reads with nothing written since. Empty if there is no read among them.
 static SmallVector<Operation *> collectDeferrable(Value value, Block *block, Block::iterator end) {
@@ -93,14 +97,18 @@ static SmallVector<Operation *> collectDeferrable(Value value, Block *block, Blo
       continue;
     if (slice.insert(op))
       llvm::append_range(work, op->getOperands());
-    if (slice.size() > 256) // a helper that builds this much in one expression keeps it as it is
+    if (slice.size() > kMaxDeferred)
       return {};
   }
   // Everything between the first read and here must leave memory alone.
   bool writes = false, reads = false;
-  for (Block::iterator it = end; it != block->begin();) {
+  size_t numLeft = llvm::count_if(slice, llvm::IsaPred<tile::LoadOp>), distance = 0;
+  for (Block::iterator it = end; numLeft > 0 && it != block->begin();) {
     Operation *op = &*--it;
+    if (++distance > kMaxDistance)
+      return {};
     if (auto load = dyn_cast<tile::LoadOp>(op); load && slice.contains(op)) {
+      --numLeft;
       if (writes)
         slice.remove(op);
       else
