@@ -2,7 +2,9 @@
 //
 // Each access is brought into closed form (ParallelAccess.h) and enumerated column by column; the
 // points whose conditions fail are dropped, and what remains is entered into one table per root:
-// element -> iterations that write it.
+// element -> iterations that write it, by each access. The accesses of a long loop touch as a rule what no
+// other iteration does, or commute: a first table, of all accesses of a kind together, finds that in time that
+// is linear in them.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -77,8 +79,8 @@ struct Points {
   SmallVector<std::vector<int64_t>, 4> elements; // a column for each dimension
 };
 
-/// Which iterations write an element by which access: the first two of each. More are not needed,
-/// as a third either writes the same value or was a conflict when it was entered. Elements are
+/// Which iterations write an element by which access, or kind of access: the first two of each. More are
+/// not needed, as a third either writes the same value or was a conflict when it was entered. Elements are
 /// numbered within the box that holds all of them.
 class WriterTable {
 public:
@@ -238,6 +240,42 @@ static bool areInConflict(ParallelOp loop, const Access &first, const Access &se
   return !bothWrite || !writesSameValue(loop, first.op, second.op, firstIteration, secondIteration);
 }
 
+/// Writers that conflict with the same accesses of other iterations, unless they write the same value.
+enum WriterKind : unsigned { Stores, Exchanges, Updates, NumWriterKinds };
+
+static WriterKind getWriterKind(const Access &access) {
+  if (access.kind == EffectKind::Write)
+    return Stores;
+  return isExchange(access.op) ? Exchanges : Updates;
+}
+
+/// The kinds of writers that an access may conflict with.
+static ArrayRef<WriterKind> getOpponents(const Access &access) {
+  static constexpr WriterKind all[] = {Stores, Exchanges, Updates};
+  unsigned count = access.kind == EffectKind::Read ? 3 : getWriterKind(access) == Exchanges ? 2 : 1;
+  return ArrayRef(all).take_front(count);
+}
+
+/// Whether some element is touched in two iterations by accesses that may conflict.
+static bool mayConflict(ArrayRef<Points> points, ArrayRef<const Access *> accesses) {
+  WriterTable table;
+  if (!table.cover(points, NumWriterKinds))
+    return true;
+  for (auto [own, access] : llvm::zip_equal(points, accesses)) {
+    ArrayRef<WriterKind> opponents = getOpponents(*access);
+    for (size_t point = 0; point < own.iterations.size(); ++point) {
+      int64_t element = table.getNumber(own, point), iteration = own.iterations[point];
+      if (llvm::any_of(opponents, [&](WriterKind kind) {
+            return table.findOther(element, kind, iteration) != WriterTable::kNone;
+          }))
+        return true;
+      if (access->kind != EffectKind::Read)
+        table.enter(element, getWriterKind(*access), iteration);
+    }
+  }
+  return false;
+}
+
 /// `group` holds writes, then updates, then reads: a conflict names a write first.
 std::optional<ParallelConflict> Finder::checkGroup(Value root, const Numbering &numbering,
                                                    const Group &group) {
@@ -251,7 +289,7 @@ std::optional<ParallelConflict> Finder::checkGroup(Value root, const Numbering &
   auto isWriter = [](const Access *access) { return access->kind != EffectKind::Read; };
   unsigned numWriters = llvm::count_if(accesses, isWriter);
   WriterTable table;
-  if (numWriters == 0 || !table.cover(points, numWriters))
+  if (numWriters == 0 || !mayConflict(points, accesses) || !table.cover(points, numWriters))
     return std::nullopt;
   for (auto [position, access] : llvm::enumerate(accesses)) {
     const Points &own = points[position];
