@@ -53,6 +53,15 @@ def test_index_values_are_compared_in_32_bits() -> None:
     assert not re.search(r"setp\.(lt|le|gt|ge)\.[us]64", loop_of(kernel.ptx))
 
 
+@pytest.mark.parametrize("dim", [64, 128])
+def test_columns_of_a_mask_in_a_loop_are_compared_with_constants(dim: int) -> None:
+    """Each of a thread's two rows has one distance, and no other column is computed."""
+    kernel = compile_example("flash_attention.py", "flash_attention", 1, 1, 256, dim, True)
+    compares = re.findall(r"setp\.lt\.s32 \s*%p\d+, (%r\d+), (\d+);", loop_of(kernel.ptx))
+    assert len({distance for distance, _ in compares}) == 2
+    assert sorted({int(n) for _, n in compares}) == [8 * n + e for n in range(8) for e in (0, 1)]
+
+
 def test_elements_of_a_loop_from_the_block_on_are_compared_in_32_bits() -> None:
     """How often such a loop runs is no constant; that it is seldom follows from its formula."""
 

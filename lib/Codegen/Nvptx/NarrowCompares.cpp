@@ -10,7 +10,7 @@
 //   %c = icmp slt i64 %i, %n        ──▶    %c = icmp slt i32 %i, %n.low
 //
 // A mask compares many values that lie constants apart with one other (the columns of a thread with its row).
-// Their distance from it is computed once, and compared with the constants:
+// Their distance from it is computed once, and compared with the constants, in a loop over columns too:
 //
 //   %c = icmp slt i32 %n, %x               %d = sub i32 %n, %x
 //   %i = add i32 %x, 8                     %c = icmp slt i32 %d, 0
@@ -110,7 +110,11 @@ private:
     if (!compare.isSigned() &&
         (rangeOf(other).getSignedMin().isNegative() || rangeOf(sum).getSignedMin().isNegative()))
       return std::nullopt;
-    auto *terms = dyn_cast<SCEVAddExpr>(sum);
+    // What a loop adds to is `constant + …`; each column of a mask is such a value of its own.
+    const SCEV *first = sum;
+    while (auto *steps = dyn_cast<SCEVAddRecExpr>(first))
+      first = steps->getStart();
+    auto *terms = dyn_cast<SCEVAddExpr>(first);
     auto *constant = terms ? dyn_cast<SCEVConstant>(terms->getOperand(0)) : nullptr;
     if (!constant)
       return Distance{&compare, fixed, sum, 0, isSwapped};
