@@ -22,6 +22,25 @@ const BulkOperation &bulkOperationOf(const Warp &w, const Inst &in) {
   return w.launch->program->bulkOperations[static_cast<size_t>(in.immediate)];
 }
 
+/// Which bytes of each 16 a copy moves.
+static uint16_t byteMaskOf(Warp &w, const Inst &in, unsigned lane) {
+  int slot = bulkOperationOf(w, in).byteMaskSlot;
+  return slot < 0 ? 0xffff : static_cast<uint16_t>(w.lane(in.src(slot), lane));
+}
+
+/// Calls `visit` with the offset and the number of bytes that a copy moves in one piece.
+template <class Visit> static void forEachMoved(unsigned bytes, uint16_t mask, Visit visit) {
+  if (mask == 0xffff)
+    return visit(0u, bytes);
+  auto isMoved = [&](unsigned at) { return mask >> (at % 16) & 1; };
+  for (unsigned at = 0, end; at < bytes; at = end) {
+    for (end = at + 1; end < bytes && isMoved(end) == isMoved(at);)
+      ++end;
+    if (isMoved(at))
+      visit(at, end - at);
+  }
+}
+
 SharedAddress openShared(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsigned bytes,
                          unsigned align, AccessKind kind, Block *target) {
   LaneAddresses lanes;
@@ -38,8 +57,10 @@ SharedAddress openShared(Warp &w, const Inst &in, unsigned lane, uint64_t addres
                       home.rank));
     return {};
   }
-  notifyOne(w, in, Space::Shared, kind, AccessBy::AsyncProxy, lane, lanes.address[lane], bytes,
-            MemoryOrder::Weak, MemoryScope::Cta, &home);
+  forEachMoved(bytes, byteMaskOf(w, in, lane), [&](unsigned offset, unsigned count) {
+    notifyOne(w, in, Space::Shared, kind, AccessBy::AsyncProxy, lane, lanes.address[lane] + offset,
+              count, MemoryOrder::Weak, MemoryScope::Cta, &home);
+  });
   return {&home, lanes.address[lane], lanes.host[lane]};
 }
 
@@ -126,7 +147,12 @@ void checkDefined(Warp &w, const Inst &in, unsigned lane, uint64_t address, unsi
   if (!w.launch->poison)
     return;
   const uint8_t *shadow = w.block->sharedShadow.data() + address;
-  if (std::all_of(shadow, shadow + bytes, [](uint8_t bits) { return bits == 0; }))
+  bool isDefined = true;
+  forEachMoved(bytes, byteMaskOf(w, in, lane), [&](unsigned offset, unsigned count) {
+    isDefined &= std::all_of(shadow + offset, shadow + offset + count,
+                             [](uint8_t bits) { return bits == 0; });
+  });
+  if (isDefined)
     return;
   if (!w.launch->findings->countRepeat(FindingKind::Uninitialized, in.line, 0))
     report(
@@ -146,8 +172,10 @@ uint8_t *openGlobal(Warp &w, const Inst &in, unsigned lane, uint64_t &address, u
   if (lanes.mask == 0)
     return nullptr;
   bool isAtomic = kind == AccessKind::Atomic;
-  notifyOne(w, in, Space::Global, kind, AccessBy::AsyncProxy, lane, address, bytes,
-            isAtomic ? MemoryOrder::Relaxed : MemoryOrder::Weak, MemoryScope::Gpu);
+  forEachMoved(bytes, byteMaskOf(w, in, lane), [&](unsigned offset, unsigned count) {
+    notifyOne(w, in, Space::Global, kind, AccessBy::AsyncProxy, lane, address + offset, count,
+              isAtomic ? MemoryOrder::Relaxed : MemoryOrder::Weak, MemoryScope::Gpu);
+  });
   return lanes.host[lane];
 }
 
@@ -159,8 +187,7 @@ BulkMove moveOf(Warp &w, const Inst &in, unsigned lane, uint8_t *to, const uint8
   move.pieces.push_back({to, from, bytes});
   move.reduction = operation.reduction;
   move.type = operation.type;
-  if (operation.byteMaskSlot >= 0)
-    move.byteMask = static_cast<uint16_t>(w.lane(in.src(operation.byteMaskSlot), lane));
+  move.byteMask = byteMaskOf(w, in, lane);
   return move;
 }
 
@@ -416,6 +443,10 @@ struct BulkDecoder {
         (isCast && !value(operation.castMaskSlot, Type::U16)))
       return false;
     next += hasPolicy;
+    bool canMask = operation.kind == Kind::Store && !operation.rank &&
+                   operation.reduction == BulkReduction::None;
+    if (hasByteMask && !canMask)
+      return b.fail("'.cp_mask' goes with copies of plain bytes to global memory");
     if (hasByteMask && !value(operation.byteMaskSlot, Type::U16))
       return false;
     if (next != b.numOperands())

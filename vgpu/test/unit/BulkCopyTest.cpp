@@ -76,6 +76,47 @@ TEST(BulkCopy, ByteMask) {
     EXPECT_EQ(out[i], (0x8005 >> (i % 16) & 1) ? in[i] : 0xee) << i;
 }
 
+/// Two blocks write 8 bytes of each 16: the first ones, and those from `step` on.
+LaunchResult interleaveBlocks(unsigned step, std::vector<uint8_t> &in, std::vector<uint8_t> &out) {
+  std::string body =
+      afterLoad(32, "mov.u32 %r0, %ctaid.x; mul.lo.u32 %r0, %r0, " + std::to_string(step) +
+                        "; mov.u32 %r1, 0xff; shl.b32 %r1, %r1, %r0; cvt.u16.u32 %h0, %r1;"
+                        "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd1], [tile], "
+                        "32, %h0;");
+  return runHopper(
+      hopperKernel(".param .u64 in, .param .u64 out", body), 1,
+      {Argument::buffer(in.data(), in.size()), Argument::buffer(out.data(), out.size())}, {2});
+}
+
+TEST(BulkCopy, MaskedBytesAreNotWritten) {
+  std::vector<uint8_t> in = counting(32), out(32, 0xee);
+  LaunchResult result = interleaveBlocks(8, in, out);
+  EXPECT_TRUE(result.isClean()) << textOf(result);
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(kindsOf(interleaveBlocks(7, in, out)),
+            (std::vector<std::string>{"race", "async_overwrite"}));
+}
+
+TEST(BulkCopy, MaskedBytesAreNotRead) {
+  auto store = [](const char *mask) {
+    std::vector<uint8_t> in = counting(32), out(32);
+    return kindsOf(runCopy(afterLoad(32, "mov.u64 %rd2, 1; st.shared.b64 [tile+1024], %rd2;"
+                                         "fence.proxy.async.shared::cta; mov.u16 %h0, " +
+                                             std::string(mask) +
+                                             ";cp.async.bulk.global.shared::cta.bulk_group.cp_mask "
+                                             "[%rd1], [tile+1024], 16, %h0;"),
+                           in, out));
+  };
+  EXPECT_EQ(store("0x00ff"), std::vector<std::string>{});
+  EXPECT_EQ(store("0x01ff"), std::vector<std::string>{"uninitialized"});
+}
+
+TEST(BulkCopy, MaskNeedsPlainBytes) {
+  std::string error = loadError("mov.u16 %h0, 1; cp.async.bulk.shared::cluster.global.mbarrier::"
+                                "complete_tx::bytes.cp_mask [tile], [%rd0], 16, [bar], %h0;");
+  EXPECT_NE(error.find("'.cp_mask' goes with copies of plain bytes"), std::string::npos) << error;
+}
+
 struct Reduction {
   const char *name, *modifiers;
   unsigned width;
