@@ -258,6 +258,13 @@ LogicalResult TileDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitError() << "'" << name << "' is a unit attribute of a loop";
   }
+  if (name == kLeavesOpenAttr) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (branch && !branch.getElseRegion().empty() && isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitError() << "'" << name
+                           << "' is a unit attribute of an 'scf.if' with two branches";
+  }
   if (name == kProductsReadAttr || name == kAtWaitAttr) {
     if (isa<BarrierArriveOp>(op) && isa<UnitAttr>(attribute.getValue()))
       return success();

@@ -114,11 +114,11 @@ def test_every_block_has_its_tiles(
 
 
 def test_code_is_there_once_with_the_mask_and_once_without(mode: str) -> None:
-    """The iteration before the loop has Q K, the loop has both products, P V follows it."""
+    """The first iteration of a segment and the loop have both products, P V follows them."""
     if mode:
         return
     ptx = tilewright.compile(attention(128, 128), target="sm_90a").ptx
-    assert ptx.count("wgmma.mma_async") == 4 + (4 + 8) + 8
+    assert ptx.count("wgmma.mma_async") == (4 + 8) + (4 + 8) + 8
     assert ptx.count("selp.f32") <= 64 + 8  # the mask of one tile
 
 
@@ -167,6 +167,54 @@ def test_a_mask_that_may_hold_nowhere_is_split_as_before(mode: str) -> None:
     assert not has_segments(kernel) and (c == 1024).all()
     steps = np.arange(16)[:, None, None] * 8 + np.arange(128)
     assert (late == np.where(np.arange(128)[:, None] >= steps, 1, 2).sum(0)).all()
+
+
+def test_segments_of_a_loop_with_one_product(mode: str) -> None:
+    """A later segment releases what the iteration before it read, the first one nothing."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((512, 512), "float16"),
+        B: T.Tensor((512, 128), "float16"),
+        C: T.Tensor((512, 128), "float32"),
+        L: T.Tensor((512, 128), "float32"),
+    ):
+        with T.Kernel(4, threads=256) as bx:
+            a = T.alloc_shared((128, 128), "float16")
+            b = T.alloc_shared((128, 128), "float16")
+            c = T.alloc_fragment((128, 128), "float32")
+            late = T.alloc_fragment((128, 128), "float32")
+            T.clear(c)
+            T.clear(late)
+            for k in T.Pipelined(T.ceildiv((bx + 1) * 128, 128), num_stages=3):
+                T.copy(A[bx * 128, k * 128], a)
+                T.copy(B[k * 128, 0], b)
+                for i, j in T.Parallel(128, 128):
+                    late[i, j] += T.if_then_else(bx * 128 + i >= k * 128 + j, 1, 2)
+                T.gemm(a, b, c)
+            T.copy(c, C[bx * 128, 0])
+            T.copy(late, L[bx * 128, 0])
+
+    kernel = tilewright.compile(main, device=DEVICE)
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-2, 3, n).astype(np.float16) for n in ((512, 512), (512, 128)))
+    c, late = np.zeros((512, 128), np.float32), np.zeros((512, 128), np.float32)
+    kernel(a, b, c, late)
+    assert has_segments(kernel)
+    for block in range(4):
+        rows, end = slice(block * 128, block * 128 + 128), block * 128 + 128
+        product = a[rows, :end].astype(np.float32) @ b[:end].astype(np.float32)
+        np.testing.assert_array_equal(c[rows], product)
+        masked = np.where(np.arange(128)[:, None] >= np.arange(128), 1, 2)
+        np.testing.assert_array_equal(late[rows], block + masked)
+
+
+def test_masked_tiles_have_a_product_beside_them(mode: str) -> None:
+    """In front of a softmax, a product is left open: that of the segment's first iteration, too."""
+    if mode:
+        return
+    ptx = tilewright.compile(attention(128, 128), target="sm_90a").ptx
+    assert re.findall(r"wgmma\.wait_group\.sync\.aligned (\d);", ptx).count("1") == 2
 
 
 def test_the_scheduled_program_means_the_same(mode: str) -> None:

@@ -35,6 +35,8 @@ inline constexpr llvm::StringLiteral kMulticastAttr = "tile.multicast";
 inline constexpr llvm::StringLiteral kClusterMaskAttr = "tile.cluster_mask";
 /// Of scf.for: it runs over parts of the iterations of a loop inside it. Its variable is where a part ends.
 inline constexpr llvm::StringLiteral kSegmentsAttr = "tile.segments";
+/// Of scf.if: a product that its first branch issues runs on after it. Those before it end on both ways.
+inline constexpr llvm::StringLiteral kLeavesOpenAttr = "tile.leaves_open";
 
 } // namespace tilewright::tile
 

@@ -214,6 +214,8 @@ LogicalResult lowerIf(Thread &t, scf::IfOp op, ArrayRef<Iteration *> members) {
       b.setInsertionPoint(block->getTerminator());
     else
       b.setInsertionPointToEnd(block);
+    if (op->hasAttr(kLeavesOpenAttr) && &from == &op.getElseRegion())
+      dropHeldOperands(t, op);
     if (failed(lowerBlock(t, from.front(), members)))
       return failure();
     if (types.empty())

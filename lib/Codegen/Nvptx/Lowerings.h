@@ -85,6 +85,8 @@ mlir::LogicalResult lowerPacked(Thread &t, mlir::Operation *op,
 mlir::LogicalResult lowerGemm(Thread &t, tile::GemmOp op);
 mlir::LogicalResult lowerMma(Thread &t, tile::GemmOp op, llvm::ArrayRef<int64_t> warps);
 mlir::LogicalResult lowerProduct(Thread &t, tile::GemmOp op);
+/// No product of the first branch is under way on the other way: what one would hold is nothing there.
+void dropHeldOperands(Thread &t, mlir::scf::IfOp branch);
 void lowerProductWait(Thread &t, tile::ProductWaitOp op);
 /// The element (row, column) of a matrix operand that lives in memory.
 Value loadMatrix(Thread &t, Value buffer, Value row, Value column, bool transposed);

@@ -415,6 +415,17 @@ LogicalResult ProductLowering::run() {
 
 LogicalResult lowerProduct(Thread &t, GemmOp op) { return ProductLowering(t, op).run(); }
 
+void dropHeldOperands(Thread &t, scf::IfOp branch) {
+  for (GemmOp gemm : branch.thenBlock()->getOps<GemmOp>()) {
+    Value left = getRoot(access::getOperand(gemm, access::ProductRoles::get(gemm).left));
+    if (!t.heldOperands.contains(left))
+      continue;
+    Value none = LLVM::PoisonOp::create(t.b, t.b.getI32Type());
+    for (Value address : heldWords(t, left))
+      LLVM::StoreOp::create(t.b, none, address);
+  }
+}
+
 void lowerProductWait(Thread &t, ProductWaitOp op) {
   ImplicitLocOpBuilder &b = t.b;
   SmallVector<Value> sums, words, addresses;

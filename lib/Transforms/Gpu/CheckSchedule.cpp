@@ -21,9 +21,8 @@
 //             "read" as many as there are versions; a shift adds tokens where it waits, and takes them
 //             where it releases. Such a graph never stops if and only if no cycle is without
 //             tokens, whatever the number of iterations: 0, 1 and few included. (The iteration that is
-//             peeled is one in which what is shifted does nothing. All that a segment waits for and
-//             releases comes before the next one; a cycle through both would have to wait for an
-//             iteration before it releases an earlier one.)
+//             peeled is one in which what is shifted does nothing. The first iteration of a segment has the
+//             order of the loop, so that segments are one loop over all their iterations.)
 //   turns     warpgroups take and pass turns alternately on every way through the kernel, and do not meet
 //             in between. In a loop with turns, each warpgroup has its own copy of the program's
 //             statements in the graph, and the turn is one more token, which goes round among them.
@@ -71,8 +70,9 @@ struct Piece {
   IndexSum from, to;
   int64_t shift = 0;
   PipelinedOp loop; ///< Null: one iteration.
+  scf::IfOp branch; ///< It is done in all segments but the first.
 
-  Operation *getStatement() const { return loop ? op->getParentOp() : op; }
+  Operation *getStatement() const { return loop || branch ? op->getParentOp() : op; }
 };
 
 /// The statements on one channel.
@@ -236,6 +236,17 @@ scf::ForOp getSegments(Operation *statement) {
   return segments && segments->hasAttr(kSegmentsAttr) ? segments : scf::ForOp();
 }
 
+/// The branch of a loop over segments in which a statement stands that all but the first one have; or null.
+scf::IfOp getLaterBranch(Operation *op) {
+  auto branch = dyn_cast<scf::IfOp>(op->getParentOp());
+  scf::ForOp segments = branch ? getSegments(branch) : scf::ForOp();
+  auto isLater = segments ? branch.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  bool asks = isLater && isLater.getPredicate() == arith::CmpIPredicate::ne &&
+              isLater.getLhs() == segments.getInductionVar() &&
+              isLater.getRhs() == segments.getLowerBound();
+  return asks && op->getBlock() == branch.thenBlock() ? branch : scf::IfOp();
+}
+
 /// The iterations that a loop over segments makes of [lower, upper).
 struct Segments {
   Value lower, upper,
@@ -278,8 +289,11 @@ private:
   LogicalResult checkNests(Operation *frame, Operation *role);
   LogicalResult checkReaders(const ChannelUse &use);
   LogicalResult checkReader(Operation *op, const Effect &effect, const ChannelUse &use);
-  bool hasEnded(GemmOp product, const ChannelUse &use);
-  SmallVector<std::pair<Operation *, int64_t>> getOrder(Operation *loop);
+  bool hasEnded(GemmOp product, int64_t shift, const std::optional<IndexSum> &iteration,
+                const ChannelUse &use);
+  using Order = SmallVector<std::pair<Operation *, int64_t>>;
+  Order getOrder(Operation *loop);
+  Order getFirstOrder(scf::ForOp segments);
   LogicalResult checkOrder(Operation *loop, Operation *before);
   LogicalResult checkLiveness(Operation *programLoop);
   void addTurns(MarkedGraph &graph, Operation *programLoop, int64_t groups);
@@ -342,7 +356,7 @@ LogicalResult ScheduleCheck::findUses(BarrierAllocOp full) {
 
 /// For which iterations a statement on a version stands.
 FailureOr<Piece> ScheduleCheck::findPiece(Operation *op, Value index, int64_t versions) {
-  Piece piece{op, {}, {}, 0, dyn_cast<PipelinedOp>(op->getParentOp())};
+  Piece piece{op, {}, {}, 0, dyn_cast<PipelinedOp>(op->getParentOp()), getLaterBranch(op)};
   auto version = index.getDefiningOp<VersionOp>();
   bool isOne = versions == 1 && getConstantIntValue(index) == 0;
   if (isOne && piece.loop) {
@@ -370,7 +384,8 @@ FailureOr<Piece> ScheduleCheck::findPiece(Operation *op, Value index, int64_t ve
   return piece;
 }
 
-/// The pieces in the order of the program, all in one block.
+/// The pieces in the order of the program, all in one block, but for the first ones, which may stand in a loop over
+/// segments of that block.
 FailureOr<SmallVector<Piece, 0>> ScheduleCheck::findPieces(ArrayRef<Operation *> ops,
                                                            const ChannelUse &use) {
   SmallVector<Piece, 0> pieces;
@@ -382,14 +397,28 @@ FailureOr<SmallVector<Piece, 0>> ScheduleCheck::findPieces(ArrayRef<Operation *>
       return failure();
     pieces.push_back(*piece);
   }
-  Block *frame = pieces.front().getStatement()->getBlock();
-  for (const Piece &piece : pieces)
-    if (piece.getStatement()->getBlock() != frame)
+  auto getOuter = [](const Piece &piece) -> Operation * {
+    scf::ForOp segments = getSegments(piece.getStatement());
+    return segments ? segments.getOperation() : piece.getStatement();
+  };
+  Operation *first = getOuter(pieces.front());
+  for (const Piece &piece : pieces) {
+    Operation *outer = getOuter(piece);
+    bool isInSegments = outer != piece.getStatement();
+    if (outer->getBlock() != first->getBlock())
       return fail(piece.op, "the loop's other iterations stand in another block");
-  llvm::sort(pieces, [](const Piece &a, const Piece &b) {
-    return a.getStatement() != b.getStatement() &&
-           a.getStatement()->isBeforeInBlock(b.getStatement());
+    if (isInSegments || outer->isBeforeInBlock(first))
+      first = outer;
+  }
+  llvm::sort(pieces, [&](const Piece &a, const Piece &b) {
+    Operation *left = getOuter(a), *right = getOuter(b);
+    if (left == right)
+      std::tie(left, right) = std::pair(a.getStatement(), b.getStatement());
+    return left != right && left->isBeforeInBlock(right);
   });
+  for (const Piece &piece : pieces)
+    if (getSegments(piece.getStatement()) && getOuter(piece) != getOuter(pieces.front()))
+      return fail(piece.op, "iterations stand in front of a loop over segments, or in two of them");
   for (size_t i = 1; i < pieces.size(); ++i)
     if (pieces[i].getStatement() == pieces[i - 1].getStatement())
       return fail(pieces[i].op, isa<BarrierWaitOp>(pieces[i].op)
@@ -426,24 +455,43 @@ bool ScheduleCheck::isSameSum(const IndexSum &program, const IndexSum &role) {
 /// The iterations that pieces stand for, each once and in order, and the statement that has them all.
 struct Cover {
   IndexSum from, to;
-  Operation *first; ///< The first piece, or the loop over segments.
+  Operation *first;         ///< The first piece, or the loop over segments,
+  size_t inSegments = 0;    ///< which has so many pieces
+  IndexSum segmentsTo = {}; ///< and goes up to here.
 };
 
-/// None if a loop over segments leaves some out.
+/// Pieces that the first segment has.
+static ArrayRef<Piece> dropLater(ArrayRef<Piece> pieces) {
+  return pieces.drop_front(pieces.front().branch ? 1 : 0);
+}
+
+/// None if a loop over segments leaves some out. Each segment stands for its own iterations. Or it stands for those
+/// an iteration before: then the first one, which has none before it, has a piece less, and they end an iteration
+/// before the last segment does.
+///
+///   segment [begin, end)    [begin - 1, begin) if it is a later one, [begin, end - 1)
 static std::optional<Cover> getCover(ArrayRef<Piece> pieces) {
   Cover cover{pieces.front().from, pieces.back().to, pieces.front().getStatement()};
   scf::ForOp loop = getSegments(cover.first);
   if (!loop)
     return cover;
-  if (cover.from.terms.size() != 1 ||
-      cover.from != IndexSum::get(getAsOpFoldResult(cover.from.terms.front().first)) ||
-      cover.to != IndexSum::get(getAsOpFoldResult(loop.getInductionVar())))
+  size_t count = llvm::count_if(
+      pieces, [&](const Piece &piece) { return getSegments(piece.getStatement()) == loop; });
+  ArrayRef<Piece> inside = pieces.take_front(count), own = dropLater(inside);
+  bool isLate = own.size() < inside.size();
+  if (own.empty() || own.front().from.terms.size() != 1 ||
+      llvm::any_of(own, [](const Piece &piece) { return bool(piece.branch); }))
     return std::nullopt;
-  std::optional<Segments> segments = getSegmentBounds(loop, cover.from.terms.front().first);
-  if (!segments)
+  IndexSum end = IndexSum::get(getAsOpFoldResult(loop.getInductionVar()));
+  end.constant -= isLate;
+  std::optional<Segments> segments = getSegmentBounds(loop, own.front().from.terms.front().first);
+  if (!segments || own.front().from != IndexSum::get(getAsOpFoldResult(segments->begin)) ||
+      own.back().to != end)
     return std::nullopt;
+  IndexSum to = IndexSum::get(getAsOpFoldResult(segments->upper));
+  to.constant -= isLate;
   return Cover{IndexSum::get(getAsOpFoldResult(segments->lower)),
-               IndexSum::get(getAsOpFoldResult(segments->upper)), loop};
+               count < pieces.size() ? pieces.back().to : to, loop, count, to};
 }
 
 /// Whether an iteration stands beside the loop that may not exist, so that a branch must ask.
@@ -466,7 +514,8 @@ LogicalResult ScheduleCheck::checkCover(ArrayRef<Piece> pieces, const ChannelUse
     return fail(pieces.front().op, "it is not done for the iterations of its copies");
   }
   for (size_t i = 1; i < pieces.size(); ++i)
-    if (subtract(pieces[i].from, pieces[i - 1].to) != 0 ||
+    if (subtract(pieces[i].from, i == cover->inSegments ? cover->segmentsTo : pieces[i - 1].to) !=
+            0 ||
         (pieces[i].loop && pieces[i - 1].loop && !continues(pieces[i].loop, pieces[i - 1].loop)))
       return fail(pieces[i].op, "iterations are left out or come twice");
   if (!needsGuard(pieces))
@@ -619,9 +668,17 @@ LogicalResult ScheduleCheck::checkSharedOnce() {
 //===----------------------------------------------------------------------------------------===//
 
 /// Looks for a wait that ends a product, from an op to another one of its block (null: the end). With
-/// how many products have been issued after it.
+/// how many products have been issued after it, at least. Of a branch, both ways need one.
 static bool findWait(Operation *from, Operation *to, int64_t &younger) {
   for (Operation *op = from; op && op != to; op = op->getNextNode()) {
+    if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.getElseRegion().empty()) {
+      int64_t first = younger, second = younger;
+      bool ends = findWait(&branch.thenBlock()->front(), nullptr, first);
+      ends &= findWait(&branch.elseBlock()->front(), nullptr, second);
+      if (ends)
+        return true;
+      younger = std::min(first, second);
+    }
     if (auto wait = dyn_cast<ProductWaitOp>(op); wait && int64_t(wait.getPending()) <= younger)
       return true;
     younger += isa<GemmOp>(op) && op->hasAttr(kAsyncAttr);
@@ -636,49 +693,77 @@ static bool isNonEmpty(PipelinedOp loop) {
              .value_or(0) > 0;
 }
 
-/// Whether a product is over wherever the version that it reads is released.
-bool ScheduleCheck::hasEnded(GemmOp product, const ChannelUse &use) {
-  Block *frame = use.releases.front().getStatement()->getBlock();
+/// Whether a product is over wherever the version that it reads is released: in a loop that of `shift` iterations
+/// before its own, elsewhere that of `iteration`.
+bool ScheduleCheck::hasEnded(GemmOp product, int64_t shift,
+                             const std::optional<IndexSum> &iteration, const ChannelUse &use) {
+  Block *last = use.releases.back().getStatement()->getBlock(),
+        *first = use.releases.front().getStatement()->getBlock();
   int64_t younger = 0;
   Operation *from = product;
   auto isInLoop = [&]() -> const Piece * {
     auto loop = dyn_cast<PipelinedOp>(from->getParentOp());
     return loop ? findLoop(use.releases, loop) : nullptr;
   };
-  while (from->getBlock() != frame && !isInLoop()) { // out of what is inside
+  // Out of what is inside.
+  while (from->getBlock() != first && from->getBlock() != last && !isInLoop()) {
     if (findWait(from->getNextNode(), nullptr, younger))
       return true;
     from = from->getParentOp();
   }
   auto endsInside = [&](const Piece &piece, int64_t count) {
-    PipelinedOp loop = piece.loop;
-    return findWait(&loop.getBody().front().front(), piece.op, count);
+    return findWait(&piece.op->getBlock()->front(), piece.op, count);
   };
-  // On every way from a statement of the frame on to a release: through a loop, or past it.
-  auto endsAfter = [&](Operation *statement, int64_t count) {
+  // On every way from an op on to a release: through a loop, or past it; to the next segment, and after them.
+  auto endsFrom = [&](auto &&again, Block *block, Operation *op, int64_t count,
+                      bool goesRound) -> bool {
     for (const Piece &piece : use.releases) {
-      if (!statement->isBeforeInBlock(piece.getStatement()))
+      Operation *statement = piece.getStatement();
+      if (statement->getBlock() != block || !op || statement->isBeforeInBlock(op))
         continue;
-      if (findWait(statement->getNextNode(), piece.getStatement(), count))
+      bool isOther = iteration && goesRound && !piece.loop &&
+                     subtract(*iteration, piece.from).value_or(0) != 0;
+      if (isOther)
+        continue;
+      if (findWait(op, statement, count))
         return true;
-      if (!piece.loop || !endsInside(piece, count))
+      if ((!piece.loop && !piece.branch) || !endsInside(piece, count))
         return false;
-      if (isNonEmpty(piece.loop))
+      if (piece.loop && isNonEmpty(piece.loop))
         return true; // no way past it
-      statement = piece.getStatement();
+      op = statement->getNextNode();
     }
-    return true; // nothing releases it
+    if (findWait(op, nullptr, count))
+      return true;
+    scf::ForOp segments = getSegments(&block->front());
+    return !segments || ((!goesRound || again(again, block, &block->front(), count, false)) &&
+                         again(again, segments->getBlock(), segments->getNextNode(), count, false));
   };
-  if (from->getBlock() == frame)
+  auto endsAfter = [&](Operation *statement, int64_t count) {
+    return endsFrom(endsFrom, statement->getBlock(), statement->getNextNode(), count, true);
+  };
+  if (!isInLoop())
     return endsAfter(from, younger);
   const Piece *inLoop = isInLoop();
   int64_t count = younger;
-  if (from->isBeforeInBlock(inLoop->op) && findWait(from->getNextNode(), inLoop->op, count))
+  bool isBefore = from->isBeforeInBlock(inLoop->op);
+  if (isBefore && findWait(from->getNextNode(), inLoop->op, count))
     return true;
+  if (isBefore && inLoop->shift == shift) // it releases this one
+    return false;
   if (findWait(from->getNextNode(), nullptr, younger))
     return true;
   return inLoop->shift != 0 && endsInside(*inLoop, younger) &&
          endsAfter(inLoop->getStatement(), younger);
+}
+
+/// Whether a statement on a channel comes before an op that is in no loop with it.
+static bool comesBefore(const Piece &piece, Operation *op) {
+  for (Operation *statement = piece.op; !isa<KernelOp>(statement);
+       statement = statement->getParentOp())
+    if (Operation *other = statement->getBlock()->findAncestorOpInBlock(*op))
+      return statement->isBeforeInBlock(other);
+  return false;
 }
 
 /// What the program does to a tile stands between the wait for the version and its release.
@@ -710,6 +795,7 @@ LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
       return fail(op, "it touches a version that is not known");
   }
   int64_t shift = version ? wrap(-int64_t(version.getAhead()), use.versions) : 0;
+  std::optional<IndexSum> iteration;
   if (statement) {
     PipelinedOp loop = wait->loop;
     if (version && version.getIteration() != loop.getInductionVar())
@@ -724,31 +810,39 @@ LogicalResult ScheduleCheck::checkReader(Operation *op, const Effect &effect,
     PipelinedOp firstLoop = findLoop(use.waits)->loop;
     IndexSum first = IndexSum::get(getAsOpFoldResult(firstLoop.getLower()));
     first.constant -= shift;
-    std::optional<int64_t> after = subtract(first, use.waits.front().from);
+    std::optional<int64_t> after = subtract(first, dropLater(use.waits).front().from);
     if (!after || *after < 0)
       return misplaced();
   } else {
-    statement = use.waits.front().getStatement()->getBlock()->findAncestorOpInBlock(*op);
-    if (!statement || !version)
+    if (!version)
       return misplaced();
-    IndexSum iteration = IndexSum::get(getAsOpFoldResult(version.getIteration()));
-    iteration.constant -= shift;
+    iteration = IndexSum::get(getAsOpFoldResult(version.getIteration()));
+    iteration->constant -= shift;
+    scf::ForOp segments = getSegments(use.waits.front().getStatement());
+    bool isLater = bool(getLaterBranch(op));
+    // Seen from after the loop over segments, a statement of it has been done for all that they stand for.
+    auto getEnd = [&](const Piece &piece, ArrayRef<Piece> pieces) {
+      return segments && getSegments(piece.getStatement()) && !segments->isAncestor(op)
+                 ? getCover(pieces)->segmentsTo
+                 : piece.to;
+    };
     // Waits before it go beyond its iteration, releases before it do not reach it.
     bool isWaitedFor = false;
     for (const Piece &piece : use.waits)
-      if (piece.getStatement()->isBeforeInBlock(statement))
-        isWaitedFor = subtract(piece.to, iteration).value_or(0) >= 1;
+      if (comesBefore(piece, op))
+        isWaitedFor = (!piece.branch || isLater || !segments->isAncestor(op)) &&
+                      subtract(getEnd(piece, use.waits), *iteration).value_or(0) >= 1;
     if (!isWaitedFor)
       return misplaced();
     bool isReleased = false;
     for (const Piece &piece : use.releases)
-      if (piece.getStatement()->isBeforeInBlock(statement))
-        isReleased = subtract(iteration, piece.to).value_or(-1) < 0;
+      if (comesBefore(piece, op))
+        isReleased = subtract(*iteration, getEnd(piece, use.releases)).value_or(-1) < 0;
     if (isReleased)
       return misplaced();
   }
   auto product = dyn_cast<GemmOp>(op);
-  if (product && product->hasAttr(kAsyncAttr) && !hasEnded(product, use))
+  if (product && product->hasAttr(kAsyncAttr) && !hasEnded(product, shift, iteration, use))
     return fail(op, "it may still read '" + tile::getName(effect.root) + "' when that is released");
   return success();
 }
@@ -851,14 +945,15 @@ LogicalResult ScheduleCheck::run() {
     }
   }
   for (auto &[loop, before] : followers)
-    if (failed(checkLiveness(loop)) || (before && failed(checkOrder(loop, before))))
+    if (failed(checkLiveness(loop)) || (before && failed(checkOrder(loop, before))) ||
+        (getSegments(loop) && failed(checkOrder(loop, getSegments(loop)))))
       return failure();
   return success();
 }
 
 /// The statements on channels in a loop of the program, in order, with their shifts.
-SmallVector<std::pair<Operation *, int64_t>> ScheduleCheck::getOrder(Operation *loop) {
-  SmallVector<std::pair<Operation *, int64_t>> order;
+ScheduleCheck::Order ScheduleCheck::getOrder(Operation *loop) {
+  Order order;
   for (const ChannelUse &use : uses)
     for (const Piece &piece : llvm::concat<const Piece>(use.waits, use.releases))
       if (piece.loop && piece.getStatement() == loop)
@@ -867,9 +962,24 @@ SmallVector<std::pair<Operation *, int64_t>> ScheduleCheck::getOrder(Operation *
   return order;
 }
 
-/// A loop that goes on with another one's iterations does so in the same order.
+/// Those of the first iteration of a segment.
+ScheduleCheck::Order ScheduleCheck::getFirstOrder(scf::ForOp segments) {
+  SmallVector<std::pair<const Piece *, int64_t>> pieces;
+  for (const ChannelUse &use : uses)
+    for (const Piece &piece : llvm::concat<const Piece>(use.waits, use.releases))
+      if (!piece.loop && getSegments(piece.getStatement()) == segments)
+        pieces.emplace_back(&piece, piece.shift);
+  llvm::sort(pieces, [](auto &a, auto &b) {
+    return a.first->op != b.first->op && comesBefore(*a.first, b.first->op);
+  });
+  return map_to_vector(pieces,
+                       [](auto &entry) { return std::pair(entry.first->op, entry.second); });
+}
+
+/// A loop that goes on with another one's iterations does so in the same order; so do segments.
 LogicalResult ScheduleCheck::checkOrder(Operation *loop, Operation *before) {
-  auto own = getOrder(loop), other = getOrder(before);
+  auto segments = dyn_cast<scf::ForOp>(before);
+  Order own = getOrder(loop), other = segments ? getFirstOrder(segments) : getOrder(before);
   bool isSame = own.size() == other.size() && llvm::all_of(llvm::zip(own, other), [](auto pair) {
                   auto [a, b] = pair;
                   return a.second == b.second && a.first->getName() == b.first->getName() &&

@@ -142,7 +142,8 @@ private:
   void order(Operation &op, OpenAccesses &open, const Needs &needs, Mode mode);
   std::optional<int64_t> chooseWait(Operation &op, const OpenAccesses &open, const Needs &needs);
   void endBlock(Operation &terminator, OpenAccesses &open, Mode mode);
-  void endProducts(Operation &loop, OpenAccesses &open, Mode mode);
+  void endProducts(Operation &op, OpenAccesses &open, Mode mode);
+  void needRelease(BarrierArriveOp op, const OpenAccesses &open, Needs &needs);
   bool orderInFront(Operation &op, OpenAccesses &open, Mode mode);
   Attribute findProxyFence(const OpenAccesses &open);
   bool areReadByProducts(ArrayRef<Value> tiles);
@@ -356,31 +357,39 @@ void Inserter::endBlock(Operation &terminator, OpenAccesses &open, Mode mode) {
     for (const OpenAccess &access : open.get())
       if (access.flight && access.flight->stores && access.kind == EffectKind::Read)
         needs.storesRead = 0;
-  // Where branches join, registers are moved: no product may hold them there.
-  if (isa<scf::IfOp>(terminator.getParentOp()) && open.has(FlightKind::Product))
-    needs.products = 0;
+  // Where branches join, registers are moved: no product may hold them there. LLVM leaves those of a product
+  // that one branch issues where they are, but ptxas must see that others end on both ways.
+  auto branch = dyn_cast<scf::IfOp>(terminator.getParentOp());
+  if (branch && open.has(FlightKind::Product))
+    needs.products =
+        branch->hasAttr(kLeavesOpenAttr) && terminator.getBlock() == branch.thenBlock();
   for (const OpenAccess &access : open.get())
     if (access.isPrivate && Value(access.root).getParentBlock() == terminator.getBlock())
       needs.endFlight(access);
   order(terminator, open, needs, mode);
 }
 
-/// Products that are open in front of a loop without products, and in the way of one of its
+/// Products that are open in front of a loop or branch without products, and in the way of one of its
 /// statements, are waited for once, in front of it.
-void Inserter::endProducts(Operation &loop, OpenAccesses &open, Mode mode) {
+void Inserter::endProducts(Operation &op, OpenAccesses &open, Mode mode) {
   if (!open.has(FlightKind::Product))
     return;
-  if (loop.walk([](GemmOp gemm) {
-            return gemm->hasAttr(kAsyncAttr) ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted())
+  if (op.walk([](GemmOp gemm) {
+          return gemm->hasAttr(kAsyncAttr) ? WalkResult::interrupt() : WalkResult::advance();
+        }).wasInterrupted())
     return;
   Needs needs;
-  for (const OpenAccess &access : describe(loop).accesses)
+  for (const OpenAccess &access : describe(op).accesses)
     for (const OpenAccess &before : open.get())
       if (before.flight && before.flight->product && conflicts(before, access))
         needs.endFlight(before);
-  order(loop, open, needs, mode);
+  if (isa<scf::IfOp>(op))
+    op.walk([&](BarrierArriveOp arrive) {
+      if (arrive.getByWarp())
+        needRelease(arrive, open, needs);
+    });
+  needs.stores = needs.storesRead = std::nullopt;
+  order(op, open, needs, mode);
 }
 
 /// Puts a barrier in front of a loop or branch if that saves one in it or after it, or takes one
@@ -505,9 +514,8 @@ int64_t Inserter::walkBranch(scf::IfOp op, OpenAccesses &open, Mode mode) {
 
 /// An arrival tells a producer that this thread has read a version: the products and bulk stores that read
 /// it must be over, younger ones may run on. What the arrival of a user's barrier releases is not known.
-void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
+void Inserter::needRelease(BarrierArriveOp op, const OpenAccesses &open, Needs &needs) {
   SmallVector<Value> tiles = findReleasedTiles(op.getBarriers());
-  Needs needs;
   for (const OpenAccess &access : open.get()) {
     if (!access.flight || (!access.flight->product && !access.flight->stores))
       continue;
@@ -524,6 +532,12 @@ void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
     if (tiles.empty() || (access.iterations != 0 && isAmongOthers(access, open)))
       needs.products = 0;
   }
+}
+
+void Inserter::walkRelease(BarrierArriveOp op, OpenAccesses &open, Mode mode) {
+  SmallVector<Value> tiles = findReleasedTiles(op.getBarriers());
+  Needs needs;
+  needRelease(op, open, needs);
   order(*op, open, needs, mode);
   if (mode == Mode::Insert && !tiles.empty() && areReadByProducts(tiles))
     op->setAttr(kProductsReadAttr, UnitAttr::get(op.getContext()));
@@ -673,8 +687,7 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
     return 0;
   auto branch = dyn_cast<scf::IfOp>(op);
   if (branch || isLoop(op)) {
-    if (!branch)
-      endProducts(op, open, mode);
+    endProducts(op, open, mode);
     int64_t inFront = mode != Mode::Count && orderInFront(op, open, mode);
     return inFront + (branch ? walkBranch(branch, open, mode) : walkLoop(op, open, mode));
   }

@@ -26,14 +26,14 @@
 // Where a mask matters in the last iterations only (causal attention), a copy of the loop without the mask, one with
 // it and the peeled iteration would be three times the same code. There an outer loop runs over *segments*: the
 // first one ends where the mask begins to matter, and each iteration after that is one by itself. The peeled
-// iteration tests, the loop does not:
+// iteration tests, the loop does not. It has the product of the iteration before beside it, if there is one:
 //
 //   for end from split to upper + 1 {         // split: at least lower + 1
 //     begin = end == split ? lower : end - 1
-//     A(begin)                                  // with the mask
+//     head of A(begin); if (begin > lower) T(begin - 1); rest of A(begin)       // with the mask
 //     for k from begin + 1 to end { head of A(k); T(k - 1); rest of A(k) }
-//     T(end - 1)
 //   }
+//   T(upper - 1)
 //
 // In other loops, products move inside their iteration (OverlapProducts.h). Besides, the warpgroups of a block can
 // take turns at issuing their products (TakeTurns.h). A model of the machine (ScheduleModel.h) predicts how
@@ -88,6 +88,12 @@ struct Rotation {
   Operation *end = nullptr;
 };
 
+/// Iterations that run after each other in the loop.
+struct Segment {
+  Value begin, end;
+  Value isLater; ///< Whether another segment is before it. Null: no other exists.
+};
+
 class Scheduler {
 public:
   explicit Scheduler(PipelinedOp loop) : loop(loop), body(loop.getBody().front()) {}
@@ -98,7 +104,8 @@ private:
   std::string planOne(GemmOp product);
   std::string planTwo(GemmOp first, GemmOp second);
   bool canMove(Operation *op);
-  std::pair<Value, Value> writeSegments(ImplicitLocOpBuilder &b, ArrayRef<Mask> masks);
+  Segment writeSegments(ImplicitLocOpBuilder &b, ArrayRef<Mask> masks);
+  void writeJoint(ImplicitLocOpBuilder &b, const Segment &segment, const IRMapping &peeled);
   void rotate();
   Operation *writePrevious(ImplicitLocOpBuilder &b, Operation *op, Value iteration,
                            IRMapping &mapping);
@@ -293,9 +300,8 @@ Operation *Scheduler::writePrevious(ImplicitLocOpBuilder &b, Operation *op, Valu
 }
 
 /// Puts the loop, which no iteration precedes or follows yet, into a loop over segments: the tiles that the mask
-/// lets through whole, and then each of the others by itself. Gives the first iteration of a segment, and the
-/// one after its last.
-std::pair<Value, Value> Scheduler::writeSegments(ImplicitLocOpBuilder &b, ArrayRef<Mask> masks) {
+/// lets through whole, and then each of the others by itself.
+Segment Scheduler::writeSegments(ImplicitLocOpBuilder &b, ArrayRef<Mask> masks) {
   Value lower = loop.getLower(), upper = loop.getUpper();
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value firstEnd = upper;
@@ -315,7 +321,31 @@ std::pair<Value, Value> Scheduler::writeSegments(ImplicitLocOpBuilder &b, ArrayR
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, end, firstEnd);
   Value begin =
       arith::SelectOp::create(b, isFirst, lower, arith::SubIOp::create(b, end, one).getResult());
-  return {begin, end};
+  return {begin, end, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, end, firstEnd)};
+}
+
+/// What the iteration before a segment leaves to its first one, which the loop does not hold. `peeled` maps to
+/// the statements of that.
+void Scheduler::writeJoint(ImplicitLocOpBuilder &b, const Segment &segment,
+                           const IRMapping &peeled) {
+  OpBuilder::InsertionGuard guard(b);
+  auto write = [&](ArrayRef<Operation *> ops, bool opens) {
+    if (ops.empty())
+      return;
+    auto branch = scf::IfOp::create(b, segment.isLater, /*withElseRegion=*/opens);
+    if (opens)
+      branch->setAttr(kLeavesOpenAttr, b.getUnitAttr());
+    b.setInsertionPoint(branch.thenBlock()->getTerminator());
+    IRMapping mapping;
+    for (Operation *op : ops)
+      writePrevious(b, op, segment.begin, mapping);
+  };
+  b.setInsertionPointAfter(peeled.lookup(rotation.anchor.getOperation()));
+  write(rotation.moved, /*opens=*/true);
+  if (rotation.end)
+    b.setInsertionPoint(rotation.end == body.getTerminator() ? loop.getOperation()
+                                                             : peeled.lookup(rotation.end));
+  write(rotation.releases, /*opens=*/false);
 }
 
 void Scheduler::rotate() {
@@ -331,23 +361,26 @@ void Scheduler::rotate() {
   SmallVector<Mask, 0> masks = findMasks(loop);
   bool hasSegments =
       !masks.empty() && countMasked(masks, upper).value_or(kMostMasked + 1) <= kMostMasked;
+  Segment segment{lower, upper, Value()};
   if (hasSegments)
-    std::tie(lower, upper) = writeSegments(b, masks);
+    segment = writeSegments(b, masks);
   auto isLeft = [&](Operation *op) {
     return llvm::is_contained(rotation.moved, op) || llvm::is_contained(rotation.releases, op);
   };
   IRMapping peeled;
-  peeled.map(loop.getInductionVar(), lower);
+  peeled.map(loop.getInductionVar(), segment.begin);
   for (Operation &op : body.without_terminator())
     if (!isLeft(&op))
       b.clone(op, peeled);
-  Value second =
-      b.createOrFold<arith::AddIOp>(lower, arith::ConstantIndexOp::create(b, 1).getResult());
+  Value second = b.createOrFold<arith::AddIOp>(segment.begin,
+                                               arith::ConstantIndexOp::create(b, 1).getResult());
   loop.getLowerMutable().assign(second);
-  loop.getUpperMutable().assign(upper);
-  if (hasSegments)
+  loop.getUpperMutable().assign(segment.end);
+  if (hasSegments) {
+    writeJoint(b, segment, peeled);
     for (const Mask &mask : masks)
       dropTest(mask.test);
+  }
   IRMapping within, after;
   b.setInsertionPointAfter(rotation.anchor);
   for (Operation *op : rotation.moved)
@@ -356,7 +389,7 @@ void Scheduler::rotate() {
     b.setInsertionPoint(rotation.end);
   for (Operation *op : rotation.releases)
     writePrevious(b, op, loop.getInductionVar(), within);
-  b.setInsertionPointAfter(loop);
+  b.setInsertionPointAfter(hasSegments ? loop->getParentOp() : loop);
   for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))
     writePrevious(b, op, upper, after);
   for (Operation *op : llvm::concat<Operation *>(rotation.moved, rotation.releases))

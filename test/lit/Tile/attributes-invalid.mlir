@@ -54,6 +54,15 @@ func.func @fast_math_place(%n: index) {
 
 // -----
 
+func.func @leaves_open_place(%is: i1) {
+  // expected-error @+1 {{'tile.leaves_open' is a unit attribute of an 'scf.if' with two branches}}
+  scf.if %is {
+  } {tile.leaves_open}
+  return
+}
+
+// -----
+
 // expected-error @+1 {{unknown attribute 'tile.colour' of the tile dialect}}
 func.func private @unknown_note() attributes {tile.colour = "red"}
 

@@ -259,22 +259,32 @@ func.func @four_products(%Q: !a, %K: !rows, %V: !rows, %C: memref<128x64xf32, #t
   return
 }
 
-// Where a mask matters in few iterations, these are segments of their own, behind those without the mask: the code is
-// there once with the mask and once without.
+// Where a mask matters in few iterations, these are segments of their own, after those without the mask: the code is
+// there once with the mask and once without. The product of the iteration before runs beside a masked one too.
 // MOVED-LABEL: func.func @masked
 // MOVED: %[[LESS:.*]] = arith.maxsi
 // MOVED: scf.for %[[END:.*]] = %[[LESS]] to %{{.*}} step
 // MOVED: %[[FIRST:.*]] = arith.cmpi eq, %[[END]], %[[LESS]]
 // MOVED: %[[BEGIN:.*]] = arith.select %[[FIRST]], %{{.*}}, %{{.*}}
+// MOVED: %[[LATER:.*]] = arith.cmpi ne, %[[END]], %[[LESS]]
 // MOVED: arith.cmpi sge
 // MOVED: tile.gemm %q
+// MOVED: scf.if %[[LATER]] {
+// MOVED: tile.version %[[BEGIN]] from %{{.*}} ahead 1 of 2
+// MOVED: tile.barrier_wait
+// MOVED: tile.gemm %p
+// MOVED: } else {
+// MOVED: } {tile.leaves_open}
+// MOVED: scf.if %[[LATER]] {
+// MOVED: tile.barrier_arrive
 // MOVED: tile.pipelined %{{.*}} = %{{.*}} to %[[END]] stages 2 {
 // MOVED-NOT: arith.cmpi sge
 // MOVED: tile.gemm %q
 // MOVED: tile.gemm %p
 // MOVED: }
-// MOVED: tile.gemm %p
+// MOVED-NOT: tile.gemm
 // MOVED: tile.segments
+// MOVED: tile.gemm %p
 
 // CHECK-LABEL: func.func @masked
 // CHECK: scf.for
