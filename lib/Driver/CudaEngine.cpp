@@ -19,6 +19,7 @@ public:
 
   llvm::Expected<RunResult> run(const BoundArguments &arguments,
                                 const RunOptions &options) override;
+  bool isSilent() const override { return true; } // the driver prints
 
 private:
   /// Code that the GPU has loaded.

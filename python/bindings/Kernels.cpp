@@ -176,10 +176,12 @@ public:
   /// NotImplemented.
   nb::object callAgain(nb::tuple arguments) {
     nb::list outputs;
-    std::optional<driver::BoundArguments> bound = calls.find(arguments, outputs);
+    uintptr_t stream = 0;
+    std::optional<driver::BoundArguments> bound = calls.find(arguments, outputs, stream);
     if (!bound)
       return nb::borrow(Py_NotImplemented);
     RunOptions options;
+    options.stream = reinterpret_cast<void *>(stream);
     options.deterministic = isDeterministic;
     PinnedArrays pinned(arguments);
     runBound(*bound, std::move(options));

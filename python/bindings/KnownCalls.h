@@ -8,6 +8,9 @@
 // of its dtype (held, so that it stays the same object), every extent, that it is contiguous, and
 // that it is as writable as the one before. Numbers are checked anew each time.
 //
+// Tensors of a GPU are torch's, or say of themselves where they are (`__cuda_array_interface__`). A call with such
+// runs on the stream of the first one.
+//
 //===----------------------------------------------------------------------------------------===//
 
 #ifndef TILEWRIGHT_PYTHON_BINDINGS_KNOWNCALLS_H
@@ -28,6 +31,7 @@ public:
   static KnownArgument output(nb::object make);
 
   bool isOutput() const { return kind == Kind::Output; }
+  bool isOnGpu() const { return kind == Kind::GpuArray || kind == Kind::GpuTensor; }
   bool isNumber() const { return kind == Kind::Number; }
   nb::object makeOutput() const {
     return runPython([&] { return nb::object(make()); });
@@ -35,9 +39,15 @@ public:
 
   /// The address of `object`'s data if it is as the one that was checked.
   std::optional<uintptr_t> match(nb::handle object) const;
+  /// The stream on which a kernel waits for this object, which is on a GPU: torch's current one, or that which the
+  /// object names. Nothing if it does not say.
+  std::optional<uintptr_t> findStream(nb::handle object) const;
 
 private:
-  enum class Kind { Array, Tensor, Number, Output };
+  enum class Kind { Array, Tensor, Number, Output, GpuArray, GpuTensor };
+
+  static std::optional<KnownArgument> ofGpuArray(nb::handle object, nb::dict interface);
+  std::optional<uintptr_t> matchGpuArray(nb::handle object) const;
 
   Kind kind;
   PyTypeObject *type = nullptr;
@@ -45,6 +55,7 @@ private:
   llvm::SmallVector<int64_t, 6> shape;
   bool isWritable = true;
   int itemBytes = 0; ///< Of an array, whose class may have a dtype of its own.
+  int device = 0;    ///< Of torch's tensor on a GPU.
 };
 
 /// Keeps the arrays among a call's arguments from being resized while other threads run: numpy refuses
@@ -68,16 +79,22 @@ public:
   /// call allocated, else None.
   void remember(driver::BoundArguments bound, nb::list values, nb::list makers);
   /// The bound arguments of a call like `arguments` (the parameters that are not outputs), with
-  /// outputs made for it; nothing if there was none like it.
-  std::optional<driver::BoundArguments> find(nb::tuple arguments, nb::list &outputs);
+  /// outputs made for it, and the stream of a GPU that it runs on (0: the default one); nothing if there was none
+  /// like it.
+  std::optional<driver::BoundArguments> find(nb::tuple arguments, nb::list &outputs,
+                                             uintptr_t &stream);
 
 private:
   struct Call {
     std::vector<KnownArgument> arguments; ///< One a parameter.
     driver::BoundArguments bound;
   };
-  static std::optional<driver::BoundArguments> match(const Call &known, nb::tuple arguments);
-  static bool makeOutputs(const Call &known, driver::BoundArguments &bound, nb::list &outputs);
+  /// The stream is null until a tensor tells one.
+  using Stream = std::optional<uintptr_t>;
+  static std::optional<driver::BoundArguments> match(const Call &known, nb::tuple arguments,
+                                                     Stream &stream);
+  static bool makeOutputs(const Call &known, driver::BoundArguments &bound, nb::list &outputs,
+                          Stream &stream);
 
   std::vector<Call> calls;
 };

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import types
 
 import numpy as np
 import tilewright
@@ -151,6 +152,74 @@ def without_a_gpu_the_cpu_runs_the_kernel(reason: str) -> None:
     assert reason in message_of(lambda: doubler(4, device="cuda"))
     [remark] = [r for r in doubler(4, target="cuda").remarks if r.kind == "device"]
     assert reason in remark.message and "the CPU runs the kernel" in remark.message
+
+
+def calls_like_the_one_before() -> None:
+    """What was checked once is compared: addresses, streams and values are those of each call."""
+    kernel = doubler(device="cuda")
+    count = driver.fakeCudaCountPending
+    count.argtypes, count.restype = [ctypes.c_void_p], ctypes.c_size_t
+    for call, (stream, n) in enumerate([(None, 300), (None, 300), (7, 300), (8, 300), (7, 40)]):
+        values = np.arange(n, dtype=np.float32) + call
+        a, b = (GpuArray(each, stream=stream) for each in (values, np.zeros_like(values)))
+        kernel(a, b)
+        assert count(stream or 0) == 1
+        np.testing.assert_array_equal(b.get(), 2 * values)
+    ones = np.ones(300, np.float32)
+    assert "is read-only" in message_of(lambda: kernel(a, GpuArray(ones, read_only=True)))
+    halves = GpuArray(np.ones(300, np.float16))
+    assert "float16" in message_of(lambda: kernel(halves, GpuArray(ones)))
+    strided = GpuArray(np.ones(600, np.float32))
+    strided.__cuda_array_interface__.update(shape=(300,), strides=(8,))
+    assert "contiguous" in message_of(lambda: kernel(strided, GpuArray(ones)))
+
+
+def tensors_of_torch_on_the_gpu() -> None:
+    """torch without a GPU has no such tensors, so a class of the same name and methods stands for
+    them. The kernel runs on torch's current stream."""
+    streams = {0: 5}
+    torch = types.ModuleType("torch")
+    torch._C = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: streams[device])
+    torch.cuda = types.SimpleNamespace(
+        current_stream=lambda device: types.SimpleNamespace(cuda_stream=streams[device.index])
+    )
+    sys.modules["torch"] = torch
+
+    class Tensor:
+        is_cpu, is_cuda, is_nested = False, True, False
+        layout, device = "torch.strided", types.SimpleNamespace(type="cuda", index=0)
+
+        def __init__(self, values, step=1):
+            self.memory, self.step = GpuArray(values), step
+            self.dtype, self.shape, self.ndim = values.dtype, values.shape, values.ndim
+
+        def data_ptr(self):
+            return self.memory.address
+
+        def stride(self):
+            return (self.step,)
+
+        def is_contiguous(self):
+            return self.step == 1
+
+        def is_neg(self):
+            return False
+
+        def get_device(self):
+            return self.device.index
+
+    Tensor.__module__ = "torch"
+    kernel = doubler(300, device="cuda")
+    count = driver.fakeCudaCountPending
+    count.argtypes, count.restype = [ctypes.c_void_p], ctypes.c_size_t
+    for call in range(4):
+        streams[0] = 5 + call // 2
+        a = Tensor(np.arange(300, dtype=np.float32) + call)
+        b = Tensor(np.zeros(300, np.float32))
+        kernel(a, b)
+        assert count(streams[0]) == 1 and count(0) == 0
+        np.testing.assert_array_equal(b.memory.get(), 2 * a.memory.values)
+    assert "contiguous" in message_of(lambda: kernel(Tensor(a.memory.values, step=2), b))
 
 
 def arrays_on_the_gpu_are_used_where_they_are() -> None:

@@ -43,6 +43,8 @@ def run(check: Callable, *arguments: str, gpus: str = "8.0", driver: str = str(D
     [
         cuda_checks.a_gpu_runs_kernels_where_nothing_else_is_asked_for,
         cuda_checks.arrays_on_the_gpu_are_used_where_they_are,
+        cuda_checks.calls_like_the_one_before,
+        cuda_checks.tensors_of_torch_on_the_gpu,
         cuda_checks.code_fits_the_alignment_of_each_call,
         cuda_checks.tensors_that_share_memory_share_it_on_the_gpu,
         cuda_checks.numbers_workspaces_and_empty_launches,
