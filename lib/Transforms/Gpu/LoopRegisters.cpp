@@ -67,7 +67,8 @@ bool Lives::isUsedOutside(AllocOp alloc) {
 }
 
 void Lives::addStatement(int64_t position) {
-  auto [op, shift, turn] = statements[position];
+  Operation *op = statements[position].op;
+  int64_t shift = statements[position].shift;
   std::optional<SmallVector<Effect>> effects = getEffects(op);
   if (!effects)
     return;

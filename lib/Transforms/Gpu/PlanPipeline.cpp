@@ -38,6 +38,7 @@
 //===----------------------------------------------------------------------------------------===//
 
 #include "Roles.h"
+#include "ScheduleModel.h"
 #include "tilewright/Access/Bulk.h"
 #include "tilewright/Analysis/Distribution.h"
 #include "tilewright/Analysis/SharedTiles.h"
@@ -113,6 +114,7 @@ private:
   std::pair<Operation *, Operation *> findReaders(ArrayRef<Prefetch *> copies);
   void findChannels();
   std::string findRoleObstacle();
+  std::string compareWithThreads();
   void countIterations();
   void makeBarriers(Channel &channel);
   Value versionOf(ImplicitLocOpBuilder &b, Value iteration, int64_t distance);
@@ -382,6 +384,89 @@ std::string Pipeliner::findRoleObstacle() {
   return findProducerObstacle(loop, copies, disjoint);
 }
 
+/// How many blocks there are for a processor: of an H100, as the model's times are (schedule-products). One where the
+/// grid is not known.
+static int64_t countBlocksForProcessor(KernelOp kernel) {
+  constexpr int64_t kProcessors = 132;
+  int64_t blocks = 1;
+  for (Value extent : kernel.getGrid()) {
+    std::optional<int64_t> constant = getConstantIntValue(extent);
+    if (!constant || *constant < 1 || blocks > std::numeric_limits<int32_t>::max())
+      return 1;
+    blocks *= *constant;
+  }
+  return llvm::divideCeil(blocks, kProcessors);
+}
+
+/// How many of them it holds at once.
+static int64_t countResidentBlocks(KernelOp kernel, int64_t sharedBytes, int64_t threads,
+                                   int64_t registers) {
+  constexpr int64_t kSharedBytes = 228 * 1024, kReservedBytes = 1024, kThreads = 2048;
+  int64_t blocks =
+      std::min({kSharedBytes / (sharedBytes + kReservedBytes), kThreads / threads,
+                kRegistersPerProcessor / (threads * registers), countBlocksForProcessor(kernel)});
+  return std::max<int64_t>(1, blocks);
+}
+
+/// Why the program's threads copy: the model of the schedule expects that to be faster, by more than its error. A
+/// producer lets copies start sooner and warpgroups run apart; but it takes registers, and so maybe room for
+/// another block. Empty if it is not; then a remark has both predictions.
+std::string Pipeliner::compareWithThreads() {
+  constexpr double kTolerance = 1.1;
+  auto kernel = loop->getParentOfType<KernelOp>();
+  SmallVector<CopiedTiles> copied;
+  for (const Channel &channel : channels) {
+    CopiedTiles &tiles = copied.emplace_back();
+    for (Prefetch *prefetch : channel.members) {
+      tiles.tiles.push_back(prefetch->tile.getBuffer());
+      tiles.bytes += double(analysis::getPlacedBytes(prefetch->tile));
+    }
+    tiles.versions = versions;
+    tiles.first = channel.first;
+    tiles.last = channel.last;
+  }
+  int64_t sharedBytes = 0;
+  kernel.walk([&](AllocOp alloc) {
+    bool isVersioned =
+        llvm::any_of(prefetches, [&](const Prefetch &prefetch) { return prefetch.tile == alloc; });
+    if (getSpace(alloc.getBuffer()) == Space::Shared)
+      sharedBytes += analysis::getPlacedBytes(alloc) * (isVersioned ? versions : 1);
+  });
+  constexpr int64_t kWarpgroup = 128, kMaxRegisters = 255;
+  int64_t threads = kernel.getNumThreads(),
+          registers = std::min(kMaxRegisters, estimateRegisters(kernel));
+  int64_t with = countResidentBlocks(
+              kernel, sharedBytes,
+              llvm::alignTo(threads + kWarpSize, kWarpgroup), // as they are handed out
+              std::min(registers, getGrantedRegisters(kernel))),
+          without = countResidentBlocks(kernel, sharedBytes, threads, registers);
+  SchedulePrediction produced = predictCopies(loop, copied, CopiedBy::Producer, with),
+                     own = predictCopies(loop, copied, CopiedBy::Threads, without);
+  bool isKnown = produced.cycles > 0 && own.cycles > 0;
+  bool isSlower = isKnown && produced.cycles > kTolerance * own.cycles;
+  if (!isKnown)
+    return "";
+  const SchedulePrediction &chosen = isSlower ? own : produced;
+  InFlightDiagnostic diag = loop.emitRemark();
+  auto describe = [&](const SchedulePrediction &prediction, int64_t blocks) {
+    diag << int64_t(prediction.cycles) << " cycles with " << blocks
+         << (blocks == 1 ? " block" : " blocks") << " a processor";
+  };
+  diag << "predicted for an iteration: ";
+  describe(produced, with);
+  diag << " if a producer copies, ";
+  describe(own, without);
+  diag << " if the program's threads do; they pass through " << chosen.critical;
+  describeRemark(diag, "roles", "",
+                 {{"cycles", int64_t(chosen.cycles)},
+                  {"produced", int64_t(produced.cycles)},
+                  {"by_threads", int64_t(own.cycles)},
+                  {"blocks_with_producer", with},
+                  {"blocks_without", without},
+                  {"critical", chosen.critical}});
+  return isSlower ? "its threads copy faster, as more blocks fit a processor" : "";
+}
+
 /// A loop inside another runs several times, and the phases of its barriers go on. A variable
 /// counts the iterations so far, modulo what versions and phases can tell apart.
 void Pipeliner::countIterations() {
@@ -573,6 +658,8 @@ void Pipeliner::run() {
   findChannels();
   if (!channels.empty()) {
     std::string obstacle = findRoleObstacle();
+    if (obstacle.empty())
+      obstacle = compareWithThreads();
     hasProducer = obstacle.empty();
     if (!hasProducer)
       remarkNoProducer(loop, obstacle);

@@ -101,7 +101,7 @@ WorkCycles getWorkCycles(Operation *op, int64_t threads) {
 
 /// A statement with its time and what it waits for.
 struct Step {
-  enum Kind { Work, Product, Wait, Release, Take, Pass } kind = Work;
+  enum Kind { Work, Product, Wait, Release, Take, Pass, Meet } kind = Work;
   Operation *op = nullptr;
   int64_t shift = 0;
   double cycles = 0,
@@ -140,26 +140,34 @@ struct Event {
 
 class Play {
 public:
-  Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements);
+  Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements, int64_t blocks = 1);
   SchedulePrediction run();
 
 private:
   struct Group { ///< A warpgroup.
+    int64_t block = 0;
     size_t next = 0;
-    int64_t round = 0, last = -1;                         ///< Its last event.
+    int64_t round = 0, last = -1; ///< Its last event,
+    int64_t met = -1;             ///< and that with which it came to a barrier.
     std::map<std::pair<unsigned, int64_t>, int64_t> ends; ///< Of a product in an iteration.
   };
 
   void addStep(OrderedStatement statement);
   int64_t addEvent(double ready, double cycles, ArrayRef<int64_t> causes, int64_t step,
                    int64_t *resource);
-  int64_t getArrival(unsigned channel, int64_t iteration);
+  int64_t getArrival(unsigned channel, int64_t iteration, int64_t block);
   bool isBlocked(const Group &group) const;
   /// Whether a group that has not begun yet needs the turn to begin: the order passes it first.
   bool beginsWithTurn(const Group &group) const {
     return beginsInTurn && group.round == 0 && group.next == 0;
   }
   bool hasTurn(const Group &group) const { return &group == &warpgroups[turn]; }
+  std::pair<unsigned, int64_t> keyOf(unsigned channel, int64_t iteration, int64_t block) const {
+    return {unsigned(channel + block * channels.size()), iteration};
+  }
+  ArrayRef<Group> groupsOf(int64_t block) const {
+    return ArrayRef(warpgroups).slice(block * groups, groups);
+  }
   double timeOf(const Group &group) const { return group.last < 0 ? 0 : events[group.last].time; }
   void advance(Group &group);
   std::string describe(int64_t event, double from) const;
@@ -189,9 +197,15 @@ std::string nameOf(Operation *op) {
   return "a statement";
 }
 
-Play::Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements)
+Play::Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements, int64_t blocks)
     : threads(loop->getParentOfType<KernelOp>().getNumThreads()),
-      groups(std::max<int64_t>(1, threads / kWarpgroup)), warpgroups(groups) {
+      groups(std::max<int64_t>(1, threads / kWarpgroup)), warpgroups(groups * blocks) {
+  for (auto [number, group] : llvm::enumerate(warpgroups))
+    group.block = int64_t(number) / groups;
+  // What is released may be waited for further on.
+  for (const OrderedStatement &statement : statements)
+    if (const CopiedTiles *copied = statement.awaited)
+      channels.push_back({copied->tiles, copied->bytes, kCopyLatency, copied->versions});
   for (OrderedStatement statement : statements)
     addStep(statement);
   const Step *firstTurn = llvm::find_if(
@@ -199,7 +213,7 @@ Play::Play(PipelinedOp loop, ArrayRef<OrderedStatement> statements)
   beginsInTurn = firstTurn != steps.end() && firstTurn->kind == Step::Pass;
   // Whatever touches what a product has in hand waits for it; a product of the same sums does not.
   for (Step &step : steps) {
-    if (step.kind == Step::Wait || !step.op)
+    if (step.kind == Step::Wait || (!step.op && step.kind != Step::Release))
       continue;
     for (auto [number, other] : llvm::enumerate(steps)) {
       if (other.kind != Step::Product || (step.kind == Step::Product && &step == &other))
@@ -225,12 +239,24 @@ void Play::addStep(OrderedStatement statement) {
     steps.push_back(std::move(step));
     return;
   }
+  if (statement.meets) {
+    step.kind = Step::Meet;
+    step.name = "a barrier";
+    steps.push_back(std::move(step));
+    return;
+  }
   auto findChannel = [&](ArrayRef<Value> tiles) {
     for (auto [number, channel] : llvm::enumerate(channels))
       if (!tiles.empty() && llvm::is_contained(channel.tiles, tiles.front()))
         step.channels.push_back(number);
   };
-  if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
+  if (statement.awaited) {
+    step.kind = Step::Wait;
+    findChannel(statement.awaited->tiles);
+  } else if (statement.released) {
+    step.kind = Step::Release;
+    findChannel(statement.released->tiles);
+  } else if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
     step.kind = Step::Wait;
     Channel channel;
     channel.tiles = findFilledTiles(wait.getBarriers());
@@ -258,7 +284,7 @@ void Play::addStep(OrderedStatement statement) {
     step.cycles = work.issued;
     step.functions = work.functions;
   }
-  step.name = nameOf(op);
+  step.name = op ? nameOf(op) : "a wait";
   steps.push_back(std::move(step));
 }
 
@@ -288,22 +314,26 @@ bool Play::isBlocked(const Group &group) const {
   const Step &step = steps[group.next];
   if ((step.kind == Step::Take || beginsWithTurn(group)) && !hasTurn(group))
     return true;
+  if (step.kind == Step::Meet)
+    return llvm::any_of(groupsOf(group.block), [&](const Group &other) {
+      return other.round < group.round || (other.round == group.round && other.next < group.next);
+    });
   if (step.kind != Step::Wait)
     return false;
   return llvm::any_of(step.channels, [&](unsigned number) {
     int64_t freed = group.round - step.shift - channels[number].versions;
-    auto it = releases.find({number, freed});
+    auto it = releases.find(keyOf(number, freed, group.block));
     return freed >= 0 && (it == releases.end() || int64_t(it->second.size()) < groups);
   });
 }
 
 /// When the copies of an iteration have arrived. The first wait makes the event.
-int64_t Play::getArrival(unsigned number, int64_t iteration) {
-  auto [it, isNew] = arrivals.try_emplace({number, iteration}, -1);
+int64_t Play::getArrival(unsigned number, int64_t iteration, int64_t block) {
+  auto [it, isNew] = arrivals.try_emplace(keyOf(number, iteration, block), -1);
   if (!isNew)
     return it->second;
   const Channel &channel = channels[number];
-  auto freed = releases.find({number, iteration - channel.versions});
+  auto freed = releases.find(keyOf(number, iteration - channel.versions, block));
   SmallVector<int64_t> causes;
   if (freed != releases.end())
     causes = freed->second;
@@ -324,6 +354,8 @@ void Play::advance(Group &group) {
       group.next = 0;
       ++group.round;
     }
+    if (steps[group.next].kind == Step::Meet)
+      group.met = event;
   };
   if (iteration < 0)
     return goOn(group.last);
@@ -346,6 +378,10 @@ void Play::advance(Group &group) {
     turn = (turn + 1) % warpgroups.size();
     return goOn(event);
   }
+  case Step::Meet:
+    for (const Group &other : groupsOf(group.block))
+      causes.push_back(other.met);
+    return goOn(addEvent(0, kStatementCycles, causes, number, nullptr));
   case Step::Work: {
     int64_t issued = addEvent(0, step.cycles, causes, number, &schedulers);
     SmallVector<int64_t> done{issued};
@@ -355,12 +391,12 @@ void Play::advance(Group &group) {
   }
   case Step::Wait:
     for (unsigned channel : step.channels)
-      causes.push_back(getArrival(channel, iteration));
+      causes.push_back(getArrival(channel, iteration, group.block));
     return goOn(addEvent(0, 0, causes, number, nullptr));
   case Step::Release: {
     int64_t event = addEvent(0, 0, causes, number, nullptr);
     for (unsigned channel : step.channels)
-      releases[{channel, iteration}].push_back(event);
+      releases[keyOf(channel, iteration, group.block)].push_back(event);
     return goOn(event);
   }
   case Step::Product: {
@@ -435,4 +471,105 @@ int64_t tilewright::countMulticastBlocks(ParallelOp copy) {
 SchedulePrediction tilewright::predictSchedule(PipelinedOp loop,
                                                ArrayRef<OrderedStatement> statements) {
   return Play(loop, statements).run();
+}
+
+namespace {
+
+/// The order of a loop that has no barriers yet.
+class CopyOrder {
+public:
+  CopyOrder(PipelinedOp loop, ArrayRef<CopiedTiles> channels) : channels(channels) {
+    for (Operation &op : loop.getBody().front().without_terminator())
+      if (!isPlain(&op) && !op.hasAttr(kBulkAttr) && !op.hasAttr(kSpanAttr)) {
+        body.push_back(&op);
+        if (isa<GemmOp>(op) && op.hasAttr(kAsyncAttr))
+          products.push_back(&op);
+      }
+  }
+
+  /// A thread of the block copies where the threads have met: after the first product that runs on.
+  SmallVector<OrderedStatement> getByThreads();
+  /// A producer copies. If `isMoved`, the second of two products runs beside the next iteration.
+  SmallVector<OrderedStatement> getByProducer(bool isMoved);
+  bool canMove() const { return products.size() == 2; }
+  /// schedule-products finds other orders for more products.
+  bool isKnown() const { return products.size() <= 2; }
+
+private:
+  void addWaits(Operation *op, int64_t shift) {
+    for (const CopiedTiles &channel : channels)
+      if (channel.first == op)
+        order.push_back({nullptr, shift, std::nullopt, &channel});
+  }
+  void addReleases(Operation *op, int64_t shift) {
+    for (const CopiedTiles &channel : channels)
+      if (channel.last == op)
+        order.push_back({nullptr, shift, std::nullopt, nullptr, &channel});
+  }
+
+  ArrayRef<CopiedTiles> channels;
+  SmallVector<Operation *> body, products;
+  SmallVector<OrderedStatement> order;
+};
+
+SmallVector<OrderedStatement> CopyOrder::getByThreads() {
+  order.clear();
+  auto meet = [&] {
+    for (const CopiedTiles &channel : channels)
+      order.push_back({nullptr, 1, std::nullopt, nullptr, &channel});
+    order.push_back({nullptr, 0, std::nullopt, nullptr, nullptr, /*meets=*/true});
+  };
+  if (products.empty())
+    meet();
+  for (Operation *op : body) {
+    addWaits(op, 0);
+    order.push_back({op});
+    if (!products.empty() && op == products.front())
+      meet();
+  }
+  return order;
+}
+
+SmallVector<OrderedStatement> CopyOrder::getByProducer(bool isMoved) {
+  order.clear();
+  Operation *moved = isMoved ? products[1] : nullptr;
+  bool isOpen = false;
+  for (Operation *op : body) {
+    if (op == moved)
+      continue;
+    if (isOpen && analysis::haveConflict(op, moved)) {
+      addReleases(moved, 1);
+      isOpen = false;
+    }
+    addWaits(op, 0);
+    order.push_back({op});
+    addReleases(op, 0);
+    if (!moved || op != products[0])
+      continue;
+    addWaits(moved, 1);
+    order.push_back({moved, 1});
+    isOpen = true;
+  }
+  if (isOpen)
+    addReleases(moved, 1);
+  return order;
+}
+
+} // namespace
+
+SchedulePrediction tilewright::predictCopies(PipelinedOp loop, ArrayRef<CopiedTiles> channels,
+                                             CopiedBy who, int64_t blocks) {
+  CopyOrder orders(loop, channels);
+  bool byThreads = who == CopiedBy::Threads;
+  if (!orders.isKnown())
+    return {};
+  SchedulePrediction prediction =
+      Play(loop, byThreads ? orders.getByThreads() : orders.getByProducer(false), blocks).run();
+  if (!byThreads && orders.canMove()) {
+    SchedulePrediction moved = Play(loop, orders.getByProducer(true), blocks).run();
+    if (moved.cycles > 0 && moved.cycles < prediction.cycles)
+      prediction = moved;
+  }
+  prediction.cycles /= double(blocks);
+  return prediction;
 }

@@ -17,16 +17,27 @@
 
 namespace tilewright {
 
-/// A statement of a loop, and by how many iterations it is late; or a warpgroup takes or passes its turn
-/// (then there is no op yet).
+/// Tiles whose copies arrive together, in a loop that has no barriers yet.
+struct CopiedTiles {
+  llvm::SmallVector<mlir::Value> tiles;
+  double bytes = 0; ///< Of one version.
+  int64_t versions = 1;
+  mlir::Operation *first, *last; ///< Who reads them.
+};
+
+/// A statement of a loop, and by how many iterations it is late; or a warpgroup takes or passes its turn, waits for
+/// copies or releases their tiles, or the threads of the block meet (then there is no op yet).
 struct OrderedStatement {
   mlir::Operation *op;
   int64_t shift = 0;
   std::optional<tile::TurnKind> turn = std::nullopt;
+  const CopiedTiles *awaited = nullptr, *released = nullptr;
+  bool meets = false;
 };
 
 struct SchedulePrediction {
-  double cycles = 0;    ///< From one iteration to the next.
+  double cycles =
+      0; ///< From one iteration to the next; of several blocks, from one's to another's.
   std::string critical; ///< The statements that these cycles pass through.
 };
 
@@ -40,6 +51,14 @@ int64_t countMulticastBlocks(tile::ParallelOp copy);
 /// each of them its part, and takes longer, since they wait for each other.
 SchedulePrediction predictSchedule(tile::PipelinedOp loop,
                                    llvm::ArrayRef<OrderedStatement> statements);
+
+/// Who issues the copies of a loop: another warp, as soon as a version is free, or a thread of the block, where the
+/// threads have met in the iteration after.
+enum class CopiedBy { Producer, Threads };
+
+/// What the model says of a loop that has no barriers yet, where a processor runs so many blocks at once.
+SchedulePrediction predictCopies(tile::PipelinedOp loop, llvm::ArrayRef<CopiedTiles> channels,
+                                 CopiedBy who, int64_t blocks);
 
 /// The cycles of a scheduler and of the unit of functions that a statement takes, for each warp; 0 for
 /// products and what only waits.
