@@ -834,3 +834,36 @@ def test_a_product_of_a_branch_ends_before_the_branches_join() -> None:
     run(main, a, b, np.array([3], np.int32), c, s)
     np.testing.assert_array_equal(c, product(a[:, 64:], b[:, 64:].T))
     np.testing.assert_array_equal(s, a.astype(np.float32).reshape(128, 3, 64).sum(1))
+
+
+@pytest.mark.parametrize("early", [1, 2])
+def test_early_iterations_are_not_written_in_front_of_the_loop(early: int) -> None:
+    """LLVM peeled the iterations that a condition tells apart, each with an exit of its own: the
+    sums went into other registers before the wait, which stands where the ways meet."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((n, 64, 64), "float16"), B: T.Tensor((64, 64), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+    ):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 64), "float16")
+            b = T.alloc_shared((64, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(B, b)
+            T.clear(c)
+            T.clear(a)
+            for k in T.Pipelined(n, num_stages=2):
+                if k < early:
+                    T.copy(A[k, 0:64, 0:64], a)
+                T.gemm(a, b, c)
+            T.copy(c, C)
+
+    b = numbers(0, 64, 64)
+    for rows in (1, 2, 3, 7):
+        a = numbers(1, rows, 64, 64)
+        c = np.zeros((64, 64), np.float32)
+        run(main, a, b, c)
+        copied = sum(a[min(k, early - 1)].astype(np.float32) for k in range(rows))
+        np.testing.assert_array_equal(c, copied @ b.astype(np.float32))

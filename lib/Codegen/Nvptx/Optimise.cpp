@@ -53,6 +53,7 @@
 #include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Scalar/SpeculativeExecution.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 
@@ -72,6 +73,26 @@ static void addFirstCleanup(FunctionPassManager &passes, const SimplifyCFGOption
   passes.addPass(ConstraintEliminationPass());
 }
 
+static bool isProduct(const Instruction &instruction) {
+  auto *call = dyn_cast<CallBase>(&instruction);
+  auto *code = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+  return code && StringRef(code->getAsmString()).contains("wgmma.mma_async");
+}
+
+/// A loop may leave products open. Iterations in front of it, each with an exit of its own, would bring the sums
+/// into the registers of the loop before the wait that stands where the ways meet.
+struct KeepProductLoopsPass : PassInfoMixin<KeepProductLoopsPass> {
+  PreservedAnalyses run(Loop &loop, LoopAnalysisManager &, LoopStandardAnalysisResults &,
+                        LPMUpdater &) {
+    constexpr unsigned kEnough = 1 << 10; // as if so many had been peeled
+    bool hasProduct =
+        any_of(loop.blocks(), [](BasicBlock *block) { return any_of(*block, isProduct); });
+    if (hasProduct)
+      addStringMetadataToLoop(&loop, "llvm.loop.peeled.count", kEnough);
+    return PreservedAnalyses::all();
+  }
+};
+
 /// Loops get their usual form; what does not change in them is computed in front of them, and short
 /// ones are written out.
 static void addLoopPasses(FunctionPassManager &passes, const SimplifyCFGOptions &flow) {
@@ -90,6 +111,7 @@ static void addLoopPasses(FunctionPassManager &passes, const SimplifyCFGOptions 
   count.addPass(LoopIdiomRecognizePass());
   count.addPass(IndVarSimplifyPass());
   count.addPass(LoopDeletionPass());
+  count.addPass(KeepProductLoopsPass());
   count.addPass(LoopFullUnrollPass(/*OptLevel=*/3));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(count)));
   passes.addPass(SROAPass(SROAOptions::ModifyCFG)); // arrays that unrolled loops index
