@@ -178,6 +178,20 @@ class _Draw:
             copy = Text([f"{call[:-1]}, cluster_mask={mask})"])
         return [copy]
 
+    def load_in_some(self, operand: Operand, k: str) -> list[Stmt]:
+        """The same, now and then in some iterations only. Others have the tile of the last copy,
+        those before the first copy have zeros."""
+        copies = self.load(operand, k)
+        if self.rng.random() > 0.06:
+            return copies
+        self.starts.append(Text([f"T.clear({operand.tile})"]))
+        return [If(self.rng.choice(self.some_iterations(k)), copies)]
+
+    def some_iterations(self, k: str) -> list[str]:
+        """Conditions that tell the first, the last, or some iterations apart."""
+        return [f"{k} > 0", f"{k} < 2", f"{k} < 1", f"{k} == 1", f"{k} >= 3", f"{k} % 2 == 0",
+                f"{k} % 3 == 1", f"{k} + 1 < T.ceildiv(K, BK)", f"{k} != 2"]  # fmt: skip
+
     def halves(self, operand: Operand, starts: list[str], lead: int) -> list[Stmt]:
         """The upper and the lower rows of a tile by copies of their own."""
         rows, columns = operand.shape
@@ -222,7 +236,8 @@ class _Draw:
         dtype = "int32" if rng.random() < 0.3 else "float32"
         total = self.sum_tile(operand.shape, dtype)
         self.result(total, operand.shape)
-        condition = f"if {rng.choice((f'{k} % 2 == 0', 'i % 3 == 1', f'i >= {k}'))}:"
+        conditions = (f"{k} % 2 == 0", "i % 3 == 1", f"i >= {k}", f"{k} < 2")
+        condition = f"if {rng.choice(conditions)}:"
         line = f'{total}[{at}] += T.cast({value}, "{dtype}")'
         if rng.random() < 0.2:
             return [Text([head, f"    {condition}", f"        {line}"])]
@@ -259,7 +274,7 @@ class _Draw:
         a, b = self.operands(types, transpose_a, transpose_b)
         c = self.sum_tile(("BM", "BN"), types.sums)
         copied = [operand for operand in (a, b) if not operand.is_held]
-        body = [stmt for operand in copied for stmt in self.load(operand, k)]
+        body = [stmt for operand in copied for stmt in self.load_in_some(operand, k)]
         if rng.random() < 0.12 and types.sums != "float16":
             body += self.changing(rng.choice(copied))
         if rng.random() < 0.2:
@@ -274,7 +289,7 @@ class _Draw:
         policy = rng.choice(("FullRow", "FullCol")) if rng.random() < 0.05 else ""
         gemm = Gemm(left, b.seen, c, transpose_a, transpose_b,
                     rng.choice(("", "", "", "", f"{k} == 0", "True")), policy)  # fmt: skip
-        conditions = [f"{k} > 0", f"{k} % 2 == 0", "bx == 0"]
+        conditions = [*self.some_iterations(k), "bx == 0", "bx == 0"]
         if self.program.cluster:
             conditions += ["T.block_rank_in_cluster() == 0"] * 3
         body.append(If(rng.choice(conditions), [gemm]) if rng.random() < 0.08 else gemm)
