@@ -249,3 +249,31 @@ def test_bits_of_a_copy() -> None:
     y = np.zeros_like(x)
     tilewright.compile(main, target="cpu")(x, y, np.zeros(4, "float32"))
     assert np.array_equal(x.view(np.uint16), y.view(np.uint16))
+
+
+@pytest.mark.parametrize("function", [T.log1p, T.sin, T.erf, T.log10])
+def test_functions_of_libm_in_a_row(function) -> None:
+    """Libm has none of vectors. (Where a row was summed up, that was an internal error.)"""
+
+    @T.prim_func
+    def main(
+        X: T.Tensor((4, 512), "float32"),
+        Y: T.Tensor((4, 512), "float32"),
+        S: T.Tensor((4,), "float32"),
+    ):
+        with T.Kernel(4, threads=32) as bx:
+            x = T.alloc_fragment((1, 512), "float32")
+            total = T.alloc_fragment((1,), "float32")
+            for i, j in T.Parallel(1, 512):
+                x[i, j] = function(T.exp2(X[bx, j]))
+                Y[bx, j] = x[i, j]
+            T.reduce_sum(x, total, dim=1)
+            T.copy(total, S[bx])
+
+    x = integers((4, 512), "float32")
+    y, total = np.zeros_like(x), np.zeros(4, "float32")
+    tilewright.compile(main, device="cpu")(x, y, total)
+    expected = [np.zeros_like(y), np.zeros_like(total)]
+    tilewright.compile(main, device="interp")(x, *expected)
+    np.testing.assert_allclose(y, expected[0], rtol=1e-6)
+    np.testing.assert_allclose(total, expected[1], rtol=1e-4)

@@ -36,6 +36,10 @@ static bool isElementwise(Operation &op) {
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
     return call->getNumResults() == 1 && call.getOpBundleOperands().empty() &&
            llvm::isTriviallyVectorizable(llvm::Intrinsic::lookupIntrinsicID(call.getIntrin()));
+  // Other functions are calls of libm, which has none of vectors.
+  if (isa<math::MathDialect>(op.getDialect()))
+    return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+               math::FmaOp, math::RoundEvenOp, math::SqrtOp, math::TruncOp>(op);
   return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1;
 }
 
