@@ -60,8 +60,8 @@ LoopVectorizer::Step LoopVectorizer::findStep(Operation &op) const {
       if (std::optional<int64_t> factor = getConstantIntValue(op.getOperand(side)))
         if (Step step = stepOf(1 - side))
           return *step * *factor;
-  if (isa<arith::IndexCastOp>(op) && op.getResult(0).getType().isInteger(64))
-    return stepOf(0);
+  if (isa<arith::IndexCastOp>(op) && isa<IndexType>(op.getOperand(0).getType()))
+    return stepOf(0);                           // of a narrow integer, modulo its range
   if (auto address = dyn_cast<LLVM::GEPOp>(op)) // counted in elements of its type
     if (address.getDynamicIndices().size() == 1 && address.getIndices().size() == 1 &&
         getStep(address.getBase()) == 0)
@@ -105,12 +105,16 @@ Value LoopVectorizer::asVector(ImplicitLocOpBuilder &b, int64_t width, Group &gr
   auto type = VectorType::get({width}, old.getType());
   vector = vector::BroadcastOp::create(b, type, group.scalars.lookupOrDefault(old));
   if (int64_t step = *getStep(old)) {
-    SmallVector<int64_t> offsets;
-    for (int64_t lane = 0; lane < width; ++lane)
-      offsets.push_back(lane * step);
-    auto ramp = DenseIntElementsAttr::get(VectorType::get({width}, b.getI64Type()), offsets);
-    Value lanes = arith::ConstantOp::create(b, ramp);
-    if (type.getElementType().isIndex())
+    Type element = type.getElementType(), machine = element.isIndex() ? b.getI64Type() : element;
+    SmallVector<Attribute> ramp;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      APInt offset(machine.getIntOrFloatBitWidth(), lane * step, /*isSigned=*/true,
+                   /*implicitTrunc=*/true);
+      ramp.push_back(b.getIntegerAttr(machine, offset));
+    }
+    Value lanes = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(VectorType::get({width}, machine), ramp));
+    if (element.isIndex())
       lanes = arith::IndexCastOp::create(b, type, lanes);
     vector = arith::AddIOp::create(b, vector, lanes);
   }

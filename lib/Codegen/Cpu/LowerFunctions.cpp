@@ -64,29 +64,29 @@ private:
     return result;
   }
   struct Nearest {
-    Value number;  ///< As a float.
-    Value integer; ///< As an i32; anything for a NaN.
+    Value number;   ///< As a float.
+    Value exponent; ///< As `scale` wants it, an i32; anything for a NaN.
   };
-  /// The integer nearest to x * factor. Where vectors have no instruction for it, adding 1.5 * 2^23
-  /// leaves it in the low bits.
+  /// The integer nearest to x * factor, from -254 to 254. Where vectors have no instruction for it,
+  /// adding 1.5 * 2^23 leaves it in the low bits, and 254 more make it a biased exponent twice.
   Nearest roundToNearest(Value x, double factor) {
     if (hasScaling) {
       Value number = math::RoundEvenOp::create(b, factor == 1 ? x : mul(x, real(factor)));
       return {number, numbers.intrinsic("llvm.fptosi.sat", b.getI32Type(), number)};
     }
-    Value magic = real(12582912.0);
-    Value shifted = fma(x, real(factor), magic);
-    return {sub(shifted, magic), arith::SubIOp::create(b, toBits(shifted), toBits(magic))};
+    Value magic = real(12582912.0 + 2 * 127);
+    Value shifted = factor == 1 ? add(x, magic) : fma(x, real(factor), magic);
+    return {sub(shifted, magic), toBits(shifted)};
   }
   /// value * 2^exponent, by the host's instruction (UseScalef.cpp) or in two steps, each of them a
-  /// normal power of two: results may be subnormal.
+  /// normal power of two: results may be subnormal. The halves of an exponent that is biased twice are
+  /// biased once; what is above them leaves a word that is shifted by 23.
   Value scale(Value value, Value exponent) {
     if (hasScaling)
       return numbers.intrinsic("llvm.ldexp", b.getF32Type(), {value, exponent});
     Value half = arith::ShRSIOp::create(b, exponent, integer(1));
     Value rest = arith::SubIOp::create(b, exponent, half);
-    auto power = [&](Value n) {
-      Value biased = arith::AddIOp::create(b, n, integer(127));
+    auto power = [&](Value biased) {
       return fromBits(arith::ShLIOp::create(b, biased, integer(23)));
     };
     return mul(mul(value, power(half)), power(rest));
@@ -107,7 +107,7 @@ Value FunctionBuilder::buildExp2(Value x) {
   Value slope =
       polynomial(f, {0.6931471824645996, 0.24022650718688965, 0.055503569543361664,
                      0.009618083015084267, 0.0013390863314270973, 0.00015453163359779865});
-  return scale(fma(f, slope, real(1)), n.integer);
+  return scale(fma(f, slope, real(1)), n.exponent);
 }
 
 /// e^x = 2^n * e^r with r = x - n ln 2, the product in two parts.
@@ -118,7 +118,7 @@ Value FunctionBuilder::buildExp(Value x) {
   r = fma(n.number, real(0.00021219444170128554), r);
   return scale(polynomial(r, {1, 1, 0.5, 0.16666576266288757, 0.041666556149721146,
                               0.008363178931176662, 0.0013926184037700295}),
-               n.integer);
+               n.exponent);
 }
 
 /// x = 2^e * m with m between sqrt(1/2) and sqrt(2); log m = 2 artanh s with s = (m - 1) / (m + 1).

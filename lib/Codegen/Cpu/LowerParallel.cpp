@@ -5,8 +5,8 @@
 // A loop whose iterations meet (in an atomic update of a tile, a tile of their own), or in which
 // the order of a single iteration's accesses matters to the vectoriser, is left unmarked.
 //
-// Rows that carry sums, that stream a tensor larger than the caches, or that have a long body are
-// vectorised here instead of by LLVM: Rows.h.
+// Rows that carry sums, that stream a tensor larger than the caches, that evaluate functions or compare
+// indices, or that have a long body are vectorised here instead of by LLVM: Rows.h.
 //
 //===----------------------------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 #include "Rows.h"
 #include "tilewright/Tile/CpuPlan.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -130,6 +131,18 @@ static bool isLong(tile::ParallelOp op) {
   return count > kLongBody;
 }
 
+/// Whether an iteration has what LLVM's vectoriser makes slow code of. A function is a long chain of
+/// operations, each of which waits for the one before: LLVM writes one chain after the other, and a core
+/// does not look so far ahead that it begins with the next one in time. Indices are compared as 64-bit
+/// integers, twice as wide as elements.
+static bool isBetterDoneHere(tile::ParallelOp op) {
+  return llvm::any_of(op.getBody().front(), [](Operation &nested) {
+    auto compare = dyn_cast<arith::CmpIOp>(nested);
+    return isa<math::Exp2Op, math::ExpOp, math::LogOp, math::Log2Op, math::TanhOp>(nested) ||
+           (compare && compare.getLhs().getType().isIndex());
+  });
+}
+
 static void lowerIteration(tile::ParallelOp op, ArrayRef<Value> variables, Emitter &e) {
   for (auto [old, now] : llvm::zip_equal(op.getIterators(), variables))
     e.define(old, now);
@@ -146,7 +159,8 @@ void tilewright::cpu::lowerParallel(tile::ParallelOp op, Emitter &e) {
   SmallVector<Value> lowers(extents.size(), e.index(0));
   int64_t bodyCount = countIterations(op.getBody());
   bool isByRows = isIndependent && !e.getPollInterval(lowers, extents, bodyCount) &&
-                  (!carried.empty() || op->hasAttr(tile::kStreamsRowsAttr) || isLong(op));
+                  (!carried.empty() || op->hasAttr(tile::kStreamsRowsAttr) || isLong(op) ||
+                   isBetterDoneHere(op));
   if (!isByRows)
     return e.loopNest(
         lowers, extents, isIndependent && carried.empty(),

@@ -93,6 +93,12 @@ static LLVM::StoreOp findStreamedStore(const LoopVectorizer &vectorizer,
   return {};
 }
 
+/// How many vectors of a row advance together: a short row has fewer.
+static int64_t countTogether(Value extent, int64_t width) {
+  int64_t vectors = getConstantIntValue(extent).value_or(Combiner::kChains * width) / width;
+  return std::clamp<int64_t>(vectors, 1, Combiner::kChains);
+}
+
 /// Runs what it can of the row as vectors; `loop` is left the rest, or erased. Gives what the row
 /// carried, at the end of the row.
 static SmallVector<Value> runAsVectors(Emitter &e, tile::ParallelOp op, scf::ForOp loop,
@@ -157,11 +163,11 @@ static SmallVector<Value> runAsVectors(Emitter &e, tile::ParallelOp op, scf::For
   SmallVector<Value> partial;
   for (CarriedSum &sum : sums)
     partial.push_back(sum.combiner.getStart(/*isEmpty=*/false, sum.combiner.getType(width)));
-  if (!sums.empty()) {
+  if (int64_t together = countTogether(extent, width); !sums.empty() || together > 1) {
     SmallVector<Value> chains;
-    for (int64_t chain = 0; chain < Combiner::kChains; ++chain)
+    for (int64_t chain = 0; chain < together; ++chain)
       llvm::append_range(chains, partial);
-    chains = run(Combiner::kChains, chains);
+    chains = run(together, chains);
     for (auto [number, chain] : llvm::enumerate(chains)) {
       Value &target = partial[number % sums.size()];
       target =

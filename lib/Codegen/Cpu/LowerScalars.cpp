@@ -144,6 +144,21 @@ static Value resizeInteger(ImplicitLocOpBuilder &b, Operation &op, Value value) 
       .Default([](Operation *) { return Value(); });
 }
 
+/// Of elements, indices that are known to fit are compared as 32-bit integers, the size of a float32:
+/// a vector of them is then one register, and not two.
+static Value compareIntegers(arith::CmpIOp op, Value lhs, Value rhs, Emitter &e) {
+  Type narrow = e.b.getI32Type();
+  auto fits = [&](Value value) {
+    constexpr std::numeric_limits<int32_t> limits;
+    return value.getType().isIndex() && e.ranges.get(value).isWithin(limits.min(), limits.max());
+  };
+  if (op->getParentOfType<tile::ParallelOp>() && fits(lhs) && fits(rhs)) {
+    lhs = e.b.createOrFold<arith::IndexCastOp>(narrow, lhs);
+    rhs = e.b.createOrFold<arith::IndexCastOp>(narrow, rhs);
+  }
+  return e.compare(op.getPredicate(), lhs, rhs);
+}
+
 static Value lowerInteger(Operation &op, Emitter &e) {
   SmallVector<Value> operands = e.lookupAll(op.getOperands());
   if (operands.size() == 1)
@@ -162,7 +177,7 @@ static Value lowerInteger(Operation &op, Emitter &e) {
       .Case([&](arith::MaxUIOp) { return e.b.createOrFold<arith::MaxUIOp>(lhs, rhs); })
       .Case([&](arith::MinSIOp) { return e.b.createOrFold<arith::MinSIOp>(lhs, rhs); })
       .Case([&](arith::MinUIOp) { return e.b.createOrFold<arith::MinUIOp>(lhs, rhs); })
-      .Case([&](arith::CmpIOp c) { return e.compare(c.getPredicate(), lhs, rhs); })
+      .Case([&](arith::CmpIOp c) { return compareIntegers(c, lhs, rhs, e); })
       .Case([&](tile::FloorDivOp d) {
         return divide(e, Division::FloorDiv, lhs, rhs, d.getIsUnsigned());
       })

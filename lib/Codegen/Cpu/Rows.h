@@ -1,10 +1,10 @@
 //===- Rows.h - rows of a loop as vectors -------------------------------------------*- C++ -*-===//
 //
-// Three kinds of innermost loops, *rows*, are vectorised here instead of by LLVM (LoopVectorizer.h):
-// those that update an element of a reducer which is the same for the whole row, held in several
-// vectors of partial results meanwhile, those that touch a tensor larger than the caches, which
-// is read ahead and written past the caches, and those with a body of hundreds of operations, in
-// which LLVM would look too long:
+// Some innermost loops, *rows*, are vectorised here instead of by LLVM (LoopVectorizer.h): those that
+// update an element of a reducer which is the same for the whole row, held in several vectors of
+// partial results meanwhile, those that touch a tensor larger than the caches, which is read ahead and
+// written past the caches, those that evaluate functions or compare indices, and those with a body of
+// hundreds of operations, in which LLVM would look too long:
 //
 //   until `out` is at a whole vector    one element at a time
 //   then, four vectors at a time        partial results in four registers

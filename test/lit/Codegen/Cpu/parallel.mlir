@@ -171,3 +171,41 @@ func.func @next_row(%X: !large, %Y: !large) {
   }
   return
 }
+
+// -----
+
+#fragment = #tile.space<fragment>
+
+// Functions of four vectors are evaluated step by step together, of two where a row has no more. Indices of
+// elements are compared as 32-bit integers.
+// CHECK-LABEL: llvm.func internal @functions.kernel0
+func.func @functions() {
+  %c4 = arith.constant 4 : index
+  tile.kernel (%bx) in (%c4) threads [32] {
+    %s = tile.alloc "s" : memref<8x64xf32, #fragment>
+    %t = tile.alloc "t" : memref<8x32xf32, #fragment>
+    // CHECK-COUNT-4: math.roundeven {{.*}} : vector<16xf32>
+    // CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>
+    // CHECK: math.roundeven {{.*}} : f32
+    tile.parallel (%i, %j) in (8, 64) {
+      %v = tile.load %s[%i, %j] : memref<8x64xf32, #fragment>
+      %e = math.exp2 %v : f32
+      tile.store %e, %s[%i, %j] : memref<8x64xf32, #fragment>
+    }
+    // CHECK-COUNT-2: math.roundeven {{.*}} : vector<16xf32>
+    // CHECK-NOT: math.roundeven
+    // CHECK-COUNT-2: arith.cmpi sge, {{.*}} : vector<16xi32>
+    tile.parallel (%i, %j) in (8, 32) {
+      %v = tile.load %t[%i, %j] : memref<8x32xf32, #fragment>
+      %e = math.exp2 %v : f32
+      %zero = arith.constant 0.0 : f32
+      %c8 = arith.constant 8 : index
+      %row = arith.muli %bx, %c8 : index
+      %query = arith.addi %row, %i : index
+      %seen = arith.cmpi sge, %query, %j : index
+      %kept = arith.select %seen, %e, %zero : f32
+      tile.store %kept, %t[%i, %j] : memref<8x32xf32, #fragment>
+    }
+  }
+  return
+}
