@@ -169,6 +169,9 @@ private:
   mlir::LLVM::AccessGroupAttr parallelGroup; ///< Of the parallel loop being built, or null.
 };
 
+/// Keeps LLVM from unrolling a loop.
+void keepRolled(mlir::scf::ForOp loop);
+
 } // namespace tilewright::cpu
 
 #endif // TILEWRIGHT_LIB_CODEGEN_CPU_EMITTER_H

@@ -44,22 +44,26 @@ Emitter::ParallelLoop::ParallelLoop(Emitter &e, scf::ForOp loop)
   markParallel(loop, e.parallelGroup, e.options.vectorWidth);
 }
 
+void tilewright::cpu::keepRolled(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, /*disable=*/BoolAttr::get(context, true), {}, {},
+                                          {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {},
+                                                  {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", annotation);
+}
+
 /// Keeps LLVM from unrolling the loops around rows of several vectors. It turns rows that are
 /// filled or copied into calls, counts them as one instruction each, and writes out all rows:
 /// thousands of stores in one block, on which the scheduler spends seconds.
-static void keepRolled(ArrayRef<scf::ForOp> nest, int64_t vectorWidth) {
+static void keepNestRolled(ArrayRef<scf::ForOp> nest, int64_t vectorWidth) {
   scf::ForOp row = nest.back();
   std::optional<int64_t> first = getConstantIntValue(row.getLowerBound()),
                          past = getConstantIntValue(row.getUpperBound());
   if (!first || !past || *past - *first < 4 * vectorWidth)
     return;
-  MLIRContext *context = row.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(context, /*disable=*/BoolAttr::get(context, true), {}, {},
-                                          {}, {}, {}, {});
-  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {},
-                                                  {}, {}, {}, {}, {}, {});
   for (scf::ForOp loop : nest.drop_back())
-    loop->setAttr("llvm.loop_annotation", annotation);
+    keepRolled(loop);
 }
 
 void Emitter::loopNest(ArrayRef<Value> lowers, ArrayRef<Value> uppers, bool isParallel,
@@ -100,7 +104,7 @@ void Emitter::loopNestWithoutPolls(ArrayRef<Value> lowers, ArrayRef<Value> upper
     variables.push_back(variable);
   }
   if (!nest.empty())
-    keepRolled(nest, options.vectorWidth);
+    keepNestRolled(nest, options.vectorWidth);
   ParallelLoop marked(*this, isParallel && !nest.empty() ? nest.back() : scf::ForOp());
   body(variables);
 }

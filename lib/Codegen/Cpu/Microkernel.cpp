@@ -11,6 +11,10 @@ using namespace mlir;
 using namespace tilewright;
 using namespace tilewright::cpu;
 
+/// A block of fewer vectors of sums waits for them: a core that starts two multiply-adds in a cycle has
+/// eight under way, and finds the next ones in time only if there are some more.
+static constexpr int64_t kMinSums = 12;
+
 /// Prefetches go into the first-level cache and so into all, or into the second level.
 static constexpr uint32_t kIntoFirst = 3, kIntoSecond = 2;
 
@@ -125,10 +129,19 @@ static void packRows(Emitter &e, const Product &product, Value row, int64_t rows
       });
 }
 
-/// One block of C at (row, column), all of k; `number` counts the blocks before it. The first of a
-/// panel packs B, if that is left to the product.
+namespace {
+/// Which block of C is computed.
+struct BlockPlace {
+  Value row, column; ///< Where it begins.
+  Value number;      ///< Blocks before it.
+  bool packsB;       ///< Left to the product, B is packed by one block of each panel.
+};
+} // namespace
+
+/// One block of C, all of k.
 static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int64_t columns,
-                          Value row, Value column, Value number, bool isFirst) {
+                          const BlockPlace &place) {
+  auto [row, column, number, packsB] = place;
   RegisterBlock block{rows, columns, product.width};
   Type element = product.operandType;
   Value rowOfA = product.unpackedA ? e.index(0) : row;
@@ -174,7 +187,7 @@ static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int6
     prefetchLines(e, product, number, k);
     for (int64_t j = 0; j < block.vectors(); ++j) {
       Value inB = product.unpackedB ? e.index(j * block.width) : columnAt(j);
-      if (product.unpackedB && isFirst) {
+      if (packsB) {
         right.push_back(loadUnpacked(e, product, *product.unpackedB, k, columnAt(j)));
         storeVector(e, product.b, k, inB, right.back(), block.width);
         continue;
@@ -205,8 +218,62 @@ static void multiplyBlock(Emitter &e, const Product &product, int64_t rows, int6
   }
 }
 
-/// All blocks of C: whole ones in loops, smaller ones at the right edge, and at the lower edge or, if
-/// it packs B, at the upper one.
+namespace {
+/// How the rows of C are divided into blocks: large ones, then small ones. There is a large one.
+struct RowBlocks {
+  int64_t large, largeRows, small, smallRows;
+
+  int64_t count() const { return large + small; }
+  /// As few as possible, of `most` rows at most, with so many vectors of sums in each row.
+  static RowBlocks divide(int64_t rows, int64_t most, int64_t vectors) {
+    int64_t whole = rows / most, left = rows % most;
+    if (whole == 0)
+      return {1, left, 0, 0};
+    if (left == 0 || left * vectors >= kMinSums)
+      return {whole, most, left ? 1 : 0, left};
+    int64_t count = whole + 1, size = rows / count, longer = rows % count;
+    return longer ? RowBlocks{longer, size + 1, count - longer, size}
+                  : RowBlocks{count, size, 0, 0};
+  }
+};
+} // namespace
+
+/// A loop over blocks or panels. LLVM would write out short ones, and each block is long.
+static void loopOverBlocks(Emitter &e, int64_t first, int64_t past,
+                           llvm::function_ref<void(Value)> body) {
+  e.loopNest({e.index(first)}, {e.index(past)}, /*isParallel=*/false, [&](ArrayRef<Value> number) {
+    if (past - first > 1)
+      keepRolled(cast<scf::ForOp>(e.b.getInsertionBlock()->getParentOp()));
+    body(number[0]);
+  });
+}
+
+/// The blocks of one panel of C. Where B is left to be packed, the first one does it: a large one, which
+/// has the most to do while it waits for B.
+static void multiplyPanel(Emitter &e, const Product &product, const RowBlocks &blocks,
+                          int64_t columns, Value panel, Value column) {
+  Value before = e.mul(panel, e.index(blocks.count()));
+  auto multiplyLarge = [&](Value block, bool packsB) {
+    Value row = e.mul(block, e.index(blocks.largeRows));
+    multiplyBlock(e, product, blocks.largeRows, columns,
+                  {row, column, e.add(before, block), packsB});
+  };
+  int64_t done = 0;
+  if (product.unpackedB)
+    multiplyLarge(e.index(done++), /*packsB=*/true);
+  if (done < blocks.large)
+    loopOverBlocks(e, done, blocks.large,
+                   [&](Value block) { multiplyLarge(block, /*packsB=*/false); });
+  if (blocks.small)
+    loopOverBlocks(e, 0, blocks.small, [&](Value block) {
+      Value row =
+          e.add(e.index(blocks.large * blocks.largeRows), e.mul(block, e.index(blocks.smallRows)));
+      Value number = e.add(before, e.add(e.index(blocks.large), block));
+      multiplyBlock(e, product, blocks.smallRows, columns, {row, column, number, /*packsB=*/false});
+    });
+}
+
+/// All blocks of C, panel by panel. The last panel may have fewer columns.
 void tilewright::cpu::multiplyMatrices(Emitter &e, const Product &product) {
   // 16 registers hold 6 x 2 sums, 32 registers 6 x 4, with B's vectors and one of A beside them.
   int64_t numRegisters = e.options.vectorWidth >= 16 ? 32 : 16;
@@ -216,31 +283,12 @@ void tilewright::cpu::multiplyMatrices(Emitter &e, const Product &product) {
   int64_t rows = std::min<int64_t>((numRegisters - 2) / vectors - 1, Product::kMaxRows);
   while (product.isCompact && product.m % rows != 0)
     --rows; // one block for all rows
-  auto overRows = [&](Value panel, int64_t blockColumns) {
-    int64_t whole = product.m / rows, left = product.m % rows, start = 0;
-    Value column = e.mul(panel, e.index(columns));
-    Value before = e.mul(panel, e.index(llvm::divideCeil(product.m, rows)));
-    if (product.unpackedB) {
-      start = left ? left : rows;
-      multiplyBlock(e, product, start, blockColumns, e.index(0), column, before, /*isFirst=*/true);
-      before = e.add(before, e.index(1));
-      whole = (product.m - start) / rows;
-      left = 0;
-    }
-    if (whole)
-      e.loopNest({e.index(whole)}, /*isParallel=*/false, [&](ArrayRef<Value> variables) {
-        Value row = e.add(e.mul(variables[0], e.index(rows)), e.index(start));
-        multiplyBlock(e, product, rows, blockColumns, row, column, e.add(before, variables[0]),
-                      /*isFirst=*/false);
-      });
-    if (left)
-      multiplyBlock(e, product, left, blockColumns, e.index(whole * rows), column,
-                    e.add(before, e.index(whole)), /*isFirst=*/false);
-  };
+  RowBlocks blocks = RowBlocks::divide(product.m, rows, vectors);
   int64_t whole = product.n / columns, left = product.n % columns;
   if (whole)
-    e.loopNest({e.index(whole)}, /*isParallel=*/false,
-               [&](ArrayRef<Value> variables) { overRows(variables[0], columns); });
+    loopOverBlocks(e, 0, whole, [&](Value panel) {
+      multiplyPanel(e, product, blocks, columns, panel, e.mul(panel, e.index(columns)));
+    });
   if (left)
-    overRows(e.index(whole), left);
+    multiplyPanel(e, product, blocks, left, e.index(whole), e.index(whole * columns));
 }

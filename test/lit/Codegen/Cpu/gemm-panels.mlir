@@ -5,8 +5,8 @@
 #shared = #tile.space<shared>
 #fragment = #tile.space<fragment>
 
-// The first block, of 28 mod 6 = 4 rows, widens B on its way and leaves it for the others, whose rows
-// of A are widened just before.
+// The first block, of 6 rows, widens B on its way and leaves it for the others, whose rows of A are
+// widened just before. 4 rows are left.
 // CHECK-LABEL: llvm.func internal @widened.kernel0
 func.func @widened(%A: memref<28x32xf16, #global>, %B: memref<32x64xf16, #global>) {
   %c1 = arith.constant 1 : index
@@ -17,15 +17,20 @@ func.func @widened(%A: memref<28x32xf16, #global>, %B: memref<32x64xf16, #global
     tile.copy %A, %a {tile.direct, tile.prepares = [{form = "left panels", id = 0 : i64, sum = f32}]} : memref<28x32xf16, #global> to memref<28x32xf16, #shared>
     tile.copy %B, %b {tile.direct, tile.prepares = [{form = "right panels", id = 1 : i64, sum = f32}]} : memref<32x64xf16, #global> to memref<32x64xf16, #shared>
     // CHECK-NOT: vector.fma
-    // CHECK-COUNT-4: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
+    // CHECK-COUNT-6: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
     // CHECK: iter_args
     // CHECK-COUNT-4: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
-    // CHECK-COUNT-16: vector.fma
+    // CHECK-COUNT-24: vector.fma
     // CHECK: scf.yield
     // CHECK-COUNT-6: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
     // CHECK: iter_args
     // CHECK-NOT: arith.extf
     // CHECK-COUNT-24: vector.fma
+    // CHECK: scf.yield
+    // CHECK-COUNT-4: arith.extf {{.*}} : vector<16xf16> to vector<16xf32>
+    // CHECK: iter_args
+    // CHECK-NOT: arith.extf
+    // CHECK-COUNT-16: vector.fma
     // CHECK-NOT: vector.fma
     tile.gemm %a, %b, %c {tile.prepared_a = 0 : i64, tile.prepared_b = 1 : i64} : memref<28x32xf16, #shared>, memref<32x64xf16, #shared>, memref<28x64xf32, #fragment>
   }

@@ -309,3 +309,33 @@ func.func @scaled() {
   }
   return
 }
+
+// -----
+
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// 16 rows are blocks of 5 and 6 where 4 rows would be too few sums to keep the multiply-adds busy, and of
+// 6 and 4 where they are twice as wide. LLVM does not write out the loop over two of them.
+// CHECK-LABEL: llvm.func internal @rows.kernel0
+// SHORT: #[[ROLLED:.*]] = #llvm.loop_annotation<unroll =
+// SHORT-LABEL: llvm.func internal @rows.kernel0
+func.func @rows() {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<16x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %c = tile.alloc "c" : memref<16x64xf32, #fragment>
+    // CHECK-COUNT-24: vector.fma
+    // CHECK: scf.yield
+    // CHECK-COUNT-16: vector.fma
+    // CHECK-NOT: vector.fma
+    // SHORT-COUNT-12: vector.fma
+    // SHORT: scf.yield
+    // SHORT-COUNT-10: vector.fma
+    // SHORT-NOT: vector.fma
+    // SHORT: llvm.loop_annotation = #[[ROLLED]]
+    tile.gemm %a, %b, %c : memref<16x32xf32, #shared>, memref<32x64xf32, #shared>, memref<16x64xf32, #fragment>
+  }
+  return
+}
