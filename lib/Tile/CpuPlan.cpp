@@ -137,15 +137,31 @@ void tilewright::tile::setPlanNumber(Operation *op, StringRef attribute, int64_t
   op->setAttr(attribute, IntegerAttr::get(IntegerType::get(op->getContext(), 64), number));
 }
 
-SmallVector<int64_t> tilewright::tile::getPrefetches(Operation *op) {
-  auto list = op->getAttrOfType<DenseI64ArrayAttr>(kPrefetchesAttr);
+static SmallVector<int64_t> getNumbers(Operation *op, StringRef attribute) {
+  auto list = op->getAttrOfType<DenseI64ArrayAttr>(attribute);
   return list ? SmallVector<int64_t>(list.asArrayRef()) : SmallVector<int64_t>();
 }
 
+static void addNumber(Operation *op, StringRef attribute, int64_t number) {
+  SmallVector<int64_t> numbers = getNumbers(op, attribute);
+  numbers.push_back(number);
+  op->setAttr(attribute, DenseI64ArrayAttr::get(op->getContext(), numbers));
+}
+
+SmallVector<int64_t> tilewright::tile::getPrefetches(Operation *op) {
+  return getNumbers(op, kPrefetchesAttr);
+}
+
 void tilewright::tile::addPrefetch(Operation *op, int64_t id) {
-  SmallVector<int64_t> ids = getPrefetches(op);
-  ids.push_back(id);
-  op->setAttr(kPrefetchesAttr, DenseI64ArrayAttr::get(op->getContext(), ids));
+  addNumber(op, kPrefetchesAttr, id);
+}
+
+SmallVector<int64_t> tilewright::tile::getPrefetchesAtEnd(GemmOp op) {
+  return getNumbers(op, kPrefetchesAtEndAttr);
+}
+
+void tilewright::tile::addPrefetchAtEnd(GemmOp op, int64_t id) {
+  addNumber(op, kPrefetchesAtEndAttr, id);
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -188,6 +204,9 @@ std::optional<LogicalResult> tilewright::tile::verifyPlan(Operation *op, NamedAt
   if (name == kPrefetchesAttr)
     return check(isa<GemmOp, CopyOp>(op) && isa<DenseI64ArrayAttr>(value),
                  "the numbers of slices that a 'tile.gemm' or 'tile.copy' prefetches");
+  if (name == kPrefetchesAtEndAttr)
+    return check(isa<GemmOp>(op) && isa<DenseI64ArrayAttr>(value),
+                 "the numbers of slices that a 'tile.gemm' prefetches in the last iteration");
   if (name == kStreamsRowsAttr)
     return check(isa<ParallelOp>(op) && isa<UnitAttr>(value),
                  "a unit attribute of 'tile.parallel'");

@@ -46,7 +46,9 @@ inline constexpr llvm::StringLiteral kKeptAttr = "tile.kept";
 // tile-plan-cpu-prefetches
 /// Of tile.gemm and tile.copy: the numbers of slices to prefetch on the way.
 inline constexpr llvm::StringLiteral kPrefetchesAttr = "tile.prefetches";
-/// Of tile.copy: its source was prefetched by the iteration before.
+/// Of tile.gemm: the numbers of those that it prefetches in the last iteration of the loop around it.
+inline constexpr llvm::StringLiteral kPrefetchesAtEndAttr = "tile.prefetches_at_end";
+/// Of tile.copy: its source was prefetched by a gemm before it.
 inline constexpr llvm::StringLiteral kPrefetchedAttr = "tile.prefetched";
 
 // tile-plan-cpu-accumulators
@@ -151,6 +153,9 @@ void setPlanNumber(mlir::Operation *op, llvm::StringRef attribute, int64_t numbe
 /// The numbers of `tile.prefetches`.
 llvm::SmallVector<int64_t> getPrefetches(mlir::Operation *op);
 void addPrefetch(mlir::Operation *op, int64_t id);
+/// The same of `tile.prefetches_at_end`.
+llvm::SmallVector<int64_t> getPrefetchesAtEnd(GemmOp op);
+void addPrefetchAtEnd(GemmOp op, int64_t id);
 
 /// Whether an attribute of a plan stands on an op that may carry it, with a value of its kind.
 /// Nothing for other attributes.

@@ -633,9 +633,11 @@ def PlanCpuOperands : Pass<"tile-plan-cpu-operands"> {
 def PlanCpuPrefetches : Pass<"tile-plan-cpu-prefetches"> {
   let summary = "Prefetch what the next iteration copies and what accumulators are added to";
   let description = [{
-    What a copy that stands directly in a pipelined loop reads in the next iteration is a slice of
-    its own, which the gemm that reads the tile prefetches on its way, or the copy if there is none.
-    A gemm also prefetches the region that its accumulator will be added to.
+    What a copy that stands directly in a pipelined loop reads is prefetched by the gemm before it, on
+    its way. If there is none, what it reads in the next iteration is a slice of its own, which the last
+    gemm prefetches, or the copy if no gemm reads the tile. A gemm also prefetches the region that its
+    accumulator will be added to, and the last one in the last iteration what the next block copies
+    before the loop and what is written after it.
 
     ```mlir
     %s = tile.slice %A[%k, 0] ...          %next = arith.minsi %k + 1, %n - 1

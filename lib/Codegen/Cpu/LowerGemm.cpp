@@ -74,6 +74,12 @@ static void multiplyPlainly(tile::GemmOp op, const View &a, const View &bView, c
 // Accumulators
 //===----------------------------------------------------------------------------------------===//
 
+static Value isLastIteration(LoopLikeOpInterface loop, Emitter &e) {
+  Value variable = e.lookup(*loop.getSingleInductionVar());
+  Value next = e.add(variable, e.asIndex(*loop.getSingleStep()));
+  return e.compare(arith::CmpIPredicate::sge, next, e.asIndex(*loop.getSingleUpperBound()));
+}
+
 /// Where the product finds and leaves its sums, if not in the tile.
 static void redirectSums(tile::GemmOp op, Product &product, Emitter &e) {
   std::optional<int64_t> start = tile::getPlanNumber(op, tile::kStartsAtAttr),
@@ -84,9 +90,8 @@ static void redirectSums(tile::GemmOp op, Product &product, Emitter &e) {
   auto loop = dyn_cast<LoopLikeOpInterface>(op->getParentOp());
   if (loop && op->hasAttr(tile::kSumsOverLoopAttr)) {
     Value variable = e.lookup(*loop.getSingleInductionVar());
-    Value next = e.add(variable, e.asIndex(*loop.getSingleStep()));
     isFirst = e.compare(arith::CmpIPredicate::eq, variable, e.asIndex(*loop.getSingleLowerBound()));
-    isLast = e.compare(arith::CmpIPredicate::sge, next, e.asIndex(*loop.getSingleUpperBound()));
+    isLast = isLastIteration(loop, e);
   }
   std::optional<View> first = e.buffers.getNamedView(*start, op);
   if (!first)
@@ -148,6 +153,17 @@ static std::optional<Stretches> findStretches(const View &view, Emitter &e) {
     return e.buffers.addressOf(view, e.buffers.toSurface(view, {row, e.index(0)}));
   };
   return Stretches{*rows / rowsOfStretch, int64_t(llvm::divideCeil(bytes, kCacheLine)), startOf};
+}
+
+static SmallVector<Stretches, 1> findPrefetches(tile::GemmOp op, ArrayRef<int64_t> ids,
+                                                Emitter &e) {
+  SmallVector<Stretches, 1> found;
+  for (int64_t id : ids) {
+    std::optional<View> part = e.buffers.getNamedView(id, op);
+    if (std::optional<Stretches> stretches = part ? findStretches(*part, e) : std::nullopt)
+      found.push_back(*stretches);
+  }
+  return found;
 }
 
 //===----------------------------------------------------------------------------------------===//
@@ -302,10 +318,11 @@ void tilewright::cpu::lowerGemm(tile::GemmOp op, Emitter &e) {
   product.c = product.source = isInPlace ? *matrixC : asMatrix(e, sums);
   redirectSums(op, product, e);
   scaleSums(op, product, e);
-  for (int64_t id : tile::getPrefetches(op)) {
-    std::optional<View> part = e.buffers.getNamedView(id, op);
-    if (std::optional<Stretches> stretches = part ? findStretches(*part, e) : std::nullopt)
-      product.prefetches.push_back(*stretches);
+  product.prefetches = findPrefetches(op, tile::getPrefetches(op), e);
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op->getParentOp())) {
+    product.prefetchesAtEnd = findPrefetches(op, tile::getPrefetchesAtEnd(op), e);
+    if (!product.prefetchesAtEnd.empty())
+      product.isLast = isLastIteration(loop, e);
   }
   product.k = op.getExtents().k;
   GemmOperand left = getOperand(op, /*isRight=*/false, a, product, e),

@@ -56,9 +56,10 @@ static void prefetchLines(Emitter &e, const Product &product, Value block, Value
   auto remainder = [&](Value value, int64_t by) {
     return e.b.createOrFold<arith::RemUIOp>(value, e.index(by));
   };
-  // With short vectors tiles of B are copied, and need the first cache.
-  uint32_t locality = e.options.vectorWidth >= 16 ? kIntoFirst : kIntoSecond;
   for (const Stretches &stretches : product.prefetches) {
+    // With short vectors tiles of B are copied, and need the first cache.
+    bool isForFirst = e.options.vectorWidth >= 16 && !stretches.isForLater;
+    uint32_t locality = isForFirst ? kIntoFirst : kIntoSecond;
     Value number, line;
     if (stretches.lines % product.k == 0) { // the loop over k stays in one stretch
       int64_t blocks = stretches.lines / product.k;
@@ -275,6 +276,20 @@ static void multiplyPanel(Emitter &e, const Product &product, const RowBlocks &b
 
 /// All blocks of C, panel by panel. The last panel may have fewer columns.
 void tilewright::cpu::multiplyMatrices(Emitter &e, const Product &product) {
+  if (!product.prefetchesAtEnd.empty() && !product.isCompact) {
+    Product other = product, last = product;
+    for (const Stretches &stretches : product.prefetchesAtEnd) {
+      last.prefetches.push_back(stretches);
+      last.prefetches.back().isForLater = true;
+    }
+    other.prefetchesAtEnd = last.prefetchesAtEnd = {};
+    auto branch = scf::IfOp::create(e.b, product.isLast, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(branch.thenBlock());
+    multiplyMatrices(e, last);
+    e.b.setInsertionPointToStart(branch.elseBlock());
+    return multiplyMatrices(e, other);
+  }
   // 16 registers hold 6 x 2 sums, 32 registers 6 x 4, with B's vectors and one of A beside them.
   int64_t numRegisters = e.options.vectorWidth >= 16 ? 32 : 16;
   int64_t vectors = std::min(tile::getPanelVectors(e.options.vectorWidth),

@@ -27,6 +27,7 @@ namespace tilewright::cpu {
 struct Stretches {
   int64_t count, lines;
   std::function<mlir::Value(mlir::Value number)> startOf; ///< The address of one.
+  bool isForLater = false;                                ///< Wanted in the second cache.
 };
 
 /// C = source + A * B over m x n x k, with all but A contiguous along n.
@@ -49,7 +50,9 @@ struct Product {
   std::optional<Matrix> scale;  ///< One column: factors of the source's rows.
   mlir::Value isNew;            ///< If it is true, the source is zero. Null: it may be anything.
   std::optional<Matrix> excess; ///< One row: by how much each column's sums come out too large.
-  llvm::SmallVector<Stretches, 1> prefetches; ///< A line of each with each step along k.
+  llvm::SmallVector<Stretches, 1> prefetches;      ///< A line of each with each step along k.
+  llvm::SmallVector<Stretches, 1> prefetchesAtEnd; ///< Of these too, if `isLast`.
+  mlir::Value isLast;
   /// If set, `b` holds one panel, which the first block of rows fills from here while it multiplies,
   /// and `a` the rows of one block, which are brought there just before (Panels.h).
   struct Unpacked {

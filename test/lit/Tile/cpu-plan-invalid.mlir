@@ -33,3 +33,15 @@ func.func @place(%x: f32, %n: index) {
   }
   return
 }
+
+// -----
+
+!tile = memref<16x16xf32, #tile.space<shared>>
+func.func @end(%x: f32, %n: index) {
+  tile.kernel (%bx) in (%n) threads [32] {
+    %t = tile.alloc "t" : !tile
+    // expected-error @+1 {{'tile.prefetches_at_end' is the numbers of slices that a 'tile.gemm' prefetches in the last iteration}}
+    tile.fill %x, %t {tile.prefetches_at_end = array<i64: 0>} : f32, !tile
+  }
+  return
+}

@@ -339,3 +339,37 @@ func.func @rows() {
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+#shared = #tile.space<shared>
+#fragment = #tile.space<fragment>
+
+// In the last iteration a gemm also prefetches what comes after the loop, into the second cache.
+// CHECK-LABEL: llvm.func internal @at_end.kernel0
+func.func @at_end(%A: memref<12x64xf32, #global>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<6x32xf32, #shared>
+    %b = tile.alloc "b" : memref<32x64xf32, #shared>
+    %c = tile.alloc "c" : memref<6x64xf32, #fragment>
+    %next = tile.slice %A[0, 0] [6, 64] [1, 1] {tile.id = 0 : i64} : memref<12x64xf32, #global> to memref<6x64xf32, #global>
+    %after = tile.slice %A[6, 0] [6, 64] [1, 1] {tile.id = 1 : i64} : memref<12x64xf32, #global> to memref<6x64xf32, #global>
+    tile.pipelined %k = %c0 to %c4 stages 2 {
+      // CHECK: %[[LAST:.*]] = arith.cmpi sge
+      // CHECK: scf.if %[[LAST]]
+      // CHECK: llvm.intr.prefetch{{.*}}hint = 3
+      // CHECK: llvm.intr.prefetch{{.*}}hint = 2
+      // CHECK: vector.fma
+      // CHECK: else
+      // CHECK: llvm.intr.prefetch{{.*}}hint = 3
+      // CHECK-NOT: llvm.intr.prefetch
+      // CHECK: vector.fma
+      tile.gemm %a, %b, %c {tile.prefetches = array<i64: 0>, tile.prefetches_at_end = array<i64: 1>} : memref<6x32xf32, #shared>, memref<32x64xf32, #shared>, memref<6x64xf32, #fragment>
+    }
+  }
+  return
+}
