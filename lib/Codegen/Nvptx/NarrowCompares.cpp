@@ -182,7 +182,7 @@ private:
     if (!steps || !steps->isAffine())
       return known;
     const SCEV *count = evolution.getBackedgeTakenCount(steps->getLoop());
-    if (isa<SCEVCouldNotCompute>(count) || count->getType() != value->getType())
+    if (isa<SCEVCouldNotCompute>(count))
       return known;
     ConstantRange rounds = evolution.getSignedRange(count).signExtend(kExactBits);
     if (rounds.getSignedMin().isNegative())
