@@ -744,3 +744,48 @@ func.func @variables(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf
   }
   return
 }
+
+// -----
+
+!row = memref<3xi64, #tile.space<shared>>
+!tile = memref<3x64x64xf16, #tile.space<shared>>
+!now = memref<64x64xf16, #tile.space<shared>>
+!sums = memref<64x64xf32, #tile.space<fragment>>
+#bulk = #tile.bulk<map = 0 dims = [1, 0] divisors = [1, 1] box = [64, 64] swizzle = 0 origins = [0, 0] offsets = [0]>
+
+// The wait comes after the release of the version, in the same iteration.
+func.func @ended_too_late(%A: memref<64x1024xf16, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [4, 4, 4] : !row
+    %s = tile.alloc "s" {tile.versions = 3 : i64} : !tile
+    %c = tile.alloc "c" : !sums
+    tile.pipelined %k = %c0 to %n stages 3 {
+      %v = tile.version %k from %c0 ahead 0 of 3
+      %p = tile.phase %k from %c0 ahead 0 of 3
+      tile.barrier_wait %full[%v] parity %p : !row
+      %now = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+      // expected-error @below {{internal error: the schedule is wrong: it may still read 's' when that is released}}
+      tile.gemm %now, %now, %c {tile.async, tile.groups = array<i64: 1, 1>} : !now, !now, !sums
+      tile.barrier_arrive %empty[%v] by_warp : !row
+      tile.product_wait 0 for %c : !sums
+    }
+    tile.role "producer" threads 32 {
+      tile.pipelined %k = %c0 to %n stages 3 {
+        %v = tile.version %k from %c0 ahead 0 of 3
+        %p = tile.phase %k from %c0 ahead 3 of 3
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0, 0] [1, 64, 64] [1, 1, 1] drop [0] : !tile to !now
+          tile.parallel (%i, %j) in (64, 64) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i, %j] : memref<64x1024xf16, #tile.space<global>>
+            tile.store %x, %to[%i, %j] : !now
+          }
+        }
+      }
+    }
+  }
+  return
+}
