@@ -256,6 +256,7 @@ def test_occupancy_names_what_limits_it() -> None:
     full = occupancy(limits, 256, 1000, 32)
     assert full["warps"] == full["most_warps"] == 64
     assert occupancy(limits, 128, 1000, 255)["limited_by"] == ["registers"]
+    assert occupancy(limits, 160, 1000, 200)["blocks"] == 1  # 2 warps a scheduler, not 2.5
     assert "registers" not in occupancy(limits, 128, 1000, None)["bounds"]
     assert not occupancy(limits, 128, 200_000, 32)["fits"]
 

@@ -37,6 +37,7 @@
 // channels; no other wait, no barrier of the block.
 //===----------------------------------------------------------------------------------------===//
 
+#include "LoopRegisters.h"
 #include "Roles.h"
 #include "ScheduleModel.h"
 #include "tilewright/Access/Bulk.h"
@@ -398,13 +399,15 @@ static int64_t countBlocksForProcessor(KernelOp kernel) {
   return llvm::divideCeil(blocks, kProcessors);
 }
 
-/// How many of them it holds at once.
+/// How many of them it holds at once. Each of its four parts has registers for whole warps.
 static int64_t countResidentBlocks(KernelOp kernel, int64_t sharedBytes, int64_t threads,
                                    int64_t registers) {
-  constexpr int64_t kSharedBytes = 228 * 1024, kReservedBytes = 1024, kThreads = 2048;
-  int64_t blocks =
-      std::min({kSharedBytes / (sharedBytes + kReservedBytes), kThreads / threads,
-                kRegistersPerProcessor / (threads * registers), countBlocksForProcessor(kernel)});
+  constexpr int64_t kSharedBytes = 228 * 1024, kReservedBytes = 1024, kThreads = 2048, kParts = 4;
+  int64_t ofWarp = llvm::alignTo(registers, 8) * kWarpSize;
+  int64_t warps = kRegistersPerProcessor / kParts / ofWarp * kParts;
+  int64_t blocks = std::min({kSharedBytes / (sharedBytes + kReservedBytes), kThreads / threads,
+                             warps / int64_t(llvm::divideCeil(threads, kWarpSize)),
+                             countBlocksForProcessor(kernel)});
   return std::max<int64_t>(1, blocks);
 }
 
@@ -432,14 +435,14 @@ std::string Pipeliner::compareWithThreads() {
     if (getSpace(alloc.getBuffer()) == Space::Shared)
       sharedBytes += analysis::getPlacedBytes(alloc) * (isVersioned ? versions : 1);
   });
-  constexpr int64_t kWarpgroup = 128, kMaxRegisters = 255;
+  // How many registers there will be besides those of fragments is a guess: it must not decide.
+  constexpr int64_t kMaxRegisters = 255, kUncertain = 24;
   int64_t threads = kernel.getNumThreads(),
-          registers = std::min(kMaxRegisters, estimateRegisters(kernel));
-  int64_t with = countResidentBlocks(
-              kernel, sharedBytes,
-              llvm::alignTo(threads + kWarpSize, kWarpgroup), // as they are handed out
-              std::min(registers, getGrantedRegisters(kernel))),
-          without = countResidentBlocks(kernel, sharedBytes, threads, registers);
+          registers = countLoopRegisters(loop, getWrittenOrder(loop)) + kOtherRegisters;
+  int64_t with = countResidentBlocks(kernel, sharedBytes, threads + kWarpSize,
+                                     std::min(registers - kUncertain, getGrantedRegisters(kernel))),
+          without = countResidentBlocks(kernel, sharedBytes, threads,
+                                        std::min(registers + kUncertain, kMaxRegisters));
   SchedulePrediction produced = predictCopies(loop, copied, CopiedBy::Producer, with),
                      own = predictCopies(loop, copied, CopiedBy::Threads, without);
   bool isKnown = produced.cycles > 0 && own.cycles > 0;

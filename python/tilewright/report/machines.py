@@ -104,6 +104,8 @@ PRODUCT_LATENCY = 30
 #: A launch, from the first block's start until the last one's end is seen, in microseconds.
 LAUNCH_MICROSECONDS = 2.0
 
+#: A multiprocessor has four schedulers, each with a quarter of its registers for whole warps.
+_PARTS = 4
 #: Registers are given to warps in units of so many, shared memory to blocks likewise.
 _REGISTER_UNIT = 256
 _SHARED_RESERVED = 1024
@@ -142,8 +144,9 @@ def occupancy(
         "shared memory": limits["shared_bytes_per_processor"] // (shared_bytes + _SHARED_RESERVED),
     }
     if registers:
-        taken = -(-registers * 32 // _REGISTER_UNIT) * _REGISTER_UNIT * warps
-        bounds["registers"] = limits["registers_per_processor"] // taken
+        taken = -(-registers * 32 // _REGISTER_UNIT) * _REGISTER_UNIT
+        held = limits["registers_per_processor"] // _PARTS // taken * _PARTS
+        bounds["registers"] = held // warps
     blocks = min(bounds.values())
     return {
         "blocks": blocks,
