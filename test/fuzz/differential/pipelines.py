@@ -249,7 +249,8 @@ class _Draw:
         indices = ", ".join(("i", "j")[: len(operand.shape)])
         place = f"{operand.seen}[{indices}]"
         head = f"for {indices} in T.Parallel({', '.join(operand.shape)}):"
-        value = f'T.cast({place}, "float32") {sign}'
+        wide = "int64" if "int" in operand.dtype else "float32"  # a rounded integer is undecided
+        value = f'T.cast({place}, "{wide}") {sign}'
         return [Text([head, f'    {place} = T.cast({value}, "{operand.dtype}")'])]
 
     def operands(self, types: Types, transpose_a: bool, transpose_b: bool) -> tuple:
