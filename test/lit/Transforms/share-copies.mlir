@@ -308,6 +308,31 @@ func.func @each_its_own(%A: !t) {
   return
 }
 
+// The blocks read the same, but keep it in other places.
+// CHECK-LABEL: func.func @other_places
+// CHECK-NOT: tile.multicast
+func.func @other_places(%A: !t) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  tile.kernel (%bx) in (%c8) threads [64] attributes {tile.cluster = array<i64: 4, 1, 1>} {
+    %full = tile.barrier_alloc "full" arrivals [1] : memref<1xi64, #tile.space<shared>>
+    %a = tile.alloc "a" {tile.offset = 0 : i64} : !tile
+    %row = tile.floormod %bx, %c2 : index
+    %x = tile.slice %a[%row, 0] [1, 128] [1, 1] drop [0] : !tile to !one
+    tile.async_group %c0 below %c1 on %full[%c0] : memref<1xi64, #tile.space<shared>> {
+      // expected-remark @below {{a: each block of the cluster copies its own}}
+      tile.parallel (%i) in (128) attributes {tile.bulk = #bulk, tile.cluster_mask = 3 : i64} {
+        %e = tile.load %A[%i] : !t
+        tile.store %e, %x[%i] : !one
+      }
+    }
+    tile.barrier_wait %full[%c0] parity %c0 : memref<1xi64, #tile.space<shared>>
+  }
+  return
+}
+
 // How often a loop on a condition runs may differ between blocks.
 // CHECK-LABEL: func.func @while_a_number_holds
 // CHECK: tile.barrier_alloc "empty" arrivals [2, 2]

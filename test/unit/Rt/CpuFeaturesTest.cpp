@@ -53,6 +53,17 @@ TEST(CpuFeaturesTest, ALevelNeedsEachOfItsBits) {
   EXPECT_FALSE(CpuFeatures::getLevel3().hasAll(CpuFeatures::getLevel4()));
 }
 
+TEST(CpuFeaturesTest, WaysToSaveRegistersAreTheSystems) {
+  std::string flags, line;
+  for (std::ifstream file("/proc/cpuinfo"); flags.empty() && std::getline(file, line);)
+    if (line.starts_with("flags"))
+      flags = line + " ";
+  for (auto [bit, name] : {std::pair(0, " xsaveopt "), {1, " xsavec "}, {3, " xsaves "}})
+    EXPECT_EQ(CpuFeatures::detect().words[W::LeafDSub1Eax] >> bit & 1,
+              flags.find(name) != std::string::npos)
+        << name;
+}
+
 TEST(CpuFeaturesTest, WideRegistersNeedASystemThatKeepsThem) {
   EXPECT_EQ(CpuFeatures::getLevel3().words[W::Xcr0], 0b110u); // both halves of 256 bits
 }

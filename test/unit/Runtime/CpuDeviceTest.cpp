@@ -6,6 +6,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <sys/wait.h>
 #include <thread>
@@ -63,6 +64,11 @@ TEST(CpuDeviceTest, RefusesAGridThatCannotBe) {
     services->launch(services, countBlocks, nullptr, &grid, 0);
   };
   EXPECT_EQ(llvm::toString(runOnCpu(entry, {})), "grid extent -1 is not between 0 and 2147483647");
+  host::Entry huge = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{INT32_MAX, INT32_MAX, INT32_MAX}};
+    services->launch(services, countBlocks, nullptr, &grid, 0);
+  };
+  EXPECT_EQ(llvm::toString(runOnCpu(huge, {})), "the grid has more blocks than 64 bits can count");
 }
 
 static void failInBlock7(const uint64_t *, const host::Grid *, int64_t first, int64_t last,
@@ -93,13 +99,16 @@ TEST(CpuDeviceTest, PrintsATileAsALine) {
     std::memcpy(elements, numbers, sizeof(numbers));
     host::PrintRequest request{"tile", 4, host::NumberKind::Float, 2, extents, elements};
     services->print(services, &request);
+    uint64_t whole[] = {5, uint64_t(-3)};
+    host::PrintRequest signedRequest{"n", 1, host::NumberKind::Signed, 1, extents, whole};
+    services->print(services, &signedRequest);
   };
   std::string text;
   llvm::raw_string_ostream os(text);
   CpuRunOptions options;
   options.output = &os;
   EXPECT_FALSE(bool(runOnCpu(entry, {}, options)));
-  EXPECT_EQ(text, "tile [[1, 2.5], [-3, 4]]\n");
+  EXPECT_EQ(text, "tile [[1, 2.5], [-3, 4]]\nn [5, -3]\n");
 }
 
 static void turnForEver(const uint64_t *, const host::Grid *, int64_t, int64_t, uint8_t *,
@@ -129,6 +138,25 @@ TEST(CpuDeviceTest, ACallerThatSaysNoEndsBlocksThatNeverWould) {
   };
   EXPECT_FALSE(bool(runOnCpu(entry, {})));
   EXPECT_EQ(blocksRun, 5);
+}
+
+static void sleepInBlocks(const uint64_t *, const host::Grid *, int64_t first, int64_t last,
+                          uint8_t *, host::Services *) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(last - first));
+  blocksRun += last - first;
+}
+
+TEST(CpuDeviceTest, ACallerIsAskedBetweenBlocksThatNeverAsk) {
+  blocksRun = 0;
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    host::Grid grid{{400, 1, 1}};
+    services->launch(services, sleepInBlocks, nullptr, &grid, 0);
+  };
+  CpuRunOptions options;
+  options.isDeterministic = true; // the caller's thread runs them all
+  options.poll = [](const Progress &) { return false; };
+  EXPECT_EQ(llvm::toString(runOnCpu(entry, {}, options)), "the launch was interrupted");
+  EXPECT_LT(blocksRun, 400);
 }
 
 TEST(CpuDeviceTest, ACallFromInsideACallIsRefused) {

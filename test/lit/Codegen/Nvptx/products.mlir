@@ -164,3 +164,22 @@ func.func @rounded(%A: memref<64x8xf32, #tile.space<global>>, %B: memref<8x8xf32
   }
   return
 }
+
+// B is a part of its tile, and starts where that part does: 8 rows of 64 bytes further down.
+// CHECK-LABEL: llvm.func @part_of_a_tile_kernel
+// CHECK: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+func.func @part_of_a_tile(%A: memref<64x32xf16, #tile.space<global>>, %B: memref<2x8x32xf16, #tile.space<global>>, %C: memref<64x8xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<64x32xf16, #tile.space<shared>>
+    %b = tile.alloc "b" : memref<2x8x32xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<64x32xf16, #tile.space<global>> to memref<64x32xf16, #tile.space<shared>>
+    tile.copy %B, %b : memref<2x8x32xf16, #tile.space<global>> to memref<2x8x32xf16, #tile.space<shared>>
+    tile.copy %C, %c : memref<64x8xf32, #tile.space<global>> to memref<64x8xf32, #tile.space<fragment>>
+    %part = tile.slice %b[1, 0, 0] [1, 8, 32] [1, 1, 1] drop [0] : memref<2x8x32xf16, #tile.space<shared>> to memref<8x32xf16, #tile.space<shared>>
+    tile.gemm %a, %part, %c transpose_b : memref<64x32xf16, #tile.space<shared>>, memref<8x32xf16, #tile.space<shared>>, memref<64x8xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<64x8xf32, #tile.space<fragment>> to memref<64x8xf32, #tile.space<global>>
+  }
+  return
+}
