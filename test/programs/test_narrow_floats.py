@@ -115,6 +115,12 @@ def test_integers_to_storage_types(target: str, source: str) -> None:
     assert_same(source, target, values, lambda x: T.cast(x, target))
 
 
+def test_large_integers_round_once() -> None:
+    """Next to a tie of two bfloat16: rounded to float64 first, they would lie on it."""
+    values = np.array([2**60 + 2**52 + 1, 2**60 + 3 * 2**52 - 1, -(2**60) - 2**52 - 1], np.int64)
+    assert_same("int64", "bfloat16", values, lambda x: T.cast(x, "bfloat16"))
+
+
 @pytest.mark.parametrize("saturate", [False, True])
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize(

@@ -162,3 +162,32 @@ func.func @variable(%A: !a, %B: !a, %C: !c, %n: i64) {
   }
   return
 }
+
+// A loop as long as a number that the block has computed: no producer knows it.
+// CHECK-LABEL: func.func @computed_bound
+// CHECK-NOT: tile.role
+func.func @computed_bound(%A: !a, %B: !a, %C: !c, %x: i64) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.kernel (%bx, %by) in (%c1, %c1) threads [256] {
+    %a = tile.alloc "a" : !tile
+    %b = tile.alloc "b" : !tile
+    %c = tile.alloc "c" : !sums
+    %count = tile.alloc "count" : memref<1xi64, #tile.space<shared>>
+    tile.fill %x, %count : i64, memref<1xi64, #tile.space<shared>>
+    %number = tile.load %count[%c0] : memref<1xi64, #tile.space<shared>>
+    %n = arith.index_cast %number : i64 to index
+    tile.pipelined %k = %c0 to %n stages 2 {
+      %depth = arith.muli %k, %c64 : index
+      %from = tile.slice %A[0, %depth] [128, 64] [1, 1] : !a to memref<128x64xf16, #tile.space<global>>
+      %other = tile.slice %B[0, %depth] [128, 64] [1, 1] : !a to memref<128x64xf16, #tile.space<global>>
+      tile.copy %from, %a : memref<128x64xf16, #tile.space<global>> to !tile
+      tile.copy %other, %b : memref<128x64xf16, #tile.space<global>> to !tile
+      tile.gemm %a, %b, %c transpose_b : !tile, !tile, !sums
+    }
+    %to = tile.slice %C[0, 0] [128, 128] [1, 1] : !c to memref<128x128xf32, #tile.space<global>>
+    tile.copy %c, %to : !sums to memref<128x128xf32, #tile.space<global>>
+  }
+  return
+}

@@ -9,9 +9,9 @@ func.func @carried_in_a_loop(%a: memref<32xf32, #tile.space<global>>, %n: index,
     tile.parallel (%i) in (32) {
       %y = scf.for %k = %c0 to %n step %c1 iter_args(%s = %x) -> (f32) {
         %t = arith.addf %s, %x : f32
+        tile.store %t, %a[%i] : memref<32xf32, #tile.space<global>>
         scf.yield %t : f32
       }
-      tile.store %y, %a[%i] : memref<32xf32, #tile.space<global>>
     }
   }
   return
