@@ -308,3 +308,22 @@ func.func @value_of_a_branch_of_all(%a: memref<64xf32, #global>, %n: index) {
   }
   return
 }
+
+// An index that one loop over the threads hands to another has 64 bits, too.
+// CHECK-LABEL: func.func @index_between_loops
+// CHECK: %[[SLOT:.*]] = tile.alloc "value" : memref<64xi64, #tile.space<fragment>>
+// CHECK: tile.store %{{.*}}, %[[SLOT]][
+func.func @index_between_loops(%a: memref<64xf32, #global>, %u: index, %n: index) {
+  %one = arith.constant 1.0 : f32
+  tile.kernel (%b) in (%n) threads [64] {
+    %at = tile.alloc "at" : memref<index, #local>
+    %s = tile.alloc "s" : memref<64xf32, #shared>
+    %t = tile.thread_id 0
+    tile.store %t, %at[] : memref<index, #local>
+    %i = tile.load %at[] : memref<index, #local>
+    tile.store %one, %s[%i] : memref<64xf32, #shared>
+    %x = tile.load %s[%u] : memref<64xf32, #shared>
+    tile.store %x, %a[%i] : memref<64xf32, #global>
+  }
+  return
+}

@@ -789,3 +789,53 @@ func.func @ended_too_late(%A: memref<64x1024xf16, #tile.space<global>>, %n: inde
   }
   return
 }
+
+// -----
+
+!row = memref<2xi64, #tile.space<shared>>
+!tile = memref<2x128xf32, #tile.space<shared>>
+#bulk = #tile.bulk<map = 0 dims = [0] divisors = [1] box = [128] swizzle = 0 origins = [0] offsets = [0]>
+
+func.func @deeper_nest(%A: memref<1024xf32, #tile.space<global>>, %B: memref<128xf32, #tile.space<global>>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [64] {
+    %full = tile.barrier_alloc "full" arrivals [1, 1] : !row
+    %empty = tile.barrier_alloc "empty" arrivals [2, 2] : !row
+    %s = tile.alloc "s" {tile.versions = 2 : i64} : !tile
+    scf.for %i0 = %c0 to %n step %c1 {
+      scf.for %i1 = %c0 to %n step %c1 {
+        scf.for %i2 = %c0 to %n step %c1 {
+          scf.for %i3 = %c0 to %n step %c1 {
+            scf.for %i4 = %c0 to %n step %c1 {
+              tile.pipelined %k = %c0 to %n stages 2 {
+                %v = tile.version %k from %c0 ahead 0 of 2
+                %p = tile.phase %k from %c0 ahead 0 of 2
+                tile.barrier_wait %full[%v] parity %p : !row
+                %now = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+                tile.copy %now, %B : memref<128xf32, #tile.space<shared>> to memref<128xf32, #tile.space<global>>
+                tile.barrier_arrive %empty[%v] by_warp : !row
+              }
+            }
+          }
+        }
+      }
+    }
+    tile.role "producer" threads 32 {
+      // expected-error @below {{internal error: the schedule is wrong: it stands in another nest of loops than its readers}}
+      tile.pipelined %k = %c0 to %n stages 2 {
+        %v = tile.version %k from %c0 ahead 0 of 2
+        %p = tile.phase %k from %c0 ahead 2 of 2
+        tile.barrier_wait %empty[%v] parity %p : !row
+        tile.async_group %k below %n on %full[%v] : !row {
+          %to = tile.slice %s[%v, 0] [1, 128] [1, 1] drop [0] : !tile to memref<128xf32, #tile.space<shared>>
+          tile.parallel (%i) in (128) attributes {tile.bulk = #bulk} {
+            %x = tile.load %A[%i] : memref<1024xf32, #tile.space<global>>
+            tile.store %x, %to[%i] : memref<128xf32, #tile.space<shared>>
+          }
+        }
+      }
+    }
+  }
+  return
+}

@@ -60,6 +60,13 @@ TEST(ImageTest, IsReadAsItWasWritten) {
   EXPECT_EQ(form.gpu[0].kernels[0].maps[0].type, TensorMapType::BF16);
 }
 
+TEST(ImageTest, ASymbolThatNoCallPassesIsRefused) {
+  Image image = makeImage();
+  Form &form = image.functions[0].forms[0];
+  form.gpu[0].divisible = {form.signature.numSymbolArguments};
+  EXPECT_FALSE(read(writeImage(image)));
+}
+
 TEST(ImageTest, DamageIsNoticed) {
   std::string bytes = writeImage(makeImage());
   for (size_t position = 0; position < bytes.size(); ++position) {

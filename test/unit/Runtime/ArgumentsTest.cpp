@@ -141,6 +141,9 @@ TEST_F(ArgumentsTest, DeclaredStrides) {
   define("%A: memref<4x8" + strided);
   EXPECT_EQ(call({tensor({4, 8})}),
             "parameter 'A': stride 0: expected 16, got 8 in strides (8, 1) for shape (4, 8)");
+  TensorView dense = tensor({4, 8}); // of which nothing is said
+  dense.strides.clear();
+  EXPECT_EQ(call({dense}), "ok");
   // A dimension of extent 1 may have any stride here, too.
   define("%A: memref<1x8" + strided);
   TensorView row = tensor({1, 8});

@@ -122,6 +122,29 @@ func.func @updated(%A: memref<256xf32, #global>) {
 
 // -----
 
+#global = #tile.space<global>
+#fragment = #tile.space<fragment>
+
+// Magnitudes of integers.
+// CHECK-LABEL: llvm.func internal @integer_magnitudes.kernel0
+func.func @integer_magnitudes(%A: memref<256xi32, #global>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %r = tile.alloc "r" reducer abssum : memref<256xi32, #fragment>
+    %s = tile.alloc "s" : memref<256xi32, #fragment>
+    // CHECK: math.absi
+    // CHECK: llvm.store {{.*}} : i32
+    tile.parallel (%i) in (256) {
+      %v = tile.load %A[%i] : memref<256xi32, #global>
+      tile.reducer_update %v, %r[%i] : memref<256xi32, #fragment>
+    }
+    tile.finalize_reducer %r, %s : memref<256xi32, #fragment> to memref<256xi32, #fragment>
+  }
+  return
+}
+
+// -----
+
 !large = memref<4096x4096xf32, #tile.space<global>>
 
 // A row that the plan streams: loads read ahead, the store past the caches from a whole line on.
