@@ -88,6 +88,8 @@ TEST(NotationTest, MessagesNameColumnExpectationAndToken) {
             "in '(i) -> (i +)', column 12: expected a number, a name or '(', got ')'");
   EXPECT_EQ(errorOf("(i) -> (i"),
             "in '(i) -> (i', column 10: expected an operator, ',' or ')', got the end");
+  EXPECT_EQ(errorOf("(i) -> (i -> 1)"),
+            "in '(i) -> (i -> 1)', column 11: expected an operator, ',' or ')', got '-'");
   EXPECT_EQ(errorOf("(i) -> (i) x"), "in '(i) -> (i) x', column 12: expected the end, got 'x'");
   EXPECT_EQ(errorOf("(i) -> (99999999999999999999)"),
             "in '(i) -> (99999999999999999999)', column 9: expected a number that fits in 64 bits, "
