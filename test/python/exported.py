@@ -192,7 +192,7 @@ class Exported:
 
     def call(self, name: str, *arguments: Any, stream: int | None = None) -> tuple[int, str]:
         """The code and the message of a call. Arrays become tensors, None a null pointer."""
-        error = Error()
+        error = Error(line=-1)  # as a call before may have left it
         given = []
         for argument in arguments:
             if isinstance(argument, np.ndarray):
@@ -202,6 +202,7 @@ class Exported:
         function.restype = ctypes.c_int32
         code = function(*given, ctypes.c_void_p(stream), ctypes.byref(error))
         assert code == error.code
+        assert code or not error.line
         return code, error.message.decode()
 
     def library(self, name: str) -> Library:

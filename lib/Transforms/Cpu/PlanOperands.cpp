@@ -202,7 +202,7 @@ bool Planner::isDirect(CopyOp copy, const Readers &readers, bool stays) {
 /// Whether the copy, which alone fills its tile, may find there what it would write. Worth it where
 /// the part does not change from iteration to iteration of a loop, nor from each block to the next.
 bool Planner::isKept(CopyOp copy) {
-  if (kernel.getBlockIds().empty() || numKept == kMaxKept)
+  if (numKept == kMaxKept)
     return false;
   llvm::DenseSet<Value> changing = {kernel.getBlockIds()[0]};
   for (Operation *outer = copy->getParentOp(); outer != kernel; outer = outer->getParentOp())

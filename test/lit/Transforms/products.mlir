@@ -126,3 +126,20 @@ func.func @staged(%A: memref<64x32xf16, #tile.space<global>>, %B: memref<16x32xf
   }
   return
 }
+
+// Where the operands trade places, one in registers cannot: the product goes without wgmma.
+// CHECK-LABEL: func.func @swapped_from_registers
+// CHECK: tile.gemm
+func.func @swapped_from_registers(%A: memref<8x64xf16, #tile.space<global>>, %B: memref<64x64xf16, #tile.space<global>>, %C: memref<8x64xf32, #tile.space<global>>) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [128] {
+    %a = tile.alloc "a" : memref<8x64xf16, #tile.space<fragment>>
+    %b = tile.alloc "b" : memref<64x64xf16, #tile.space<shared>>
+    %c = tile.alloc "c" : memref<8x64xf32, #tile.space<fragment>>
+    tile.copy %A, %a : memref<8x64xf16, #tile.space<global>> to memref<8x64xf16, #tile.space<fragment>>
+    tile.copy %B, %b : memref<64x64xf16, #tile.space<global>> to memref<64x64xf16, #tile.space<shared>>
+    tile.gemm %a, %b, %c transpose_b : memref<8x64xf16, #tile.space<fragment>>, memref<64x64xf16, #tile.space<shared>>, memref<8x64xf32, #tile.space<fragment>>
+    tile.copy %c, %C : memref<8x64xf32, #tile.space<fragment>> to memref<8x64xf32, #tile.space<global>>
+  }
+  return
+}

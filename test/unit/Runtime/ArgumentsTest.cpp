@@ -144,6 +144,13 @@ TEST_F(ArgumentsTest, DeclaredStrides) {
   TensorView dense = tensor({4, 8}); // of which nothing is said
   dense.strides.clear();
   EXPECT_EQ(call({dense}), "ok");
+  // 3 * 2^62 is none that a number holds.
+  define("%A: memref<?x8xf32, #global> {tile.name = \"A\", tile.shape = #tile.shape<\"()[n] -> (n, "
+         "8)\">, tile.strides = #tile.shape<\"()[n] -> (4611686018427387904 * n, 1)\">}, %n: index "
+         "{tile.symbol = \"n\"}");
+  EXPECT_EQ(call({tensor({3, 8})}),
+            "parameter 'A': stride 0: expected a number of 64 bits, got 8 in "
+            "strides (8, 1) for shape (3, 8)");
   // A dimension of extent 1 may have any stride here, too.
   define("%A: memref<1x8" + strided);
   TensorView row = tensor({1, 8});

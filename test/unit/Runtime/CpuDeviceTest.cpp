@@ -91,6 +91,14 @@ TEST(CpuDeviceTest, AFailureEndsTheBlockAndLaterLaunches) {
   EXPECT_EQ(blocksRun, 0);
 }
 
+TEST(CpuDeviceTest, TheFirstFailureIsTold) {
+  host::Entry entry = [](host::Services *services, const uint64_t *) {
+    for (uint64_t number : {1, 2})
+      services->fail(services, "number \1", 8, "a.py", 4, 3, 5, number);
+  };
+  EXPECT_EQ(llvm::toString(runOnCpu(entry, {})), "a.py:3:5: error: number 1");
+}
+
 TEST(CpuDeviceTest, PrintsATileAsALine) {
   host::Entry entry = [](host::Services *services, const uint64_t *) {
     int64_t extents[] = {2, 2};

@@ -53,3 +53,21 @@ func.func @outside(%A: memref<64xf32, #global>, %i: index, %x: f32) {
   }
   return
 }
+
+// -----
+
+#global = #tile.space<global>
+
+// A view has as many rows as its source has bytes for.
+// CHECK-LABEL: llvm.func internal @run_time_rows.kernel0
+// CHECK: %[[ROWS:.*]] = arith.divui %{{.*}}, %c16 : index
+// CHECK-NOT: -9223372036854775808
+// CHECK: arith.cmpi ugt, %[[ROWS]]
+func.func @run_time_rows(%A: memref<?xf32, #global> {tile.shape = #tile.shape<"()[n] -> (n)">}, %x: f32, %n: index {tile.symbol = "n"}) {
+  %c1 = arith.constant 1 : index
+  tile.kernel (%bx) in (%c1) threads [32] {
+    %rows = tile.view %A : memref<?xf32, #global> to memref<?x4xf32, #global>
+    tile.store %x, %rows[%bx, %c1] : memref<?x4xf32, #global>
+  }
+  return
+}
