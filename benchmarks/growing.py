@@ -119,6 +119,174 @@ def padded(padding: int) -> object:
     return main
 
 
+@T.macro
+def in_turn(statement, tiles, first, last):
+    """Writes `statement(tiles, k)` for each k from first to last, by halves: no macro is nested deep."""
+    if last - first > 1:
+        in_turn(statement, tiles, first, (first + last) // 2)
+        in_turn(statement, tiles, (first + last) // 2, last)
+    elif last > first:
+        statement(tiles, first)
+
+
+def reductions(count: int) -> object:
+    """Reductions of one fragment along both dimensions in turn; each result changes the fragment."""
+
+    @T.macro
+    def reduce(tiles, k):
+        x, row, column = tiles
+        if k % 2 == 0:
+            T.reduce_sum(x, row, dim=1)
+            for i, j in T.Parallel(64, 64):
+                x[i, j] = x[i, j] - row[i]
+        else:
+            T.reduce_sum(x, column, dim=0)
+            for i, j in T.Parallel(64, 64):
+                x[i, j] = x[i, j] - column[j]
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            x = T.alloc_fragment((64, 64), "float32")
+            row = T.alloc_fragment((64,), "float32")
+            column = T.alloc_fragment((64,), "float32")
+            T.copy(A, x)
+            in_turn(reduce, (x, row, column), 0, count)
+            T.copy(x, A)
+
+    return main
+
+
+def shared_reductions(count: int) -> object:
+    """Reductions of one shared tile along both dimensions in turn, and their sum."""
+
+    @T.macro
+    def reduce(tiles, k):
+        x, part, total = tiles
+        T.reduce_sum(x, part, dim=1 - k % 2)
+        for i in T.Parallel(64):
+            total[i] = total[i] * 0.5 + part[i]
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=128):
+            x = T.alloc_shared((64, 64), "float32")
+            part = T.alloc_fragment((64,), "float32")
+            total = T.alloc_fragment((64,), "float32")
+            T.copy(A, x)
+            T.clear(total)
+            in_turn(reduce, (x, part, total), 0, count)
+            T.copy(total, B)
+
+    return main
+
+
+def branches(count: int) -> object:
+    """One loop with that many branches in a row, each on data."""
+
+    @T.macro
+    def branch(tiles, k):
+        A, flags, n = tiles
+        if flags[n] == k:
+            for i in T.Parallel(128):
+                A[i] = A[i] * 2.0 + float(k % 5)
+
+    @T.prim_func
+    def main(A: T.Tensor((128,), "float32"), flags: T.Tensor((8,), "int32")):
+        with T.Kernel(1, threads=128):
+            for n in T.serial(8):
+                in_turn(branch, (A, flags, n), 0, count)
+
+    return main
+
+
+def atomics(count: int) -> object:
+    """One loop with that many atomic updates."""
+
+    @T.macro
+    def update(tiles, k):
+        A, B, i = tiles
+        T.atomic_add(B[(i + k) % 256], A[i] * float(k % 3))
+
+    @T.prim_func
+    def main(A: T.Tensor((128,), "float32"), B: T.Tensor((256,), "float32")):
+        with T.Kernel(1, threads=128):
+            for i in T.Parallel(128):
+                in_turn(update, (A, B, i), 0, count)
+
+    return main
+
+
+def choices(count: int) -> object:
+    """One statement with a chain of choices between two values."""
+
+    def choose(x):
+        value = x
+        for k in range(count):
+            value = T.if_then_else(x > float(k), value + 1.0, value)
+        return value
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 64), "float32"), B: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            for i, j in T.Parallel(64, 64):
+                B[i, j] = choose(A[i, j])
+
+    return main
+
+
+def gemms(count: int) -> object:
+    """That many products of two tiles, one after the other."""
+
+    @T.macro
+    def multiply(tiles, k):
+        a, b, c = tiles
+        T.gemm(a, b, c)
+
+    @T.prim_func
+    def main(A: T.Tensor((64, 32), "float16"), C: T.Tensor((64, 64), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.copy(A, a)
+            for i, j in T.Parallel(32, 64):
+                b[i, j] = a[j, i]
+            T.clear(c)
+            in_turn(multiply, (a, b, c), 0, count)
+            T.copy(c, C)
+
+    return main
+
+
+def pipelines(count: int) -> object:
+    """That many pipelined loops of products, one after the other."""
+
+    @T.macro
+    def accumulate(tiles, k):
+        A, B, a, b, c = tiles
+        for n in T.Pipelined(4, num_stages=2):
+            T.copy(A[0, n * 32], a)
+            T.copy(B[n * 32, 0], b)
+            T.gemm(a, b, c)
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((64, 128), "float16"),
+        B: T.Tensor((128, 64), "float16"),
+        C: T.Tensor((64, 64), "float32"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((64, 32), "float16")
+            b = T.alloc_shared((32, 64), "float16")
+            c = T.alloc_fragment((64, 64), "float32")
+            T.clear(c)
+            in_turn(accumulate, (A, B, a, b, c), 0, count)
+            T.copy(c, C)
+
+    return main
+
+
 #: Kinds of programs by name, for measurements and for tests of their growth.
 PROGRAMS: dict[str, Callable[[int], object]] = {
     "accesses in a statement": accesses,
@@ -126,4 +294,11 @@ PROGRAMS: dict[str, Callable[[int], object]] = {
     "terms in a tree": tree,
     "shuffled statements": shuffled,
     "padding of im2col": padded,
+    "reductions along both dimensions": reductions,
+    "reductions of a shared tile": shared_reductions,
+    "branches in a loop": branches,
+    "atomics in a loop": atomics,
+    "choices in a chain": choices,
+    "products": gemms,
+    "pipelined loops": pipelines,
 }

@@ -79,6 +79,74 @@ def test_long_statements_compute_the_same(growing: ModuleType, name: str, device
     np.testing.assert_array_equal(b, in_numpy(name, size, a))
 
 
+def many_in_numpy(name: str, size: int, a: np.ndarray) -> np.ndarray:
+    """What the program leaves in its last tensor: small integers, so that no order of sums matters."""
+    if name == "pipelined loops":
+        return size * (a[0].astype(np.float32) @ a[1].astype(np.float32))
+    if name == "branches in a loop":
+        result = a[0].copy()
+        for flag in range(8):
+            result = result * 2 + flag % 5
+        return result
+    result = np.zeros(256, np.float32)
+    for k in range(size):
+        result[(np.arange(128) + k) % 256] += a[0] * (k % 3)
+    return result
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80", "vgpu:sm_90a"])
+@pytest.mark.parametrize("name", ["pipelined loops", "branches in a loop", "atomics in a loop"])
+def test_many_blocks_compute_the_same(growing: ModuleType, name: str, device: str) -> None:
+    """A hundred loops test at their end; kernels of hundreds of blocks go without some passes."""
+    size = 100 if name == "pipelined loops" else 400
+    kernel = tilewright.compile(growing.PROGRAMS[name](size), device=device)
+    random = np.random.default_rng(1)
+    if name == "pipelined loops":
+        inputs = [
+            random.integers(-2, 3, shape).astype(np.float16) for shape in ((64, 128), (128, 64))
+        ]
+        result = np.zeros((64, 64), np.float32)
+        kernel(*inputs, result)
+    elif name == "branches in a loop":
+        inputs = [random.integers(-4, 5, 128).astype(np.float32)]
+        result = inputs[0].copy()
+        kernel(result, np.arange(8, dtype=np.int32))
+    else:
+        inputs = [random.integers(-4, 5, 128).astype(np.float32)]
+        result = np.zeros(256, np.float32)
+        kernel(inputs[0], result)
+    np.testing.assert_array_equal(result, many_in_numpy(name, size, inputs))
+
+
+def test_sums_of_many_products_are_not_moved(growing: ModuleType) -> None:
+    """LLVM moved the sums of the products beyond its 256 joins while wgmma still added to them."""
+    kernel = tilewright.compile(growing.gemms(300), device="vgpu:sm_90a")
+    a = np.random.default_rng(1).integers(-2, 3, (64, 32)).astype(np.float16)
+    c = np.zeros((64, 64), np.float32)
+    kernel(a, c)
+    wide = a.astype(np.float32)
+    np.testing.assert_array_equal(c, 300 * (wide @ wide.T))
+    assert any("ends before the next statement" in str(remark) for remark in kernel.remarks)
+
+
+@pytest.mark.parametrize(
+    "name", ["pipelined loops", "branches in a loop", "atomics in a loop", "choices in a chain"]
+)
+def test_many_statements_compile_in_time(growing: ModuleType, name: str) -> None:
+    """Each looked at all of those after it: for barriers, conflicts, or what may be deferred."""
+    measure = importlib.import_module("bench_growth").measure
+    sizes = (50, 200) if name == "pipelined loops" else (250, 1000)
+    tilewright.disable_cache()
+    try:
+        short, long = (
+            min(measure(growing.PROGRAMS[name], size, "sm_80")["whole"] for _ in range(2))
+            for size in sizes
+        )
+    finally:
+        tilewright.enable_cache()
+    assert long < 7 * short
+
+
 @pytest.mark.parametrize("device", ["interp", "cpu", "sm_80"])
 @pytest.mark.parametrize("name", ["accesses in a statement", "terms in a chain", "terms in a tree"])
 def test_long_statements_compile_in_time(growing: ModuleType, name: str, device: str) -> None:

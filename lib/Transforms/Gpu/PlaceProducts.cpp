@@ -188,8 +188,30 @@ bool LayoutSolver::placeProduct(GemmOp gemm) {
   return true;
 }
 
+/// So many instructions on one accumulator may each begin before the last one has ended. LLVM keeps the sums
+/// in place only while their registers are joined from few parts (256 by its own count): beyond, it moves
+/// them between two instructions, which nothing may do while one is under way. Loops that are unrolled or
+/// peeled later count more than once.
+static constexpr int64_t kMaxOpenSteps = 64;
+
+static void remarkNotOpen(GemmOp gemm, int64_t numSteps) {
+  StringRef name = tile::getName(getRoot(gemm.getC()));
+  std::string reason = (Twine(numSteps) + " instructions add to '" + name + "', more than " +
+                        Twine(kMaxOpenSteps) + " whose registers LLVM certainly keeps in place")
+                           .str();
+  InFlightDiagnostic diag = gemm.emitRemark();
+  diag << "this product ends before the next statement begins: " << reason;
+  describeRemark(diag, "gemm", name, {{"unit", "wgmma"}, {"reason", reason}});
+}
+
 void LayoutSolver::writeProducts() {
   Builder b(kernel.getContext());
+  auto shapeOf = [&](GemmOp gemm) { return *access::getProductShape(gemm, context.arch); };
+  llvm::DenseMap<Value, int64_t> numSteps; // on each accumulator
+  for (auto &[op, product] : groups) {
+    auto gemm = cast<GemmOp>(op);
+    numSteps[getRoot(gemm.getC())] += gemm.getExtents().k / shapeOf(gemm).k;
+  }
   for (auto &[op, product] : groups) {
     auto &[grid, isSwapped] = product;
     op->setAttr(kGroupsAttr, b.getDenseI64ArrayAttr({grid.groupsM, grid.groupsN}));
@@ -197,8 +219,11 @@ void LayoutSolver::writeProducts() {
       op->setAttr(kSwappedAttr, b.getUnitAttr());
     // Pairs of 16-bit sums share a register only inside the product; partial sums are added there.
     auto gemm = cast<GemmOp>(op);
-    if (getStorageBits(gemm.getC().getType().getElementType()) == 32 &&
-        !access::getProductShape(gemm, context.arch)->promotedSteps)
+    if (getStorageBits(gemm.getC().getType().getElementType()) != 32 || shapeOf(gemm).promotedSteps)
+      continue;
+    if (int64_t all = numSteps[getRoot(gemm.getC())]; all > kMaxOpenSteps)
+      remarkNotOpen(gemm, all);
+    else
       op->setAttr(kAsyncAttr, b.getUnitAttr());
   }
   for (auto &[op, alignment] : alignments)
