@@ -7,6 +7,8 @@
 #include "llvm/IR/Function.h"
 #include "llvm/PassInfo.h"
 #include "llvm/PassRegistry.h"
+#include "llvm/Support/CommandLine.h"
+#include <mutex>
 
 using namespace llvm;
 using namespace tilewright;
@@ -47,6 +49,20 @@ private:
 };
 char SplitBlocks::ID = 0;
 } // namespace
+
+/// Below so many blocks, the preparation for selection looks at all of a function again after each round in
+/// which something changed: where one change makes the next one possible, once for each. Above, it looks
+/// at the blocks around a change. LLVM's own number is 10,000, and has no other way in than an option.
+static void lookAtChangesOnly() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    auto &options = cl::getRegisteredOptions();
+    if (auto known = options.find("cgpp-huge-func"); known != options.end())
+      known->second->addOccurrence(/*pos=*/0, known->first, "1024");
+  });
+}
+
+CodegenPasses::CodegenPasses() { lookAtChangesOnly(); }
 
 void CodegenPasses::add(Pass *pass) {
   const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(pass->getPassID());

@@ -17,6 +17,7 @@ namespace tilewright {
 /// Takes the passes of a code generator, and divides blocks after the preparation for selection.
 class CodegenPasses : public llvm::legacy::PassManager {
 public:
+  CodegenPasses();
   void add(llvm::Pass *pass) override;
 
 protected:

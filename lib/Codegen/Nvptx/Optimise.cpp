@@ -17,6 +17,13 @@
 // N-ary reassociation looks for sums of index values that reassociation and the access plans'
 // constant distances have already made.
 //
+// Kernels of hundreds of blocks go without two passes, for an addition or a comparison in a loop.
+// Simplification of induction variables walks, for what a loop knows on entry, over the loops before
+// it. The questions of straight-line strength reduction to scalar evolution take time that grows
+// faster than with the square of the loops (500 of them: 1.6 of 3.9 s). And where blocks are divided
+// for instruction selection, instructions are not sunk from one part into a later one: the search looks
+// at all parts, and ptxas schedules anyway.
+//
 //===----------------------------------------------------------------------------------------===//
 
 #include "EmitSteps.h"
@@ -59,6 +66,20 @@ using namespace llvm;
 
 namespace tilewright::nvptx {
 
+/// Kernels of real programs have fewer than a hundred blocks.
+static bool hasManyBlocks(const Module &module) {
+  constexpr size_t many = 384;
+  return llvm::any_of(module, [](const Function &function) { return function.size() > many; });
+}
+
+/// Whether some block is so long that it becomes many in front of instruction selection (SplitBlocks.h).
+static bool hasLongBlocks(const Module &module) {
+  constexpr size_t many = 8192;
+  return llvm::any_of(module, [](const Function &function) {
+    return llvm::any_of(function, [](const BasicBlock &block) { return block.size() > many; });
+  });
+}
+
 /// Registers get names, and what is obvious is folded.
 static void addFirstCleanup(FunctionPassManager &passes, const SimplifyCFGOptions &flow) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -95,7 +116,8 @@ struct KeepProductLoopsPass : PassInfoMixin<KeepProductLoopsPass> {
 
 /// Loops get their usual form; what does not change in them is computed in front of them, and short
 /// ones are written out.
-static void addLoopPasses(FunctionPassManager &passes, const SimplifyCFGOptions &flow) {
+static void addLoopPasses(FunctionPassManager &passes, const SimplifyCFGOptions &flow,
+                          bool hasManyBlocks) {
   LICMOptions onlySafe;
   onlySafe.AllowSpeculation = false; // rotation would undo it
   LoopPassManager form;
@@ -109,7 +131,8 @@ static void addLoopPasses(FunctionPassManager &passes, const SimplifyCFGOptions 
   passes.addPass(SimplifyCFGPass(flow));
   LoopPassManager count;
   count.addPass(LoopIdiomRecognizePass());
-  count.addPass(IndVarSimplifyPass());
+  if (!hasManyBlocks)
+    count.addPass(IndVarSimplifyPass());
   count.addPass(LoopDeletionPass());
   count.addPass(KeepProductLoopsPass());
   count.addPass(LoopFullUnrollPass(/*OptLevel=*/3));
@@ -168,7 +191,7 @@ void optimise(Module &module, TargetMachine &machine) {
   auto flow = SimplifyCFGOptions().convertSwitchRangeToICmp(true);
   FunctionPassManager functions;
   addFirstCleanup(functions, flow);
-  addLoopPasses(functions, flow);
+  addLoopPasses(functions, flow, hasManyBlocks(module));
   addLastCleanup(functions, flow);
   functions.addPass(NarrowComparesPass());
   // A module is one kernel and what it calls: all is inlined.
@@ -183,14 +206,22 @@ void optimise(Module &module, TargetMachine &machine) {
 namespace {
 /// What the target adds, except for the passes above.
 class NvptxPasses : public CodegenPasses {
+public:
+  explicit NvptxPasses(const Module &module)
+      : isLong(hasManyBlocks(module)), isWide(hasLongBlocks(module)) {}
+
+private:
   bool isLeftOut(StringRef name) const override {
-    return name == "load-store-vectorizer" || name == "nary-reassociate";
+    return name == "load-store-vectorizer" || name == "nary-reassociate" ||
+           (isLong && name == "slsr") || (isWide && name == "machine-sink");
   }
+
+  bool isLong, isWide;
 };
 } // namespace
 
 bool generateCode(Module &module, TargetMachine &machine, raw_pwrite_stream &os) {
-  NvptxPasses passes;
+  NvptxPasses passes(module);
   if (machine.addPassesToEmitFile(passes, os, nullptr, CodeGenFileType::AssemblyFile))
     return false;
   passes.run(module);
