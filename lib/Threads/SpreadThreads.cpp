@@ -92,7 +92,7 @@ private:
   bool comesAfterGroup(Operation *op, ArrayRef<SharedAccess> accesses) {
     // What speaks for all threads begins a group, so that only the last of one can have done so.
     bool isOrdered = getBlockOrder(op) || (!group.empty() && getBlockOrder(group.back()));
-    return isOrdered || mayMeet(groupAccesses, accesses);
+    return isOrdered || groupAccesses.mayMeet(accesses);
   }
   /// Ends the group as a loop in front of `end`.
   void flush(Operation *end);
@@ -112,7 +112,7 @@ private:
   const ThreadFacts &facts;
   ThreadStorage storage;
   SmallVector<Operation *> group;
-  SmallVector<SharedAccess> groupAccesses;
+  SharedAccesses groupAccesses;
   SmallVector<Guard> guards;
   SmallVector<Operation *> copied;
   /// Values read by finished loops: where they are computed, and for which thread.
@@ -206,7 +206,7 @@ LogicalResult Spreader::take(Operation *op, Operation *end) {
     if (comesAfterGroup(op, *accesses))
       flush(isOpened ? end : op);
     group.push_back(op);
-    groupAccesses.append(*accesses);
+    groupAccesses.add(*accesses);
     copied.push_back(op);
     return success();
   }

@@ -195,9 +195,36 @@ bool mayMeet(const SharedAccess &a, const SharedAccess &b) {
   return a.op != b.op && !areOfOwnRow(a, b);
 }
 
-bool mayMeet(ArrayRef<SharedAccess> first, ArrayRef<SharedAccess> second) {
-  return llvm::any_of(first, [&](const SharedAccess &a) {
-    return llvm::any_of(second, [&](const SharedAccess &b) { return mayMeet(a, b); });
+/// Whether two accesses of one root meet the same accesses of other statements.
+static bool meetTheSame(const SharedAccess &a, const SharedAccess &b) {
+  auto isSameDim = [](auto pair) {
+    auto [x, y] = pair;
+    return getThreadDim(x.getDefiningOp()) == getThreadDim(y.getDefiningOp());
+  };
+  return a.effect.kind == b.effect.kind && a.effect.combination == b.effect.combination &&
+         a.buffer == b.buffer && llvm::all_of(llvm::zip(a.indices, b.indices), isSameDim);
+}
+
+void SharedAccesses::add(ArrayRef<SharedAccess> accesses) {
+  for (const SharedAccess &access : accesses) {
+    SmallVector<SharedAccess, 2> &known = kept[access.effect.root];
+    int64_t numOthers = 0;
+    bool isKept = llvm::any_of(known, [&](const SharedAccess &other) {
+      if (!meetTheSame(access, other))
+        return false;
+      return access.op == other.op || ++numOthers == 2;
+    });
+    if (!isKept)
+      known.push_back(access);
+  }
+}
+
+bool SharedAccesses::mayMeet(ArrayRef<SharedAccess> accesses) const {
+  return llvm::any_of(accesses, [&](const SharedAccess &access) {
+    auto known = kept.find(access.effect.root);
+    return known != kept.end() && llvm::any_of(known->second, [&](const SharedAccess &other) {
+             return threads::mayMeet(other, access);
+           });
   });
 }
 
@@ -240,7 +267,7 @@ static bool speaksForOthers(Operation *op, ArrayRef<SharedAccess> accesses,
 
 bool runsAtOwnPace(Operation *op, const ThreadFacts &facts) {
   std::optional<SmallVector<SharedAccess>> accesses = collectAccesses(op, facts);
-  return accesses && !mayMeet(*accesses, *accesses) && !actsForBlock(op, facts) &&
+  return accesses && !SharedAccesses(*accesses).mayMeet(*accesses) && !actsForBlock(op, facts) &&
          !ordersAtomics(op, facts) && !speaksForOthers(op, *accesses, facts);
 }
 

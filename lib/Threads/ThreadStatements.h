@@ -28,8 +28,22 @@ std::optional<llvm::SmallVector<SharedAccess>> collectAccesses(mlir::Operation *
 /// Whether one thread could see whether another one has made its access yet: both touch the same
 /// memory, one changes it, and it is not the thread's own part of it.
 bool mayMeet(const SharedAccess &a, const SharedAccess &b);
-/// The same for any access of one list and any of the other.
-bool mayMeet(llvm::ArrayRef<SharedAccess> first, llvm::ArrayRef<SharedAccess> second);
+
+/// Accesses of many statements. Of those that meet the same others, two of different statements are kept: an
+/// access never meets one of its own statement. So a long group is not compared access by access.
+class SharedAccesses {
+public:
+  SharedAccesses() = default;
+  explicit SharedAccesses(llvm::ArrayRef<SharedAccess> accesses) { add(accesses); }
+
+  void add(llvm::ArrayRef<SharedAccess> accesses);
+  void clear() { kept.clear(); }
+  /// Whether any of them may meet any of these.
+  bool mayMeet(llvm::ArrayRef<SharedAccess> accesses) const;
+
+private:
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<SharedAccess, 2>> kept; // by root
+};
 
 /// Whether all threads go round a loop equally often.
 bool isUniformLoop(mlir::Operation *op, const ThreadFacts &facts);
