@@ -7,6 +7,7 @@ interpreter compiles nothing: what it does with a program before it runs is the 
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 
@@ -16,6 +17,8 @@ from figures import Figure
 SIZES = (250, 500, 1000, 2000)
 #: The exponent that a phase may reach over SIZES; above it the growth is not linear.
 MOST = 1.2
+#: A compilation that takes more seconds ends its row.
+LIMIT = "120"
 
 
 def measure(make: Callable[[int], object], size: int, device: str) -> dict[str, float]:
@@ -52,11 +55,16 @@ def figures() -> Iterator[Figure]:
     from growing import PROGRAMS
 
     tilewright.disable_cache()
+    os.environ.setdefault("TILEWRIGHT_COMPILE_SECONDS", LIMIT)
     programs: dict[str, Callable[[int], object]] = {"statements": chain, **PROGRAMS}
     try:
         for name, make in programs.items():
             for device in ("interp", "cpu", "sm_80", "sm_90a"):
-                runs = [measure(make, size, device) for size in SIZES]
+                try:
+                    runs = [measure(make, size, device) for size in SIZES]
+                except Exception as error:  # the limit, as a rule
+                    yield Figure(f"{name}, {device}", None, "", note=f"failed: {error}"[:160])
+                    continue
                 for phase in runs[-1]:
                     if runs[-1][phase] < runs[-1]["whole"] / 10:
                         continue

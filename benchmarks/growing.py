@@ -121,7 +121,7 @@ def padded(padding: int) -> object:
 
 @T.macro
 def in_turn(statement, tiles, first, last):
-    """Writes `statement(tiles, k)` for each k from first to last, by halves: no macro is nested deep."""
+    """Writes `statement(tiles, k)` for each k; by halves, so that no macro is nested deep."""
     if last - first > 1:
         in_turn(statement, tiles, first, (first + last) // 2)
         in_turn(statement, tiles, (first + last) // 2, last)
@@ -130,7 +130,7 @@ def in_turn(statement, tiles, first, last):
 
 
 def reductions(count: int) -> object:
-    """Reductions of one fragment along both dimensions in turn; each result changes the fragment."""
+    """Reductions of one fragment along both dimensions in turn; each result changes it."""
 
     @T.macro
     def reduce(tiles, k):

@@ -80,7 +80,7 @@ def test_long_statements_compute_the_same(growing: ModuleType, name: str, device
 
 
 def many_in_numpy(name: str, size: int, a: np.ndarray) -> np.ndarray:
-    """What the program leaves in its last tensor: small integers, so that no order of sums matters."""
+    """What the program leaves in its last tensor: small integers, so no order of sums matters."""
     if name == "pipelined loops":
         return size * (a[0].astype(np.float32) @ a[1].astype(np.float32))
     if name == "branches in a loop":
