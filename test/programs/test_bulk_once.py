@@ -269,3 +269,49 @@ def test_a_producer_fills_bytes_that_were_cleared() -> None:
     assert "a producer of 32 threads" in messages(kernel)
     shared_bytes = kernel.summary()["kernels"][0]["gpu"]["shared_bytes"]
     assert shared_bytes < 2 * 2 * 64 * 64 * 2 + 4096  # the tiles share bytes
+
+
+@pytest.mark.parametrize("trips", [0, 1, 3])
+def test_threads_have_waited_before_the_next_copy_arrives(trips: int) -> None:
+    """Nothing reads the tile if the inner loop has no iterations, but all threads wait for it in
+    front of that loop: a late one missed its phase and waited for ever."""
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(
+        Q: T.Tensor((3, 64, 64), "float16"), K: T.Tensor((192, 64), "float16"),
+        V: T.Tensor((192, 64), "float16"), N: T.Tensor((n,), "int32"),
+        O: T.Tensor((3, 64, 64), "float32"),
+    ):  # fmt: skip
+        with T.Kernel(1, threads=128):
+            q = T.alloc_shared((64, 64), "float16")
+            k = T.alloc_shared((64, 64), "float16")
+            v = T.alloc_shared((64, 64), "float16")
+            s = T.alloc_fragment((64, 64), "float32")
+            p = T.alloc_fragment((64, 64), "float16")
+            o = T.alloc_fragment((64, 64), "float32")
+            for r in T.serial(3):
+                T.copy(Q[r, 0:64, 0:64], q)
+                T.clear(o)
+                for t in T.Pipelined(N[0], num_stages=3):
+                    T.copy(K[t * 64, 0], k)
+                    T.gemm(q, k, s, transpose_B=True, clear_accum=True)
+                    T.copy(V[t * 64, 0], v)
+                    for i, j in T.Parallel(64, 64):
+                        p[i, j] = T.cast(T.if_then_else(s[i, j] > 0, 1, 0), "float16")
+                    T.gemm(p, v, o)
+                T.copy(o, O[r, 0:64, 0:64])
+
+    rng = np.random.default_rng(0)
+    q = rng.integers(-2, 3, (3, 64, 64)).astype(np.float16)
+    k, v = (rng.integers(-2, 3, (192, 64)).astype(np.float16) for _ in range(2))
+    signs = (q.astype(np.float32) @ k[: 64 * trips].astype(np.float32).T) > 0
+    expected = signs.astype(np.float32) @ v[: 64 * trips].astype(np.float32)
+    for device in ("cpu", "vgpu:sm_90a", "vgpu:sm_120"):
+        o = np.zeros((3, 64, 64), np.float32)
+        kernel = tilewright.compile(
+            main, device=device, pass_configs={"tl.disable_warp_specialized": True}
+        )
+        kernel(q, k, v, np.full(1, trips, np.int32), o)
+        assert [found for found in kernel.findings if found["severity"] != "note"] == []
+        np.testing.assert_array_equal(o, expected)

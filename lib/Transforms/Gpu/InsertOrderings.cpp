@@ -234,6 +234,8 @@ bool Inserter::isOfBlocks(Value root) {
          (getSpace(root) == Space::Global && (written.contains(root) || written.contains(Value())));
 }
 
+static bool isBarrier(Value root) { return root && root.getDefiningOp<BarrierAllocOp>(); }
+
 bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
   if (open.isLearned)
     return isOfBlocks(access.root);
@@ -242,6 +244,8 @@ bool Inserter::conflicts(const OpenAccess &open, const OpenAccess &access) {
     return !continuesSums(access.flight->product, open.flight->product, open.root);
   if (open.kind == EffectKind::Read && access.kind == EffectKind::Read)
     return false;
+  if (isBarrier(open.root) || isBarrier(access.root))
+    return open.root == access.root && !areOtherVersions(open, access);
   if (!mayMeet(open.root, access.root))
     return false;
   if (open.root != access.root || !open.root)
@@ -425,11 +429,25 @@ void Inserter::reportMissingWait(Operation &op, const OpenAccess &copy, Mode mod
   hasFailed = true;
 }
 
+/// Waiting at a barrier reads its phase; the arrival of the next copies writes that. A thread that is late would
+/// miss the phase that it waits for, and wait for ever: all have waited before copies arrive again.
+static OpenAccess waitFor(Value row, Value index, EffectKind kind) {
+  OpenAccess access = OpenAccess::getWrite(row, index);
+  access.kind = kind;
+  return access;
+}
+
 int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   const Statement &statement = describe(op);
   Needs needs;
+  if (auto group = dyn_cast<AsyncGroupOp>(op);
+      group && group.getFull() && !op.getParentOfType<RoleOp>()) {
+    OpenAccess arrival = waitFor(group.getFull(), group.getVersion(), EffectKind::Write);
+    needs.barrier = llvm::any_of(
+        open.get(), [&](const OpenAccess &before) { return conflicts(before, arrival); });
+  }
   // The statement before may still read the scratch area.
-  needs.barrier = statement.isCollective;
+  needs.barrier |= statement.isCollective;
   if (statement.order.publishes)
     for (const OpenAccess &before : open.get())
       if (!before.isPrivate && isOfBlocks(before.root)) {
@@ -667,6 +685,8 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   }
   if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
     open.arrive(wait.getBarriers(), wait.getIndex());
+    if (!wait->getParentOfType<RoleOp>()) // the orders of roles were proved before
+      open.add(waitFor(wait.getBarriers(), wait.getIndex(), EffectKind::Read));
     return 0;
   }
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {

@@ -52,6 +52,8 @@ static bool changesInside(const IndexSum &sum, const CountedLoop &loop) {
 //===----------------------------------------------------------------------------------------===//
 
 int64_t getNumVersions(Value root) {
+  if (auto row = root ? root.getDefiningOp<BarrierAllocOp>() : BarrierAllocOp())
+    return row.getArrivals().size();
   auto alloc = root ? root.getDefiningOp<AllocOp>() : AllocOp();
   auto versions = alloc ? alloc->getAttrOfType<IntegerAttr>(kVersionsAttr) : IntegerAttr();
   return versions ? versions.getInt() : 1;

@@ -64,11 +64,11 @@ struct OpenAccess {
   friend bool operator==(const OpenAccess &, const OpenAccess &) = default;
   static OpenAccess get(const tile::Effect &effect);
   static OpenAccess getLearned();
-  /// A write to the version of a tile that has this number (`tile.version`).
+  /// A write to the version of a tile, or the barrier of a row, that has this number (`tile.version`).
   static OpenAccess getWrite(mlir::Value tile, mlir::Value version);
 };
 
-/// Versions of a tile; 1 where it is not multi-buffered.
+/// Versions of a tile, or barriers of a row; 1 where a tile is not multi-buffered.
 int64_t getNumVersions(mlir::Value root);
 /// Whether two accesses to one root are certainly to different versions of it.
 bool areOtherVersions(const OpenAccess &a, const OpenAccess &b);

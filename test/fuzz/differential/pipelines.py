@@ -415,7 +415,8 @@ class _Draw:
         program.exact = not types.rounds
         self.extents(size_of(types.a))
         self.add("COUNT", ("64",), "int32", "global", "in", 5)
-        outer = self.name("r") if rng.random() < 0.25 else ""
+        # Sums that round are undecided where their radii become infinite.
+        outer = self.name("r") if rng.random() < 0.25 and not types.rounds else ""
         body = [self.loop(outer, types) for _ in range(rng.choice((1, 1, 1, 2)))]
         if rng.random() < 0.15:
             self.once()
