@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import tilewright
 import tilewright.language as T
 from on_engines import ON_ALL, run
 
@@ -158,3 +159,22 @@ def test_float8_operations_round_once_and_saturate(device: str, dtype: str) -> N
         np.testing.assert_array_equal(found[ok], wanted[ok])
     found = apply(device, lambda a, b: a != b, dtype, values, np.roll(values, 1), out="bool")
     np.testing.assert_array_equal(found, wide != np.roll(values, 1).astype(np.float32))
+
+
+@pytest.mark.parametrize("device", ["interp", "cpu", "vgpu:sm_80"])
+def test_a_narrow_shift_by_nothing_is_the_value_itself(device: str) -> None:
+    """Converted, it was looked up as a shift of itself: for ever (found by random programs)."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "uint8"), O: T.Tensor((3, 256), "int32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(256):
+                O[0, i] = T.cast(A[i] << 0, "int32")
+                O[1, i] = T.cast((A[i] << 3) << 0, "int32")
+                O[2, i] = T.cast(A[i] << 1, "int32")
+
+    a = np.arange(256, dtype=np.uint8)
+    o = np.zeros((3, 256), np.int32)
+    tilewright.compile(main, device=device)(a, o)
+    wide = a.astype(np.int32)
+    np.testing.assert_array_equal(o, [wide, wide << 3, wide << 1])

@@ -37,9 +37,11 @@ public:
   mlir::Value toCondition(const Operand &operand);
 
   /// `result` is `value << amount`, of fewer than 32 bits. CUDA's C++ shifts in 32 bits, and keeps
-  /// what leaves the type where the result is converted to a wider integer; so does `convert`.
+  /// what leaves the type where the result is converted to a wider integer; so does `convert`. A
+  /// shift by 0 is the value itself.
   void noteShift(const Scalar &result, const Scalar &value, const Operand &amount) {
-    narrowShifts[result.value] = {value, amount};
+    if (result.value != value.value)
+      narrowShifts[result.value] = {value, amount};
   }
   /// `value` has a name now: it is a number of its type, however it was computed.
   void noteName(const Scalar &value) { narrowShifts.erase(value.value); }
