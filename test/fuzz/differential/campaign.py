@@ -36,8 +36,8 @@ WORKER = Path(__file__).parent
 class Plan:
     """What a campaign does with each seed: makes a program of `kind`, and runs it on `engines`;
     where none are named, on one of the CPU's variants and one GPU in turn (programs of blocks on
-    sm_90a in both modes, those of pipelines also in the interpreter as scheduled for it), or, if
-    `thorough`, on all."""
+    sm_90a in both modes, those of pipelines also without producers, and in the interpreter as
+    scheduled for it), or, if `thorough`, on all."""
 
     kind: str = "tiles"
     engines: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Plan:
         processor = ("cpu", "cpu-avx2", "cpu-1", "cpu-amx")[seed % 4]
         if self.kind == "pipelines":  # both modes must agree
             schedule = ("schedule", "schedule-late", "schedule-80")[seed % 3]
-            return [processor, "sm_90a", "sm_90a-late", schedule]
+            return [processor, "sm_90a", "sm_90a-late", "sm_90a-threads", schedule]
         if self.kind == "blocks":
             return [processor, ("sm_80", "sm_90")[seed // 4 % 2], "sm_90a", "sm_90a-late"]
         turned = ["interp-turned"] if self.kind == "threads" else []

@@ -44,12 +44,15 @@ class Engine:
     device: str
     environment: tuple[tuple[str, str], ...] = ()
     options: tuple[tuple[str, Any], ...] = ()
+    configs: tuple[tuple[str, Any], ...] = ()
 
     @property
     def code(self) -> tuple:
         """Engines of one code differ in how they run it."""
         kept = [item for item in self.environment if item[0] != "TILEWRIGHT_VGPU_MODE"]
-        return (self.device, *kept) if self.device.startswith("vgpu") else (self.name,)
+        return (
+            (self.device, *kept, *self.configs) if self.device.startswith("vgpu") else (self.name,)
+        )
 
     @property
     def is_library(self) -> bool:
@@ -97,6 +100,11 @@ ENGINES = {
         _compiled("sm_90a", "vgpu:sm_90a"),
         # What is asynchronous happens as late as it may.
         _compiled("sm_90a-late", "vgpu:sm_90a", TILEWRIGHT_VGPU_MODE="late"),
+        # No producer: the program's threads start bulk copies, as the model may choose.
+        replace(
+            _compiled("sm_90a-threads", "vgpu:sm_90a"),
+            configs=(("tl.disable_warp_specialized", True),),
+        ),
         # The interpreter, whose roles and threads take turns in another order.
         Engine("interp-turned", "interp", options=(("thread_order", TURNED),)),
         # The interpreter on scheduled IR: late effects, and a random order.
@@ -252,7 +260,10 @@ def _witness(
             if kernel is None:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    kernel = tilewright.compile(module.main, device=engine.device)
+                    configs = dict(engine.configs)
+                    kernel = tilewright.compile(
+                        module.main, device=engine.device, pass_configs=configs
+                    )
             program = plant(kernel.program) if plant else kernel.program
             values, result = _run(module, program, engine.device, dict(engine.options))
     except tilewright.TilewrightError as error:
