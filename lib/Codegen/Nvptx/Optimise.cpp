@@ -94,10 +94,15 @@ static void addFirstCleanup(FunctionPassManager &passes, const SimplifyCFGOption
   passes.addPass(ConstraintEliminationPass());
 }
 
-static bool isProduct(const Instruction &instruction) {
+/// The PTX that an instruction inserts; empty if it inserts none.
+static StringRef getInlinePtx(const Instruction &instruction) {
   auto *call = dyn_cast<CallBase>(&instruction);
   auto *code = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-  return code && StringRef(code->getAsmString()).contains("wgmma.mma_async");
+  return code ? StringRef(code->getAsmString()) : StringRef();
+}
+
+static bool isProduct(const Instruction &instruction) {
+  return getInlinePtx(instruction).contains("wgmma.mma_async");
 }
 
 /// A loop may leave products open. Iterations in front of it, each with an exit of its own, would bring the sums
@@ -162,11 +167,10 @@ static void addLastCleanup(FunctionPassManager &passes, SimplifyCFGOptions flow)
 static void keepCollectives(Module &module) {
   for (Function &function : module)
     for (Instruction &instruction : instructions(function)) {
-      auto *call = dyn_cast<CallBase>(&instruction);
-      auto *code = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-      if (!code)
+      StringRef text = getInlinePtx(instruction);
+      if (text.empty())
         continue;
-      StringRef text = code->getAsmString();
+      auto *call = cast<CallBase>(&instruction);
       if (text.contains(".sync") || text.contains(".aligned") || text.starts_with("barrier."))
         call->addFnAttr(Attribute::Convergent);
       if (text.starts_with("wgmma."))

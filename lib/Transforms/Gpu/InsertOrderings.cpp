@@ -431,7 +431,7 @@ void Inserter::reportMissingWait(Operation &op, const OpenAccess &copy, Mode mod
 
 /// Waiting at a barrier reads its phase; the arrival of the next copies writes that. A thread that is late would
 /// miss the phase that it waits for, and wait for ever: all have waited before copies arrive again.
-static OpenAccess waitFor(Value row, Value index, EffectKind kind) {
+static OpenAccess accessPhase(Value row, Value index, EffectKind kind) {
   OpenAccess access = OpenAccess::getWrite(row, index);
   access.kind = kind;
   return access;
@@ -442,7 +442,7 @@ int64_t Inserter::walkStatement(Operation &op, OpenAccesses &open, Mode mode) {
   Needs needs;
   if (auto group = dyn_cast<AsyncGroupOp>(op);
       group && group.getFull() && !op.getParentOfType<RoleOp>()) {
-    OpenAccess arrival = waitFor(group.getFull(), group.getVersion(), EffectKind::Write);
+    OpenAccess arrival = accessPhase(group.getFull(), group.getVersion(), EffectKind::Write);
     needs.barrier = llvm::any_of(
         open.get(), [&](const OpenAccess &before) { return conflicts(before, arrival); });
   }
@@ -686,7 +686,7 @@ int64_t Inserter::walkOp(Operation &op, OpenAccesses &open, Mode mode) {
   if (auto wait = dyn_cast<BarrierWaitOp>(op)) {
     open.arrive(wait.getBarriers(), wait.getIndex());
     if (!wait->getParentOfType<RoleOp>()) // the orders of roles were proved before
-      open.add(waitFor(wait.getBarriers(), wait.getIndex(), EffectKind::Read));
+      open.add(accessPhase(wait.getBarriers(), wait.getIndex(), EffectKind::Read));
     return 0;
   }
   if (auto arrive = dyn_cast<BarrierArriveOp>(op)) {

@@ -89,7 +89,7 @@ class _Phase:
             at = f"(u * {threads} + tx)"
             line = line.format(i=f"{at} // {columns}", j=f"{at} % {columns}")
             return [f"for u in T.serial({rows * columns // threads}):", f"    {line}"]
-        return [f"for i, j in T.Parallel({rows}, {columns}):", f"    {line.format(i='i', j='j')}"]
+        return self.each_parallel(line.format(i="i", j="j"))
 
     def load(self, tensor: str, lead: str, tile: str) -> list[str]:
         if self.rng.random() < 0.65:
