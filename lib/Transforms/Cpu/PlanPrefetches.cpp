@@ -77,6 +77,26 @@ std::optional<SmallVector<Operation *>> collectArithmetic(Operation *op, Region 
   return sorted;
 }
 
+/// The number after `number`, or the last one before `end`.
+Value getNext(ImplicitLocOpBuilder &b, Value number, Value end) {
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value last = arith::SubIOp::create(b, end, one);
+  return arith::MinSIOp::create(b, arith::AddIOp::create(b, number, one), last);
+}
+
+/// Computes again what `arithmetic` does, with `next` for the changing value. The number of the result's plan.
+int64_t computeAgain(ImplicitLocOpBuilder &b, ArrayRef<Operation *> arithmetic, Value changing,
+                     Value next, PlanIds &ids) {
+  IRMapping mapping;
+  mapping.map(changing, next);
+  Operation *again = nullptr;
+  for (Operation *op : arithmetic)
+    again = b.clone(*op, mapping);
+  int64_t id = ids.take();
+  setPlanNumber(again, kPlanIdAttr, id);
+  return id;
+}
+
 /// The first gemm after a copy, in the same block, that reads the tile it fills.
 GemmOp findProduct(CopyOp copy) {
   GemmOp first;
@@ -147,17 +167,9 @@ void planLoop(PipelinedOp loop, PlanIds &ids) {
     if (!next) {
       ImplicitLocOpBuilder start(loop.getLoc(), loop.getContext());
       start.setInsertionPointToStart(&loop.getBody().front());
-      Value one = arith::ConstantIndexOp::create(start, 1);
-      Value last = arith::SubIOp::create(start, loop.getUpper(), one);
-      next = arith::MinSIOp::create(start, arith::AddIOp::create(start, variable, one), last);
+      next = getNext(start, variable, loop.getUpper());
     }
-    IRMapping mapping;
-    mapping.map(variable, next);
-    Operation *again = nullptr;
-    for (Operation *op : *arithmetic)
-      again = b.clone(*op, mapping);
-    int64_t id = ids.take();
-    setPlanNumber(again, kPlanIdAttr, id);
+    int64_t id = computeAgain(b, *arithmetic, variable, next, ids);
     addPrefetch(product ? product.getOperation() : copy.getOperation(), id);
     if (product)
       copy->setAttr(kPrefetchedAttr, UnitAttr::get(copy.getContext()));
@@ -200,18 +212,9 @@ void planNextBlock(PipelinedOp loop, GemmOp product, PlanIds &ids) {
     if (!arithmetic || slice.getSource().getDefiningOp())
       continue;
     ImplicitLocOpBuilder b(copy.getLoc(), loop);
-    if (!next) {
-      Value one = arith::ConstantIndexOp::create(b, 1);
-      Value last = arith::SubIOp::create(b, kernel.getGrid()[0], one);
-      next = arith::MinSIOp::create(b, arith::AddIOp::create(b, block, one), last);
-    }
-    IRMapping mapping;
-    mapping.map(block, next);
-    Operation *again = nullptr;
-    for (Operation *op : *arithmetic)
-      again = b.clone(*op, mapping);
-    int64_t id = ids.take();
-    setPlanNumber(again, kPlanIdAttr, id);
+    if (!next)
+      next = getNext(b, block, kernel.getGrid()[0]);
+    int64_t id = computeAgain(b, *arithmetic, block, next, ids);
     addPrefetchAtEnd(product, id);
     remarkPrefetched(copy, "the next block's part of '", "during the last gemm of this one");
   }
